@@ -42,7 +42,7 @@ export function areUnitsExpectedBack(found: Pick<OrderReturn, "kind" | "reason" 
   return !isUndeliveredRefund(found) && !isWithdrawalOfUnsentUnits(found);
 }
 
-/** The new status of a return, with the reason or note that is stored with this status. */
+/** The new status of a return, with the reason or note that belongs to the status. */
 export interface ReturnStatusUpdate {
   readonly id: string;
   readonly status: ReturnStatus;

@@ -202,8 +202,8 @@ export interface SessionRepriceResult {
 }
 
 /**
- * Prices the cart of an open session again and reserves stock for exactly the items of the cart. The caller
- * saves the session.
+ * Prices the cart of an open session again and reserves exactly the items of the cart. The caller saves the
+ * session.
  */
 export async function repriceSessionCart(
   transaction: Transaction,
@@ -282,7 +282,7 @@ export async function changeSession(
   };
 }
 
-/** The context of commands that create or cancel checkout sessions. */
+/** The context of commands that create or cancel sessions. */
 export interface SessionCommandContext extends CartCommandContext {
   /** The kind of caller; stored as the actor if the session is canceled. */
   readonly cancelActor: SessionCancelActor;

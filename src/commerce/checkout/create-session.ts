@@ -39,7 +39,7 @@ export interface SessionCreateInput extends ExpectedVersionInput {
   readonly lifetimeMinutes?: number | null | undefined;
 }
 
-/** Bounds and default of the time for which a checkout session stays open, in minutes. */
+/** Bounds and default of the lifetime of a checkout session, in minutes. */
 export const sessionLifetimeMinutes = { min: 30, max: 1440, default: 60 } as const;
 
 export async function createSession(

@@ -35,8 +35,8 @@ export type SessionEndInput =
   | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
 
 /**
- * Ends the checkout session and returns its new version. The caller has locked the cart and has checked that
- * the session has not ended.
+ * Ends the session and returns its new version. The caller has locked the cart and has checked that the
+ * session has not ended.
  */
 export async function endSession(
   transaction: Transaction,

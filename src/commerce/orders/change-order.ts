@@ -35,7 +35,7 @@ export interface OrderTarget extends ExpectedVersionInput {
   readonly orderId: string;
 }
 
-/** The columns of `sales_order` that a change sets; columns that are left out keep their values. */
+/** Changed columns of `sales_order`; columns that are left out keep their values. */
 export interface OrderPatch {
   readonly status?: OrderStatus;
   readonly holdReason?: string | null;

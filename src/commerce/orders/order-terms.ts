@@ -101,7 +101,7 @@ export function calculateLineArrival(
   return { startsAt: came ?? at, at, clock: expected === null ? "delivered" : "shipped_plus_transit" };
 }
 
-/** The time of the latest delivery of an order line; null if no unit was delivered. */
+/** The time of the latest delivery of a line; null if no unit was delivered. */
 export function getLineDeliveredAt(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,

@@ -62,7 +62,7 @@ export async function runDuePaymentOperations(
 }
 
 export interface PaymentDriver {
-  /** Searches for due payment operations now, instead of at the next poll. */
+  /** Looks for due operations now instead of at the next poll. */
   readonly wake: () => void;
   readonly start: () => void;
   /**

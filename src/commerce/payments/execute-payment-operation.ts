@@ -49,7 +49,7 @@ const defaultAnswerMsMax = 10_000;
 export interface PaymentExecutionResult {
   /** The final outcome of the payment operation; undefined if the outcome is not known yet. */
   readonly outcome: PaymentOperationOutcome | undefined;
-  /** The error that the request to the provider has caused; undefined if the provider answered. */
+  /** The error of the request to the provider; undefined if the provider answered. */
   readonly error?: unknown;
 }
 

@@ -24,7 +24,7 @@ export interface NewPaymentOperation {
   readonly events: ServiceEvents;
 }
 
-/** Inserts the payment operation and emits `paymentsDue` after the commit. Returns the operation's id. */
+/** Inserts the operation and emits `paymentsDue` after the commit. Returns the operation's id. */
 export async function queuePaymentOperation(
   transaction: Transaction,
   { events, now, dueAt = now, ...operation }: NewPaymentOperation,
@@ -89,8 +89,8 @@ const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_opera
   and (e.created_at, e.id) < (d.created_at, d.id))`;
 
 /**
- * Leases the payment operation that has been due the longest and that no process has leased; undefined if no
- * operation is due.
+ * Leases the payment operation that has been due the longest and has no running lease of a process; undefined
+ * if no operation is due.
  */
 export async function claimPaymentOperation(
   db: Database,
@@ -131,7 +131,7 @@ export async function postponePaymentOperation(
     .execute();
 }
 
-/** The time at which the next payment operation can be claimed; null if no operation is pending. */
+/** The time at which the next operation can be claimed; null if no operation is pending. */
 export async function findNextPaymentOperationDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending'

@@ -60,10 +60,7 @@ export type PaymentMovementResult =
   | { readonly outcome: "succeeded" }
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/**
- * The provider's current state of a payment; the outcome is `unknown` if the provider never received the
- * payment.
- */
+/** The provider's current state of a payment; `unknown` if the provider never received the payment. */
 export type PaymentLookupResult =
   | { readonly outcome: "unknown" }
   | VoidedPaymentResult

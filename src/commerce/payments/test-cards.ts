@@ -19,7 +19,7 @@ export interface TestCard {
   readonly number: string;
   /** The number of digits of the card's security code. */
   readonly cvcLength: 3 | 4;
-  /** The payment token that the payment provider gets instead of the card number. */
+  /** The payment token that the provider gets instead of the number. */
   readonly token: TestCardToken;
 }
 

@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
 import type { ProviderRequest } from "./provider.ts";
 
-/** A payment as the test provider has stored it. */
+/** A payment that the test provider has stored. */
 export type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
 /**

@@ -180,9 +180,8 @@ function paymentAmounts({
 }
 
 /**
- * Voids the requested amount of a payment. For an unknown payment, a voided row of amount 0 is inserted, so
- * that a later authorization is declined. A payment that is still pending cannot be voided, and the result is
- * `pending`.
+ * Voids the requested amount. For an unknown payment a voided row of amount 0 is inserted, so that a later
+ * authorization is declined. A payment that is still pending cannot be voided, and the result is `pending`.
  */
 async function voidOnce(
   transaction: Transaction,

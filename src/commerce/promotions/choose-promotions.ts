@@ -30,7 +30,7 @@ export interface PromotionCartContext {
   readonly pricing: Omit<PricingInput, "discounts">;
 }
 
-/** The reason why a promotion does not apply to a cart. */
+/** Why a promotion does not apply to a cart. */
 export interface PromotionRefusal {
   readonly reason: PromotionRefusalReason;
   /**

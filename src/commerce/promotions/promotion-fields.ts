@@ -48,10 +48,7 @@ export const promotionFieldBounds = {
   titleMax: 200,
 } as const;
 
-/**
- * The fields of a promotion in the input of a mutation. An undefined field stays unchanged; null removes the
- * field's value.
- */
+/** The fields of a promotion in an input. An undefined field stays unchanged; null removes its value. */
 export interface PromotionFields {
   /** Titles shown to buyers, by locale; at least one. */
   readonly titles?: readonly LocalizedTextInput[] | null | undefined;

@@ -180,8 +180,8 @@ export async function findBuyerDataToErase(
 }
 
 /**
- * Decrypts the buyer's personal data and collects the texts by which stored answers are searched. Personal
- * data that cannot be decrypted, for example because it was erased before, is searched by its ids only.
+ * Decrypts personal data and collects the texts by which stored answers are searched. Data that cannot be
+ * decrypted, for example because it was erased before, is searched by its ids only.
  */
 async function findBuyerTraces(
   reader: DatabaseReader,

@@ -83,7 +83,7 @@ export const reportedTrackingStatuses = [
 export type ReportedTrackingStatus = (typeof reportedTrackingStatuses)[number];
 
 /**
- * The statuses in which a fulfillment will not bring its units to the buyer, so that the units need another
+ * The statuses of fulfillments that will not bring their units to the buyer; the units need another
  * fulfillment.
  */
 const endedStatuses: ReadonlySet<FulfillmentStatus> = new Set(["canceled", "failed", "returned_to_sender"]);

@@ -189,10 +189,7 @@ export async function handleUnitsReturnedToSender(
 
 type LostUnits = LineQuantity & { readonly variantId: string };
 
-/**
- * Divides the units of a lost fulfillment into units that must be sent again and units that were already
- * refunded.
- */
+/** Divides the units of a lost fulfillment into units to send again and units that were refunded. */
 function splitLost({ order, fulfillment }: OrderAndFulfillment): {
   readonly again: readonly LostUnits[];
   readonly settled: readonly LostUnits[];

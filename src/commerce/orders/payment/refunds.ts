@@ -197,7 +197,7 @@ function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): 
 }
 
 /**
- * The number of sent units of a line that are neither being returned nor refunded. Units that were returned
+ * The number of sent units of a line that are not being returned and not refunded. Units that were returned
  * for a refund count as refunded.
  */
 function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
