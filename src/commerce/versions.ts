@@ -12,7 +12,7 @@ export const findCartVersions = (reader: DatabaseReader, ids: readonly string[])
 export const findOrderVersions = (reader: DatabaseReader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`sales_order`, ids);
 
-/** Returns versions by id; ids without a row are left out. */
+/** Returns the versions of the rows with the given ids, by id. Ids without a row are left out. */
 async function findVersions(
   reader: DatabaseReader,
   table: RawBuilder<unknown>,

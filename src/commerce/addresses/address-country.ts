@@ -38,7 +38,8 @@ export function getCountryAddressRules(code: string): CountryAddressRules {
 
 function readCountryRules(code: string): CountryAddressRules {
   const data = getCountryData(code);
-  // Countries without a list of required fields in the metadata require address lines (A) and a city (C).
+  // The field letters of countries for which the metadata has no list of required fields: address lines (A)
+  // and a city (C) are then required.
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
@@ -77,8 +78,8 @@ const isoRegionCodes = Map.groupBy(
 );
 
 /**
- * Matches a region key of the metadata that is a code. Regions without an ISO code have their name as the
- * key.
+ * Matches the key of a region in Google's address metadata if this key is an ISO code, for example `CA`.
+ * Regions without an ISO code have their name as the key.
  */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
@@ -89,8 +90,8 @@ const regionKey = /^[A-Z\d]{1,3}$/;
 const plausiblePostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
 
 /**
- * Codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023), as pairs of old and new code. The
- * metadata and many address books still have the old codes.
+ * Region codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023), as pairs of old and new
+ * code. Google's address metadata and many address books still have the old codes.
  */
 const replacedCodes: Readonly<Record<string, string>> = {
   CN:
@@ -162,7 +163,7 @@ function possibleSpellings(country: string, text: string): string[] {
 }
 
 function withSeparator(country: string, compact: string): string {
-  // Postal codes of the British armed forces start with BFPO.
+  // Postal codes of the British armed forces start with BFPO and have a space after these letters.
   if (country === "GB" && compact.startsWith("BFPO")) return compact.replace("BFPO", "BFPO ");
   const [separator, lastLength] = postalCodeGroupOf.get(country) ?? ["", 0];
   return compact.length > lastLength && lastLength > 0

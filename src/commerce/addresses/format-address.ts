@@ -9,7 +9,7 @@ import type { PostalAddress } from "./postal-address.ts";
 /** Countries whose addresses have the region's code, for example `CA`, instead of its name. */
 const writeRegionCode: ReadonlySet<string> = new Set(["AU", "BR", "CA", "IT", "US"]);
 
-/** Used for countries without a format in the metadata. */
+/** The address format of a country for which Google's address metadata has no format. */
 const usualFormat = "%N%n%O%n%A%n%Z %C";
 const largestPartFirstFormat = "%Z%n%S%C%D%n%A%n%O%n%N";
 
@@ -32,7 +32,8 @@ export function formatAddressLines(address: PostalAddress, { isLocal }: { isLoca
     S: [regionText(address, isLocal)],
     Z: [address.postalCode],
   };
-  // Latin letters need spaces between region, city and district; Japanese and Chinese do not.
+  // In Latin letters, spaces separate region, city and district. Japanese and Chinese are written without
+  // these spaces.
   const between = isLargestFirst && !isLocal ? " " : "";
   return format
     .split("%n")

@@ -11,7 +11,7 @@ import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import { findMissingAddressFields } from "./check-address.ts";
 
-/** The value that a row encrypts: an address with its validation level, or an e-mail. */
+/** The decrypted value of a row of `personal_data`: an address with its validation level, or an e-mail. */
 export type PersonalData =
   | { readonly kind: "address"; readonly address: PostalAddress; readonly level: AddressValidationLevel }
   | { readonly kind: "buyer_email"; readonly email: string };
@@ -38,7 +38,7 @@ export interface MaskedEmail {
   readonly emailHint: string | null;
 }
 
-/** Encrypts personal data and returns the row to insert. */
+/** Encrypts an address or an e-mail and returns it as a row of `personal_data`, which the caller inserts. */
 export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): Insertable<PersonalDataTable> {
   const { id, merchantId, cartId, kind, now, eraseAfter } = data;
   const masked: MaskedAddress | MaskedEmail =
@@ -64,8 +64,8 @@ export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): In
 }
 
 /**
- * Decrypts a row. Returns undefined if the row was erased; throws DecryptionFailed if the row cannot be
- * decrypted.
+ * Decrypts a row of `personal_data`. Returns undefined if the row was erased; throws DecryptionFailed if the
+ * row cannot be decrypted.
  */
 export function openPersonalData(keyring: Keyring, row: SealedPersonalDataRow): PersonalData | undefined {
   const { id, kind, level, sealed, dataKey, keyId } = row;
@@ -73,15 +73,16 @@ export function openPersonalData(keyring: Keyring, row: SealedPersonalDataRow): 
   const plain: unknown = JSON.parse(
     keyring.open({ sealed, dataKey, keyId }, personalDataSealContext(id)).toString("utf8"),
   );
-  // Only `sealPersonalData` creates such ciphertexts, so the format of the decrypted value is known.
+  // Only `sealPersonalData` encrypts values of `personal_data`, so the decrypted value needs no check of its
+  // format.
   return kind === "address"
     ? { kind, address: plain as PostalAddress, level: level ?? "basic" }
     : { kind, email: plain as string };
 }
 
 /**
- * Returns the encrypted rows with the given ids, in one statement; ids without a row are left out. The caller
- * must check the merchant of the rows.
+ * Returns the rows of `personal_data` with the given ids, still encrypted, in one statement. Ids without a
+ * row are left out. The caller must check that the rows belong to its merchant.
  */
 export async function findPersonalData(
   reader: DatabaseReader,
@@ -95,7 +96,10 @@ export async function findPersonalData(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Returns the context that binds a ciphertext and its data key to one row. */
+/**
+ * Returns the seal context of a row of `personal_data`: a ciphertext that is copied to another row cannot be
+ * decrypted there.
+ */
 export const personalDataSealContext = (id: string): SealContext => ({
   table: "personal_data",
   column: "sealed",
@@ -131,7 +135,7 @@ export async function keepPersonalDataForOrder(
     and erased_at is null`.execute(transaction);
 }
 
-/** Erases rows and returns their number. Rows that were erased before are not counted. */
+/** Erases rows of `personal_data` and returns their number. Rows that were erased before are not counted. */
 export async function erasePersonalData(
   transaction: Transaction,
   ids: readonly string[],
@@ -157,8 +161,8 @@ export async function erasePersonalData(
 const batchRowsMax = 500;
 
 /**
- * Erases all rows that are due, in one transaction per batch, and returns their number. Skips rows that
- * another process has locked.
+ * Erases all personal data whose retention has ended, in one transaction per batch, and returns the number of
+ * erased rows. Skips rows that another process has locked.
  */
 export async function eraseDuePersonalData(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {

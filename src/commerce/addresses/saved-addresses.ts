@@ -32,7 +32,7 @@ export interface SavedAddressContext {
 /** Maximum number of addresses that a buyer can save. A new address above this number erases the oldest. */
 export const savedAddressesMax = 20;
 
-/** Returns the query of a buyer's saved addresses that are not erased, the latest first. */
+/** Returns the query for the saved addresses of a buyer, latest first. Erased addresses are left out. */
 const savedAddressesQuery = (reader: DatabaseReader, { merchantId, buyerReference }: SavedAddressOwner) =>
   reader
     .selectFrom("personalData")
@@ -103,7 +103,7 @@ export async function saveBuyerAddress(
 
 /**
  * Locks the saved addresses of a buyer until the end of the transaction. Without the lock, two concurrent
- * transactions would each count without the address of the other.
+ * transactions could each save an address and together exceed the maximum number of saved addresses.
  */
 async function lockSavedAddresses(
   transaction: Transaction,

@@ -22,13 +22,13 @@ import type { AfterSalesReason, ReturnReason } from "./reasons.ts";
 /** Facts that decide after-sales options and are not part of the order, loaded from stock, prices and returns. */
 export interface AfterSalesFacts {
   readonly now: Date;
-  /** Product id → ids of the product's variants that are in stock and may be sent in exchange. */
+  /** Ids of the variants of each product that are in stock and may be sent in exchange, by product id. */
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
   /**
-   * Future instants, in milliseconds since 1970, at which one of these facts changes merely because time
-   * passes, for example when a stock hold expires.
+   * Future instants, in milliseconds since 1970, at which stock, price or number of returns changes merely
+   * because time passes, for example because a stock hold expires.
    */
   readonly changeTimes: readonly number[];
 }
@@ -73,12 +73,15 @@ export interface AfterSalesLineContext {
   readonly windows: AfterSalesWindows;
 }
 
-/** The context of an option, including whether the return reason is the merchant's fault. */
+/**
+ * The order, line, facts and time windows of an after-sales option, and whether the reason of the return is
+ * the merchant's fault.
+ */
 export interface AfterSalesOptionContext extends AfterSalesLineContext {
   readonly isFault: boolean;
 }
 
-/** The parts from which `toAfterSalesOption` builds an option. */
+/** The values from which `toAfterSalesOption` builds an after-sales option. */
 export interface AfterSalesOptionInput {
   readonly kind: ReturnKind;
   readonly reasons: readonly AfterSalesReason[];
@@ -140,7 +143,10 @@ interface AfterSalesWindows {
   readonly exchanges: OrderWindow | null;
   /** Window for returns that are the merchant's fault; never shorter than `returns`. */
   readonly faults: OrderWindow;
-  /** From this window's start on, sent units that have not been delivered count as lost. */
+  /**
+   * Time window for reporting lost units: from its start on, sent units that have not been delivered count as
+   * lost.
+   */
   readonly loss: OrderWindow;
   readonly withdrawal: OrderWindow;
   /** Window of the statutory guarantee; null if the order's country is outside the European Union. */

@@ -17,13 +17,14 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * Three instants: the next expiry of a stock hold, the next price change, and the time at which the oldest
-   * counted return is 365 days old and no longer counts.
+   * The next instants at which the after-sales facts change because time passes: the next expiry of a stock
+   * hold, the next price change, and the time at which the buyer's oldest counted return is 365 days old and
+   * no longer counts.
    */
   readonly changeTimes: readonly (string | null)[];
 }
 
-/** Loads the facts of several orders; returns them by order id. */
+/** Loads the facts that decide the after-sales options of several orders; returns the facts by order id. */
 export async function loadAfterSalesFactsByOrder(
   reader: DatabaseReader,
   orders: readonly OrderAggregate[],
@@ -81,7 +82,7 @@ function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> 
     or x.valid_until > ${now}::timestamptz))`;
 }
 
-/** Loads the facts of one order. */
+/** Loads the facts that decide the after-sales options of one order. */
 export async function loadAfterSalesFacts(
   reader: DatabaseReader,
   order: OrderAggregate,

@@ -39,7 +39,10 @@ export function findOrderStateObstacles(
   ];
 }
 
-/** A number of units of a line; if there are none, with the reasons. */
+/**
+ * The number of units of an order line that an after-sales request may include. If the number is 0, `reasons`
+ * says why.
+ */
 export interface ReturnableUnits {
   readonly quantity: number;
   readonly reasons: readonly AfterSalesReason[];
@@ -54,8 +57,9 @@ export function checkReturnableUnits(order: OrderAggregate, line: OrderLine): Re
 const finalSaleRestrictions = ["no_returns", "final_sale"];
 
 /**
- * Obstacles from the product's restrictions. For a fault of the merchant they do not block, except for
- * digital content and gift cards, which cannot be inspected afterwards.
+ * Obstacles that follow from restrictions of the product, for example "final sale". If the merchant is at
+ * fault, these obstacles leave the decision to the merchant. Digital content and gift cards stay blocked,
+ * because the merchant cannot inspect them after a return.
  */
 export function findProductRestrictionObstacles({
   line,
@@ -124,9 +128,9 @@ function limitObstacles(
 }
 
 /**
- * Returns the period in which the buyer may request a return, with a reason against it if the given ordinary
- * period is over. If the return's reason is the merchant's fault, the longer period `windows.faults` applies
- * instead, in which the merchant approves or declines the return.
+ * Returns the time window in which the buyer may request a return. If the given ordinary window is over, also
+ * returns a reason against the return. If the return's reason is the merchant's fault, the longer window
+ * `windows.faults` applies instead, in which the merchant approves or declines the return.
  */
 export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionContext,
@@ -157,7 +161,7 @@ export function countReturnableUnits(order: Returns, line: OrderLine): number {
   );
 }
 
-/** Counts units that were refunded or exchanged, and accepted units whose refund is due. */
+/** Counts the units of a line that were refunded or exchanged, and accepted units whose refund is due. */
 function countSettledUnits(order: Returns, line: OrderLine): number {
   return Math.max(
     line.returned,
@@ -167,12 +171,18 @@ function countSettledUnits(order: Returns, line: OrderLine): number {
   );
 }
 
-/** Counts units that are refunded or due for refund. Exchanged units do not count, because they stay paid for. */
+/**
+ * Counts the units of an order line that are refunded or due for refund. Exchanged units do not count,
+ * because no money is refunded for them.
+ */
 export function countRefundedOrDueUnits(order: Returns, line: OrderLine): number {
   return countSettledUnits(order, line) - countAcceptedUnits(order, line, isExchanged);
 }
 
-/** Counts units without shipping that have not been provided yet and that no open withdrawal already requests. */
+/**
+ * Counts units of services and digital products that the merchant has not provided yet. Units for which the
+ * buyer has already requested a withdrawal are left out.
+ */
 export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
   const requestedReturns = returns.filter(
     (found) => found.status === "requested" && isWithdrawalOfUnsentUnits(found),
@@ -181,8 +191,8 @@ export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLi
 }
 
 /**
- * Returns true for a withdrawal from units that were never sent. Nothing comes back, so its approval settles
- * the withdrawal.
+ * Returns true if the buyer withdraws from units that were never sent. The buyer sends no goods back, so the
+ * merchant's approval already settles the withdrawal.
  */
 export const isWithdrawalOfUnsentUnits = ({ kind, method }: Pick<OrderReturn, "kind" | "method">): boolean =>
   kind === "withdrawal" && method === "keep_item";
@@ -226,7 +236,7 @@ function openReturnIds({ returns }: Pick<OrderAggregate, "returns">, line: Order
 const isExchanged = ({ kind, status }: OrderReturn): boolean =>
   kind === "exchange" && (status === "inspected" || status === "closed");
 
-/** Returns true if the return's units were accepted and their refund has not been made yet. */
+/** Returns true if the merchant accepted the returned units and has not refunded them yet. */
 const isAwaitingRefund = ({ kind, status }: OrderReturn): boolean =>
   (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
 

@@ -6,7 +6,7 @@ import { createMoney } from "#foundation/money.ts";
 import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } from "./after-sales-option.ts";
 import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
 
-/** The policy's methods to bring goods back; "mail" if the policy names none. */
+/** The ways to bring goods back that the return policy offers; "mail" if the policy names none. */
 export function getGoodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
   const sending = methods.filter((method) => method !== "keep_item");
   return sending.length === 0 ? ["mail"] : sending;
@@ -76,7 +76,7 @@ function feesOf(
   ];
 }
 
-/** The return shipping fee of amount 0, paid by the merchant. */
+/** Creates a return shipping fee of amount 0: the merchant pays for the return shipping. */
 export function createFreeReturnShippingFee({
   order,
 }: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
@@ -93,7 +93,10 @@ export const getRequiredEvidence = ({
   photoRequired,
 }: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] => (photoRequired ? ["photo"] : []);
 
-/** Returns the highest refund for which the buyer may keep the goods; null if the policy names none. */
+/**
+ * Returns the highest refund for which the return policy lets the buyer keep the goods; null if the policy
+ * has no such limit.
+ */
 export function getKeepItemRefundLimit(
   { order }: AfterSalesOptionContext,
   { keepItemMinor }: ReturnRules,

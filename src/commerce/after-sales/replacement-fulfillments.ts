@@ -33,7 +33,10 @@ export const isExchangeOrReplacement = ({ kind }: Pick<OrderReturn, "kind">): bo
 export const isRepairOrReplacementReturn = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "repair" || kind === "replacement";
 
-/** Reserves the stock and creates the fulfillment. Throws `invalid_state` if the stock is too low. */
+/**
+ * Reserves the stock of a replacement and creates the fulfillment that sends it. Throws `invalid_state` if
+ * the stock is too low.
+ */
 export async function createReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -79,7 +82,10 @@ function fulfillmentTypeOf(
   return delivery?.pickup === true ? "pickup" : "shipping";
 }
 
-/** Cancels the fulfillment because the return ended. Does nothing if there is none or it was sent. */
+/**
+ * Cancels the replacement fulfillment of a return that has ended. Does nothing if the return has no
+ * replacement fulfillment, or if that fulfillment was already sent.
+ */
 export async function cancelReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -89,7 +95,7 @@ export async function cancelReplacementFulfillment(
 }
 
 export interface UnsentReplacementReduction extends ReplacementContext {
-  /** The units that must still be sent, by order line. */
+  /** The units that the reduced replacement still sends, by order line. */
   readonly keep: readonly LineQuantity[];
 }
 
@@ -126,7 +132,10 @@ export async function reduceUnsentReplacement(
 }
 
 interface DroppedLine extends LineQuantity {
-  /** Number of the dropped units without reserved stock; these units are dropped first. */
+  /**
+   * Number of units without reserved stock among the units that are removed from the replacement. Units
+   * without reserved stock are removed first.
+   */
   readonly unreserved: number;
 }
 
@@ -158,8 +167,9 @@ export function isReplacementSent(
 }
 
 /**
- * Returns the stock to release. The units of a pending fulfillment are only reserved (`waiting`). Once
- * packing has started, the units were taken from the stock on hand (`allocated`).
+ * Returns the stock that is freed if units are removed from a replacement. The units of a pending fulfillment
+ * are only reserved (`waiting`). From packing on, the units have been taken from the stock on hand
+ * (`allocated`).
  */
 function toReleasedStock(
   { status }: OrderFulfillment,
@@ -190,8 +200,8 @@ interface ReductionRows {
 }
 
 /**
- * Writes the reduction. A canceled fulfillment keeps its lines, so that it still shows what it would have
- * sent.
+ * Writes the reduced or canceled replacement fulfillment. A canceled fulfillment keeps its lines, so that
+ * readers see which units it would have sent.
  */
 async function writeReduction(
   transaction: Transaction,

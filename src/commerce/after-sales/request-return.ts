@@ -122,7 +122,7 @@ export interface ReturnRequest {
   readonly exchangeVariantId?: string | null | undefined;
 }
 
-/** A return that has been decided and valued, ready to be inserted. */
+/** A return whose request has been decided and whose value is calculated, ready to be inserted. */
 export interface ReturnPlan extends Pick<
   OrderReturn,
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
@@ -185,8 +185,9 @@ function requireReason({ kind, reason }: ReturnRequest): void {
 }
 
 /**
- * Refuses the request if a line's option is denied. Blocking reasons are listed before reasons that only need
- * the merchant's consent.
+ * Refuses the return request if it contains more units of a line than the after-sales option of the line
+ * allows; a denied option allows none. Blocking reasons are listed before reasons that only need the
+ * merchant's consent.
  */
 function requireOffered(
   order: OrderAggregate,
@@ -227,7 +228,10 @@ function requireExchangeable(
   });
 }
 
-/** Returns the terms that all lines' options have in common, in the first option's order. */
+/**
+ * Returns the terms (for example return methods) that the after-sales options of all requested lines offer,
+ * in the order of the first option.
+ */
 function commonTerms<Term>(
   options: readonly AfterSalesOption[],
   termsOf: (option: AfterSalesOption) => readonly Term[],
@@ -236,7 +240,10 @@ function commonTerms<Term>(
   return (first ?? []).filter((term) => others.every((terms) => terms.includes(term)));
 }
 
-/** Refuses a request that mixes goods to send back with units that were never sent: no method fits both. */
+/**
+ * Refuses a return request that contains both goods to send back and units that were never sent, because no
+ * return method suits both.
+ */
 function requireCommonMethod(methods: readonly unknown[]): void {
   if (methods.length > 0) return;
   requireNoFaults([
@@ -249,8 +256,8 @@ function requireCommonMethod(methods: readonly unknown[]): void {
 }
 
 /**
- * Returns the term that the caller chose, or the first offered term if the caller chose none. Throws if the
- * chosen term is not offered.
+ * Returns the return method or settlement that the caller chose, or the first offered one if the caller chose
+ * none. Throws if the choice is not offered.
  */
 function chooseTerm<Term extends string>(
   field: string,
@@ -268,7 +275,10 @@ function chooseTerm<Term extends string>(
   return wanted;
 }
 
-/** Decides whether the request needs the merchant's consent. A replacement that is not in stock always does. */
+/**
+ * Returns whether a return request needs the merchant's consent. A request for a replacement that is not in
+ * stock always needs it.
+ */
 function decideRequest(
   order: OrderAggregate,
   { facts, input, options }: ReturnPlanInput & { readonly options: readonly AfterSalesOption[] },

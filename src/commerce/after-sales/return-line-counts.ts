@@ -3,14 +3,18 @@ import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.t
 import { createBodyFault, type Faults, findIntegerFaults, findDuplicateFaults } from "#foundation/faults.ts";
 
 /**
- * Unit counts of one return line. Every line is counted once, and no count may be higher than in the step
- * before.
+ * Numbers of units of one return line, as the merchant counts them on receipt or inspection. The merchant
+ * reports every line once, and cannot report more units than were requested (on receipt) or received (on
+ * inspection).
  */
 export interface ReturnLineCount {
   readonly lineId: string;
 }
 
-/** Functions that return the maximum of each count, given the return line and the line's other counts. */
+/**
+ * Functions that return the maximum of each reported number of units, from the return line and the other
+ * numbers of this line.
+ */
 type CountBounds<Count extends ReturnLineCount> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;

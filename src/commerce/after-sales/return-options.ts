@@ -1,6 +1,7 @@
 /**
- * The options to return, exchange or withdraw, and to get a refund without a return, with their terms. Each
- * function evaluates one kind of reason: either faults of the merchant or ordinary reasons.
+ * The after-sales options to return, exchange or withdraw, and to get a refund without a return, with their
+ * terms. Each function evaluates its option either for return reasons that are the merchant's fault or for
+ * all other reasons.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
@@ -252,7 +253,10 @@ function returnableUnitsOf({ order, line }: AfterSalesOptionContext): Returnable
   return { quantity, reasons: [...findOrderStateObstacles(order, { isRight: false }), ...reasons] };
 }
 
-/** Adds further reasons, unless a blocking reason already denies the option. */
+/**
+ * Adds further reasons against an after-sales option. Adds none if a blocking reason already denies the
+ * option.
+ */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableUnits,
   rest: readonly AfterSalesReason[],

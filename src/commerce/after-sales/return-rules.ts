@@ -11,7 +11,10 @@ import { multiplyDivideHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { countRefundedOrDueUnits } from "./obstacles.ts";
 
-/** The data from which the value of a return is calculated: its kind, method, lines and fault. */
+/**
+ * The data from which the value of a return is calculated: its kind, method and lines, whether the merchant
+ * is at fault, and whether the units were lost.
+ */
 export interface ReturnValueInput {
   readonly kind: ReturnKind;
   /** True if the return's reason is the merchant's fault. */
@@ -94,8 +97,9 @@ export const returnSteps = ["approve", "decline", "track", "receive", "inspect",
 export type ReturnStep = (typeof returnSteps)[number];
 
 /**
- * Return status → step → next status. Goods returned in a store or picked up are received directly from
- * `approved`; see `methodsWithoutCarrier`.
+ * The possible steps of a return in each status, and the status that each step leads to. In addition, goods
+ * that are returned in a store or picked up are received directly from `approved`; see
+ * `methodsWithoutCarrier`.
  */
 export const returnTransitions = {
   requested: { approve: "approved", decline: "declined", cancel: "canceled" },
@@ -108,7 +112,10 @@ export const returnTransitions = {
   canceled: {},
 } as const satisfies Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>>;
 
-/** Return methods without tracking: an approved return is received directly. */
+/**
+ * Methods by which goods come back without a carrier, so there is no tracking. The merchant receives such a
+ * return directly after approving it.
+ */
 const methodsWithoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["store", "pickup"]);
 
 function nextReturnStatus(

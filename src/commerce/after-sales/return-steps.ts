@@ -51,13 +51,16 @@ export interface LockedReturn {
   readonly found: OrderReturn;
 }
 
-/** Describes one step of a return: its checks and the work to do. */
+/**
+ * One step of a return, for example its approval: the return to change, the check before the step, and the
+ * work to do.
+ */
 export interface ReturnStepChange {
   readonly target: ReturnTarget;
   readonly step: ReturnStep;
   /**
-   * Throws if the step is not possible for a reason other than the return's status. Runs after the check of
-   * the status and before the check of the version.
+   * Throws if the step is not possible for a reason other than the status of the return. Runs after the check
+   * of the status and before the check of the version that the caller expects.
    */
   readonly requireState?: (found: LockedReturn) => void;
   readonly work: (found: LockedReturn) => Promise<OrderChangeOutcome>;
@@ -101,11 +104,11 @@ export function approveReturn(
   });
 }
 
-/** Returns true if no goods come back, so that the approval settles the return. */
+/** Returns true if the buyer sends no goods back, so that approving the return already settles it. */
 const isSettledOnApproval = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
   found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found);
 
-/** The parts of a return that its approval needs. */
+/** The order and the fields of a return that are needed to approve the return. */
 export interface ReturnToApprove {
   readonly order: OrderAggregate;
   readonly found: Omit<ReturnToSettle["found"], "lines"> &

@@ -83,7 +83,10 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
   };
 }
 
-/** Returns the order as it was before the inspection, so that the value is calculated as when it was promised. */
+/**
+ * Returns the order as it was before the return was inspected. The value of the return is then calculated
+ * from the same numbers as when it was promised to the buyer.
+ */
 function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
   const returns = order.returns.filter(({ id }) => id !== found.id);
   if (found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found)) return { ...order, returns };
@@ -101,9 +104,9 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 }
 
 /**
- * Limits each line's amount to the line's remaining amount. Because of rounding, a promised amount can be a
- * few minor units higher than the present value of the units. Lines with a remaining amount cover the
- * difference.
+ * Limits the settled amount of each order line to the part of the line's total that was not reduced before.
+ * Because of rounding, the promised amount of a return can exceed the present value of its units by a few
+ * minor units. Lines whose limit is not reached cover this difference.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,

@@ -134,9 +134,9 @@ function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWa
 }
 
 /**
- * Throws if no claim can be opened. Checks in this order: the warranty is void, it has expired, the number of
- * claims has reached its maximum, another claim is open, no benefit is left. A void warranty is reported as
- * void even if it has also expired.
+ * Throws if the buyer cannot open a claim under the warranty. Checks in this order: the warranty is void, it
+ * has expired, the number of claims has reached its maximum, another claim is open, no benefit is left. A
+ * void warranty is reported as void even if it has also expired.
  */
 function requireClaimable(
   warranty: OrderWarranty,
@@ -178,7 +178,7 @@ async function writeResolution(
 
 export interface WarrantyUsageUpdate {
   readonly id: string;
-  /** How many repairs and replacements the change uses. */
+  /** Number of repairs and replacements of the warranty that are used up by this change. */
   readonly used?: Partial<Record<WarrantyClaimKind, number>>;
 }
 
@@ -234,7 +234,7 @@ function warrantyConflict(
 interface AcceptedReturn {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;
-  /** The accepted units, by order line. */
+  /** The units that the merchant accepted back, by order line. */
   readonly accepted: readonly LineQuantity[];
 }
 

@@ -62,8 +62,9 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
 ]);
 
 /**
- * Counts the repairs or replacements that a buyer may still request for a line under its warranty: those that
- * no claim has used, and those of accepted claims, less the units of returns that are not inspected yet.
+ * Counts the repairs or replacements that a buyer may still request for an order line under its warranty.
+ * Adds the repairs or replacements that no claim has used and those of accepted claims without a return.
+ * Subtracts the units of returns that are not inspected yet.
  */
 function remainingUnitsOf(
   { order, line }: AfterSalesLineContext,
@@ -124,7 +125,10 @@ function registrationObstacles(
 
 const noWindow: OrderWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
-/** Returns the window that ends later: the registered warranty's or the statutory guarantee's. */
+/**
+ * Returns the time window of the registered warranty or of the statutory guarantee: the window that ends
+ * later.
+ */
 function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineContext): OrderWindow {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;

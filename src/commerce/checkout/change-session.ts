@@ -65,8 +65,8 @@ export async function readSession(transaction: Transaction, sessionId: string): 
 }
 
 /**
- * The columns of a session that an update sets; columns that are left out stay. Sessions that end without an
- * order are updated by `endSessionAndUnlockCart` instead.
+ * The columns of a checkout session that an update sets; columns that are left out keep their values.
+ * Sessions that end without an order are updated by `endSessionAndUnlockCart` instead.
  */
 export interface SessionUpdate {
   readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
@@ -80,8 +80,8 @@ export interface SessionUpdate {
 }
 
 /**
- * Updates the session and raises its version by one. Deletes the secret of the checkout page when the session
- * is completed.
+ * Updates the checkout session and raises its version by one. If the update completes the session, also
+ * deletes the secret of the checkout page.
  */
 export async function saveSession(
   transaction: Transaction,
@@ -116,7 +116,7 @@ export function copySessionFieldsFromCart({
 export interface SessionEventInput {
   readonly before: SessionAggregate;
   readonly after: SessionAggregate;
-  /** The session's cart before and after the change; left out if the cart did not change. */
+  /** The session's cart before and after the session changed; left out if the cart did not change. */
   readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
 }
 
@@ -137,7 +137,7 @@ export function publishSessionEvent(
   outbox.append({ type, id: after.id, previous: Object.fromEntries([...sessionChanges, ...cartChanges]) });
 }
 
-/** Returns the fields of a session view that can change. */
+/** Returns those fields of a checkout session's view that a change of the session can alter. */
 function changeableFields(session: SessionAggregate): Record<string, unknown> {
   const {
     version,
@@ -183,16 +183,22 @@ function cartDifferences(
 }
 
 export interface SessionRepriceInput extends LockedSession {
-  /** The planned change of the cart. If left out, the cart is only priced again. */
+  /**
+   * The planned change of the session's cart. If left out, the cart is priced again and otherwise stays
+   * unchanged.
+   */
   readonly plan?: CartChangePlanner;
   /** The version of the session that the caller expects, if any. */
   readonly target?: ExpectedVersionInput;
 }
 
 export interface SessionRepriceResult {
-  /** The priced cart, saved if it has changed; the session keeps it locked. */
+  /** The cart with its new prices, saved if it has changed. The session keeps the cart locked. */
   readonly cart: CartAggregate;
-  /** The warnings of this pricing. A cart that was not saved keeps the stored warnings of its last change. */
+  /**
+   * The warnings that pricing the cart again has produced. A cart without a change is not saved, so its
+   * stored warnings are those of its last change.
+   */
   readonly warnings: readonly StoredCartWarning[];
   readonly isChanged: boolean;
 }
@@ -230,8 +236,8 @@ export async function repriceSessionCart(
     expiresAt: new Date(session.expiresAt),
     lines: filterSellableLines(after.lines, warnings),
   });
-  // The failure reports the version that the cart had before this change, because the failure rolls the
-  // change back.
+  // The failure rolls this change of the cart back, so the failure reports the version that the cart had
+  // before the change.
   requireNoStockShortage({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
@@ -249,7 +255,10 @@ export interface SessionTarget extends ExpectedVersionInput {
 
 export interface SessionChangeRequest {
   readonly target: SessionTarget;
-  /** Runs before pricing and may write rows that belong to the change. Returns the plan for the cart. */
+  /**
+   * Returns the planned change of the session's cart. Runs before the cart is priced, and may write rows that
+   * belong to the change, for example an encrypted address.
+   */
   readonly prepare: (
     cart: CartAggregate,
     session: SessionAggregate,

@@ -79,7 +79,7 @@ export async function createSession(
   return { cart: after, session: await readSession(transaction, sessionId) };
 }
 
-/** Throws `cart_locked` with the id of the present session if the cart already has a running session. */
+/** Throws `cart_locked` with the session's id if the cart already has a running checkout session. */
 function requireUnlockedCart(cart: CartAggregate, now: Date): void {
   if (cart.session === null || getCartStatusAt(cart, now) !== "locked") return;
   throw createCartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });

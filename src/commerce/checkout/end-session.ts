@@ -79,7 +79,10 @@ export interface SessionEventContext extends StockCommandContext {
   readonly outbox: Outbox;
 }
 
-/** Stores the expiry of the cart's session and publishes its event, if the session is still stored as open. */
+/**
+ * Stores that the checkout session of a cart has expired, and publishes the event of the expiry. Does nothing
+ * if the stored status of the session is not `open`.
+ */
 export async function expireCartSession(
   transaction: Transaction,
   context: SessionEventContext,

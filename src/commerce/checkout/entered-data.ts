@@ -25,8 +25,8 @@ interface EnteringBrowser {
 }
 
 /**
- * Records that a browser has entered the cart's present address or e-mail. Runs after the change of the
- * session in the same transaction, which holds the locks.
+ * Records that a browser has entered the cart's present address or e-mail on the checkout page. Runs in the
+ * transaction that changed the session, because that transaction holds the locks.
  */
 export async function recordEnteredPersonalData(
   transaction: Transaction,
@@ -39,8 +39,8 @@ export async function recordEnteredPersonalData(
 }
 
 /**
- * Decrypts what the browser has entered for the cart or for the cart's order; leaves out what was erased or
- * replaced since.
+ * Decrypts the address and the e-mail that the browser has entered for the cart or for the cart's order.
+ * Leaves out data that was erased or replaced later.
  */
 export async function findEnteredPersonalData(
   reader: DatabaseReader,

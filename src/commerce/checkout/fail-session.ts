@@ -58,7 +58,10 @@ export interface FailedPaymentInput extends LockedSession {
   readonly isDeclined: boolean;
 }
 
-/** Records the failed payment and reopens its session, or expires the session if its time is over. */
+/**
+ * Records that the payment of a checkout session has failed. Reopens the session, or expires it if its time
+ * is over.
+ */
 export async function recordFailedPayment(
   transaction: Transaction,
   context: CartCommandContext,

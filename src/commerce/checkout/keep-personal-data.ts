@@ -28,8 +28,8 @@ export async function keepPersonalDataUntilSessionEnd(
 }
 
 /**
- * Restores the time limits after a failed payment: the address is kept as long as the session, and the e-mail
- * as long as the cart.
+ * Restores the time limits of personal data after a failed payment: the address is then kept as long as the
+ * session, and the e-mail as long as the cart.
  */
 export async function keepPersonalDataAfterFailedPayment(
   transaction: Transaction,

@@ -57,8 +57,8 @@ interface DueSession {
   readonly cartId: string;
   readonly merchantId: string;
   /**
-   * The time as PostgreSQL prints it, with microseconds, which a JavaScript Date cannot hold. The next batch
-   * must start exactly after this row.
+   * The expiry of the session as PostgreSQL prints it, with microseconds, which a JavaScript Date cannot
+   * hold. The next batch of sessions must start exactly after this row.
    */
   readonly expiresAt: string;
 }
@@ -115,8 +115,9 @@ type SessionRelease = LockedSession &
 type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
 
 /**
- * Ends a session without an order, unlocks its cart and publishes the events. The caller has locked both; the
- * session is open or processing. If the session has taken promotion uses, the caller must release them.
+ * Ends a checkout session without an order, unlocks its cart and publishes the events. The caller has locked
+ * the cart and the session; the session is open or processing. If the session has taken promotion uses, the
+ * caller must release them.
  */
 export async function endSessionAndUnlockCart(
   transaction: Transaction,

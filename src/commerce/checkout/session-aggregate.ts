@@ -23,7 +23,7 @@ export interface SessionAggregate {
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
   readonly cartId: string;
   readonly orderId: string | null;
-  /** The country of the cart at the last change of the session. */
+  /** The country for which the session's cart was priced at the last change of the session. */
   readonly country: string;
   readonly currency: string;
   readonly locale: string;

@@ -33,13 +33,14 @@ export async function findCheckoutPageRow(
 export interface CheckoutPageClaim {
   readonly sessionId: string;
   readonly digest: Buffer;
-  /** Whether the browser takes the page over from another browser that claimed it. */
+  /** True if this browser takes the checkout page over from another browser that claimed the page before. */
   readonly takesOver: boolean;
 }
 
 /**
- * Claims the checkout page for a browser. Returns false if another browser has claimed the page. Runs after
- * the change of the session in the same transaction, which holds the locks.
+ * Claims the checkout page for a browser. Returns false if another browser has claimed the page and this
+ * browser does not take it over. Runs in the transaction that changed the session, because that transaction
+ * holds the locks.
  */
 export async function tryClaimCheckoutPage(
   transaction: Transaction,
@@ -64,8 +65,8 @@ export function digestPageSecret(secret: string): Buffer {
 
 const returnUrlLengthMax = 2048;
 /**
- * Matches URLs whose host follows exactly two slashes. URL parsers disagree about other starts and about
- * backslashes, and could find different hosts in the same URL.
+ * Matches URLs whose host follows exactly two slashes. URL parsers treat other numbers of slashes, and
+ * backslashes, differently, so two parsers could find different hosts in the same URL.
  */
 const unambiguousStart = /^https?:\/\/[^/\\]/i;
 

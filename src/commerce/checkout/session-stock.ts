@@ -41,8 +41,8 @@ export function requireAvailableLines(
 }
 
 /**
- * Throws 409 `invalid_state` with reason `insufficient_stock` and the lines, if the quantity of a line had to
- * be reduced.
+ * Throws 409 `invalid_state` with reason `insufficient_stock` and the affected lines, if pricing the cart had
+ * to reduce the quantity of a line.
  */
 export function refuseReducedQuantities(
   cart: CartAggregate,

@@ -35,7 +35,7 @@ export interface SessionSubmitInput extends ExpectedVersionInput {
 }
 
 export interface SessionSubmitResult extends LockedSession {
-  /** Whether the new pricing changed the cart, which is then saved. */
+  /** True if submitting changed the prices of the cart. The changed cart is then saved. */
   readonly isCartChanged: boolean;
 }
 
@@ -48,15 +48,16 @@ export async function submitSession(
   const locked = await lockSession(transaction, context, input.sessionId);
   const { session } = locked;
   requireOpenSession(session, input, context.now);
-  // Promotions are always locked before the stock, so that transactions cannot deadlock. The lock also
-  // keeps the prices valid until the promotion uses are taken.
+  // Promotions are always locked before the stock, so that transactions cannot deadlock. While the promotions
+  // are locked, no other transaction can change or use them, so the prices of the cart stay valid until this
+  // session takes its promotion uses.
   await lockPromotions(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
   const { cart, warnings, isChanged } = await repriceSessionCart(transaction, context, locked);
-  // The failure reports the version that the cart had before this change, because the failure rolls the
-  // change back.
+  // The failure rolls this change of the cart back, so the failure reports the version that the cart had
+  // before the change.
   requireReadyToPay(
     { cart: { ...cart, version: locked.cart.version }, session, warnings },
     input,
@@ -115,8 +116,9 @@ interface PricedSession extends LockedSession {
 }
 
 /**
- * Throws the reason why the session cannot be paid. A changed amount is checked late, because other reasons
- * may have caused it.
+ * Throws if the session cannot be paid, for example because the cart is empty or no delivery option is
+ * chosen. A changed total is checked after most other reasons, because these reasons may have caused the
+ * change.
  */
 function requireReadyToPay(
   priced: PricedSession,
@@ -164,7 +166,10 @@ const usageLimitReasons: ReadonlySet<unknown> = new Set<PromotionRefusalReason>(
   "customer_usage_limit_reached",
 ]);
 
-/** Throws if other buyers have used up the promotion code of the cart meanwhile. */
+/**
+ * Throws if pricing the cart has removed its promotion code because a usage limit is reached, for example
+ * because other buyers have used the code meanwhile.
+ */
 function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Date): void {
   const removed = warnings.find(
     ({ code, data }) => code === "promotion_removed" && usageLimitReasons.has(data["reason"]),

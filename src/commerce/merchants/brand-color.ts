@@ -20,6 +20,9 @@ function getRelativeLuminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns the style sheet of a colour: custom properties that the checkout page's own sheet uses. */
+/**
+ * Returns a style sheet that sets the merchant's colour and the text colour on it as CSS custom properties.
+ * The checkout page's main style sheet uses these properties.
+ */
 export const buildBrandStyleSheet = (color: string): string =>
   `:root{--brand-fill:${color};--on-brand-fill:${getTextColorOn(color)}}\n`;

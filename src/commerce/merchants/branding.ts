@@ -34,7 +34,10 @@ const columns = [
   "updatedAt",
 ] as const;
 
-/** Returns the brandings of these merchants by merchant id. Merchants without branding are left out. */
+/**
+ * Returns the branding (name, logo, colour and links) of each given merchant, by merchant id. Merchants
+ * without branding are left out.
+ */
 export async function findBrandings(
   reader: DatabaseReader,
   merchantIds: readonly string[],

@@ -9,7 +9,7 @@ import { createBodyFault, type Faults } from "#foundation/faults.ts";
 export const logoTypes = ["image/png", "image/jpeg", "image/webp"] as const;
 export type LogoType = (typeof logoTypes)[number];
 
-/** The largest accepted file in bytes, and the largest width and height in pixels. */
+/** The largest accepted logo file in bytes, and the largest width and height of a logo in pixels. */
 export const logoBounds = { bytesMax: 131_072, pixelsMax: 2000 } as const;
 
 export interface LogoFile {
@@ -22,7 +22,7 @@ export interface LogoFile {
 
 const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A logo, or the rule that it breaks. */
+/** A valid logo, or the faults of an invalid logo. */
 export interface CheckedLogo {
   readonly file?: LogoFile;
   readonly faults: Faults;
@@ -53,7 +53,7 @@ export function checkLogoFile(field: string, text: string): CheckedLogo {
   return { file: { logo, logoHash, logoType, logoWidth, logoHeight }, faults: [] };
 }
 
-/** Detects the type by the first bytes, as the WHATWG MIME Sniffing Standard does. */
+/** Detects the type of an image file by its first bytes, as the WHATWG MIME Sniffing Standard does. */
 function detectType(bytes: Buffer): LogoType | undefined {
   const start = bytes.subarray(0, 12).toString("latin1");
   if (start.startsWith("\u0089PNG\r\n\u001a\n")) return "image/png";
@@ -61,7 +61,7 @@ function detectType(bytes: Buffer): LogoType | undefined {
   return start.startsWith("RIFF") && start.endsWith("WEBP") ? "image/webp" : undefined;
 }
 
-/** Reads width and height from the file's header; undefined if the header is damaged. */
+/** Reads the width and height of an image from the header of its file; undefined if the header is damaged. */
 function readSize(bytes: Buffer): { readonly width: number; readonly height: number } | undefined {
   try {
     return imageSize(bytes);

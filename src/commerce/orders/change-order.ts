@@ -41,7 +41,10 @@ export interface OrderPatch {
   readonly holdReason?: string | null;
   readonly cancellationRequest?: CancellationRequest | null;
   readonly cancellation?: Omit<Cancellation, "at">;
-  /** The amount by which the buyer owes less; `shippingReducedMinor` is the shipping contained in it. */
+  /**
+   * The amount by which the change reduces what the buyer owes, in minor units. `shippingReducedMinor` is the
+   * part of this amount that is shipping.
+   */
   readonly reducedMinor?: number;
   readonly shippingReducedMinor?: number;
 }
@@ -52,8 +55,8 @@ export interface OrderChangeOutcome extends OrderPatch {
 }
 
 /**
- * Writes the parts (lines, fulfillments, payments, returns) and returns the change of the order itself.
- * Returns null to leave the order unchanged.
+ * Carries out a change of an order: writes the order's parts (lines, fulfillments, payments, returns) and
+ * returns the change of the order's own row. Returns null to leave the order unchanged.
  */
 export type OrderChangeWork = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
 
@@ -90,8 +93,8 @@ export async function lockOrder(
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  // A second statement reads the order: the locking statement, if it waited, would return the lines as they
-  // were before the wait.
+  // A second statement reads the order. The locking statement may have waited for another transaction, and
+  // would then return the order's lines as they were before that transaction.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
   if (order === undefined || isOrderOfOtherBuyer(order, context)) throw fail("order_not_found");
@@ -99,8 +102,8 @@ export async function lockOrder(
 }
 
 /**
- * Finds the order of a part. Throws `resource_not_found` if the part belongs to another merchant or has no
- * order.
+ * Finds the order of one of its parts, for example of a payment. Throws `resource_not_found` if the part
+ * belongs to another merchant or has no order.
  */
 export async function findOrderIdByPartId(
   transaction: Transaction,
@@ -200,7 +203,10 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
     .execute();
 }
 
-/** Services for changes without a request, for example after a payment provider has answered. */
+/**
+ * Services for changes of orders that no API request causes, for example after a payment provider has
+ * answered.
+ */
 export interface SystemChangeServices {
   readonly db: Database;
   readonly now: Date;

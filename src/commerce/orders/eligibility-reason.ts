@@ -5,7 +5,7 @@
 
 export interface EligibilityReason<Code extends string = string> {
   readonly code: Code;
-  /** English text for people; programs use `code`. */
+  /** The reason as an English text for people; programs use `code`. */
   readonly message: string;
   /** True if the reason denies the action; false if the merchant may still approve it. */
   readonly blocking: boolean;
@@ -25,7 +25,7 @@ export function findBestDecision(list: readonly EligibilityDecision[]): Eligibil
   return eligibilityDecisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
-/** Removes reasons whose code is already in the list. */
+/** Keeps only the first reason of each code. */
 export function removeRepeatedReasons<Reason extends EligibilityReason>(
   reasons: readonly Reason[],
 ): Reason[] {

@@ -10,13 +10,13 @@ import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "
 
 export interface OrderPartOwner {
   readonly merchantId: string;
-  /** Null if the payment or refund belongs to a checkout without an order. */
+  /** The id of the order; null if the payment or refund belongs to a checkout without an order. */
   readonly orderId: string | null;
 }
 
 /**
- * Finds the merchant and the order of a part; undefined if the part does not exist. The caller must check the
- * merchant.
+ * Finds the merchant and the order to which a part (for example a payment) belongs; undefined if the part
+ * does not exist. The caller must check the merchant.
  */
 export async function findOrderPartOwner(
   reader: DatabaseReader,
@@ -59,7 +59,7 @@ export async function findRefundsWithoutOrder(
   );
 }
 
-/** The table of each kind of part. */
+/** The database table of each kind of order part. */
 export const orderPartTables = {
   payment: "payment",
   refund: "refund",
@@ -71,7 +71,7 @@ export const orderPartTables = {
 /** The kinds of objects that belong to an order and have an id of their own. */
 export type OrderPartKind = keyof typeof orderPartTables;
 
-/** Whether a buyer calls and the order belongs to another buyer. */
+/** Returns true if the caller is a buyer and the order belongs to another buyer. */
 export function isOrderOfOtherBuyer(
   { buyerReference }: Pick<OrderAggregate, "buyerReference">,
   caller: { readonly actor: OrderActor; readonly buyerReference: string | null },

@@ -104,7 +104,10 @@ export async function insertOrderLines(
     .execute();
 }
 
-/** The applied promotions with their discount per order line and the conditions that the order met. */
+/**
+ * Returns the promotions that were applied to the cart, each with its discount per order line and the
+ * conditions that the order met.
+ */
 async function placedPromotions(
   transaction: Transaction,
   cart: CartAggregate,

@@ -14,26 +14,26 @@ import type {
 type Optional<Value> = Value | null | undefined;
 
 export interface OrderFilter {
-  /** Null selects the orders of all merchants. */
+  /** The merchant whose orders are selected; null selects the orders of all merchants. */
   readonly merchantId: string | null;
-  /** Null selects the orders of all buyers. */
+  /** The buyer whose orders are selected; null selects the orders of all buyers. */
   readonly buyerReference: string | null;
   readonly status?: Optional<OrderStatus>;
   readonly paymentStatus?: Optional<OrderPaymentStatus>;
   readonly fulfillmentStatus?: Optional<OrderFulfillmentStatus>;
   readonly returnStatus?: Optional<OrderReturnStatus>;
   readonly number?: Optional<string>;
-  /** Id or handle of a market. */
+  /** Id or handle of the market in which the selected orders were placed. */
   readonly market?: Optional<string>;
   readonly country?: Optional<string>;
   readonly currency?: Optional<string>;
-  /** Smallest total in minor units, included. */
+  /** The smallest total of the selected orders in minor units; this amount is included. */
   readonly totalMinorMin?: Optional<number>;
-  /** Largest total in minor units, included. */
+  /** The largest total of the selected orders in minor units; this amount is included. */
   readonly totalMinorMax?: Optional<number>;
-  /** The earliest time of the placement, included. */
+  /** Start of the period in which the selected orders were placed; the start itself is included. */
   readonly placedFrom?: Optional<Date>;
-  /** The end of the period of the placement, excluded. */
+  /** End of the period in which the selected orders were placed; the end itself is excluded. */
   readonly placedTo?: Optional<Date>;
 }
 
@@ -102,12 +102,12 @@ const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
 
 export interface OrderPartFilter {
   readonly part: OrderPartKind;
-  /** Null selects the parts of all merchants. */
+  /** The merchant whose order parts are selected; null selects the parts of all merchants. */
   readonly merchantId: string | null;
   readonly status?: Optional<string>;
-  /** The earliest time of the creation, included. */
+  /** Start of the period in which the selected parts were created; the start itself is included. */
   readonly createdFrom?: Optional<Date>;
-  /** The end of the period of the creation, excluded. */
+  /** End of the period in which the selected parts were created; the end itself is excluded. */
   readonly createdTo?: Optional<Date>;
 }
 

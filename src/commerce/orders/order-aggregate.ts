@@ -52,7 +52,7 @@ export interface LineQuantity {
 }
 
 export interface FulfillmentLine extends LineQuantity {
-  /** Units that replace lost units and have no reserved stock; 0 if left out. */
+  /** Number of units that replace lost units and for which no stock is reserved; 0 if left out. */
   readonly unreserved?: number;
 }
 
@@ -89,7 +89,7 @@ export interface OrderPayment {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Requests to the payment provider that have no outcome yet. */
+  /** Requests to the payment provider about this payment, as far as their outcome is not known yet. */
   readonly pending: readonly {
     readonly kind: "authorize" | "capture" | "void" | "refund";
     readonly amountMinor: number;
@@ -167,7 +167,7 @@ export interface OrderWarranty {
     readonly resolution: string | null;
     readonly openedAt: string;
     readonly resolvedAt: string | null;
-    /** The return that an accepted claim created; null for other claims. */
+    /** Id of the return that was created for an accepted warranty claim; null for other claims. */
     readonly returnId: string | null;
   }[];
 }
@@ -188,7 +188,7 @@ export interface Cancellation {
   readonly at: string;
 }
 
-/** The minimum subtotal or quantity of some lines that a promotion required; null if it had no such minimum. */
+/** The minimum subtotal or quantity that some lines had to reach for a promotion to apply. */
 export interface PromotionMinimum {
   readonly lineIds: readonly string[];
   readonly subtotalMinor: number | null;
@@ -202,11 +202,11 @@ export interface OrderPromotion {
   readonly code: string | null;
   readonly titles: LocalizedMap;
   readonly discountMinor: number;
-  /** The discount of each line; a `lineId` of null means shipping. */
+  /** The part of the promotion's discount that falls on each line; a `lineId` of null means shipping. */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
-  /** The lines that had to be bought for the promotion; empty if left out. */
+  /** Ids of the lines that the buyer had to buy for the promotion to apply; empty if left out. */
   readonly boughtLineIds?: readonly string[];
-  /** Null or left out if the promotion had no minimum. */
+  /** The minimum that lines had to reach for the promotion to apply; null or left out if there was none. */
   readonly minimum?: PromotionMinimum | null;
 }
 
@@ -253,7 +253,10 @@ export interface OrderAggregate {
   readonly holdReason: string | null;
   readonly placedAt: string;
   readonly updatedAt: string;
-  /** Lines are sorted by position, and all other parts of the order by creation. */
+  /**
+   * The lines of the order, sorted by position. All other parts of the order are sorted by their time of
+   * creation.
+   */
   readonly lines: readonly OrderLine[];
   readonly fulfillments: readonly OrderFulfillment[];
   readonly payments: readonly OrderPayment[];

@@ -1,6 +1,6 @@
 /**
- * Checks of lines, amounts and disputes that several order commands share, and the failure with which a
- * command is refused.
+ * Checks of lines, amounts and disputes that several order commands share, and the failure that a refused
+ * order command throws.
  */
 import {
   findListLengthFaults,
@@ -19,8 +19,8 @@ const quantityMax = 9999;
 export const noteLengthMax = 500;
 
 /**
- * Returns the faults of selected lines that can be found without the order; none if `lines` is null or
- * undefined.
+ * Returns the faults of the order lines that a caller selected, as far as they can be found without the
+ * order; none if `lines` is null or undefined.
  */
 export function findLineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
   if (lines === null || lines === undefined) return [];
@@ -57,14 +57,14 @@ export interface SelectableOrderLine<Reason extends { readonly code: string }> {
 export interface OrderLineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
   readonly selectable: readonly SelectableOrderLine<Reason>[];
-  /** Reason of the failure's conflict if none of the lines has a reason. */
+  /** The reason that the failure states if none of the refused lines has a reason of its own. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * Throws if a line has fewer selectable units than the caller selected. The failure names every such line and
- * the reasons.
+ * Throws if the caller selected more units of a line than may be selected. The failure names every such line
+ * and the reasons for the limits.
  */
 export function requireSelectableUnits<Reason extends { readonly code: string }>(
   order: OrderAggregate,
@@ -101,7 +101,7 @@ export interface AmountInput {
   readonly currency: string;
 }
 
-/** Returns the faults of an amount; none if the amount is null or undefined. */
+/** Returns the faults of an entered amount of money; none if the amount is null or undefined. */
 export function findAmountFaults(amount: AmountInput | null | undefined): Faults {
   return findIntegerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }

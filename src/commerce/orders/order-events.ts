@@ -9,7 +9,7 @@ import type { OrderActor } from "./order-states.ts";
 /** A change of an order or of one of its parts (for example a payment), to be published. */
 export interface OrderEvent {
   readonly type: EventType;
-  /** The id of the changed part; the order's id if left out. */
+  /** The id of the changed part, for example of a payment; the order's id if left out. */
   readonly id?: string;
   readonly previous?: Readonly<Record<string, unknown>> | null;
 }
@@ -29,8 +29,8 @@ interface OrderBeforeAndAfter {
 }
 
 /**
- * Adds `order_completed` to the timeline if the change completed the order. The status is derived after all
- * other timeline entries are written, so this entry is the last.
+ * Adds `order_completed` to the timeline if the change completed the order. The order's status is derived
+ * after all other timeline entries are written, so `order_completed` is the last entry.
  */
 export async function appendCompletionToTimeline(
   transaction: Transaction,
@@ -50,7 +50,7 @@ export async function appendCompletionToTimeline(
 /** The number of timeline entries that an order shows. */
 const timelineMax = 50;
 
-/** Writes a timeline entry for each event except `order.updated`. */
+/** Writes an entry in the order's timeline for each event except `order.updated`. */
 export async function writeTimelineEntries(
   transaction: Transaction,
   { now, actor }: ActorAndTime,

@@ -55,7 +55,7 @@ export function computeOutstandingAmountMinor(
   return order.totalMinor - order.reducedMinor - computeNetCapturedAmountMinor(order);
 }
 
-/** The authorized amount of a payment that is neither captured nor voided. */
+/** The part of a payment's authorized amount that is neither captured nor voided. */
 export function computeAuthorizedAmountMinor({
   amountMinor,
   capturedMinor,
@@ -104,7 +104,8 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
     return lines.every((line) => getUncanceledQuantity(line) === 0) ? "canceled" : "not_required";
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
-  // Units that were refunded and then lost are subtracted, because they are neither waiting nor in transit.
+  // Units that were refunded and then lost are subtracted from the wanted and from the shipped units, because
+  // they are neither waiting nor in transit.
   const settled = sum((line) => countUnitsRefundedBeforeLoss({ fulfillments }, line));
   const wanted = sum(getUncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";
@@ -122,7 +123,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
 
 const overReturnStatuses: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
 
-/** Whether a return is neither declined, closed nor canceled. */
+/** Returns true for a return that is neither declined, closed nor canceled. */
 export const isOpenReturn = ({ status }: Pick<OrderReturn, "status">): boolean =>
   !overReturnStatuses.has(status);
 
@@ -148,7 +149,8 @@ function statusOf(
 ): OrderStatus {
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
-  // With nothing owed, an authorized or voided payment counts as paid: nothing more will be captured.
+  // If the buyer owes nothing, an authorized or voided payment counts as paid, because no further amount will
+  // be captured.
   const isPaid =
     !["pending", "failed", "disputed"].includes(paymentStatus) && computeOutstandingAmountMinor(order) <= 0;
   const isQuiet = returnStatus !== "requested" && returnStatus !== "in_progress";
@@ -184,8 +186,8 @@ function unitsAt(
 }
 
 /**
- * The number of units that were refunded before the parcel was lost or came back. These units stay counted as
- * sent and are not replaced.
+ * The number of units of an order line that were refunded before their parcel was lost or came back. These
+ * units stay counted as sent, and no replacements are sent for them.
  */
 export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -229,8 +231,8 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
 }
 
 /**
- * Returns the number of a line's units outside active fulfillments that must not be sent, because they were
- * refunded without being delivered.
+ * Returns the number of units of an order line that must not be sent, because they were refunded without
+ * being delivered. Refunded units that are in transit are left out, because they have already been sent.
  */
 export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
   return (

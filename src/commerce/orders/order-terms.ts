@@ -1,23 +1,26 @@
 /**
  * The policies of an order and the time windows for returns, withdrawals and warranties. Days are counted in
- * the order's time zone; a window ends with the last millisecond of its last day there. The results are
- * instants (ISO 8601, UTC).
+ * the order's time zone; a time window ends with the last millisecond of its last day in that zone. Instants
+ * are returned as ISO 8601 texts in UTC.
  */
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
 import { sentStatuses, getUncanceledQuantity } from "./order-statuses.ts";
 
-/** The event from which a window is counted. */
+/**
+ * The event (for example the delivery) with which a time window for returns, withdrawals or warranties
+ * begins.
+ */
 export type WindowStartEvent = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
 
 export interface OrderWindow {
   readonly clock: WindowStartEvent;
-  /** The window's first moment; null if the event that starts the window has not happened yet. */
+  /** The first moment of the time window; null if the event that starts the window has not happened yet. */
   readonly startsAt: string | null;
-  /** The window's last millisecond; null if the window has no end or the end is not known yet. */
+  /** The last millisecond of the time window; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;
-  /** Whether the window is counted from an expected delivery that is not confirmed. */
+  /** True if the time window is counted from an expected delivery that is not confirmed yet. */
   readonly estimated: boolean;
 }
 
@@ -26,19 +29,25 @@ export interface WindowLength {
   readonly months?: number;
 }
 
-/** The time at which the units of a line reached the buyer, or are expected to. */
+/** The time at which the units of an order line reached the buyer, or are expected to reach the buyer. */
 export interface LineArrival {
-  /** The time of the line's latest delivery; the time of the expected delivery if nothing has been delivered. */
+  /**
+   * Start of the time windows of the line: its latest delivery, or its expected delivery if no unit has been
+   * delivered.
+   */
   readonly startsAt: string;
-  /** The time at which the last parcel was or should be delivered. */
+  /** The time at which the last parcel of the line was delivered, or is expected to be delivered. */
   readonly at: string;
-  /** `delivered` if no parcel is in transit; otherwise `shipped_plus_transit`. */
+  /** `delivered` if no parcel of the line is in transit; otherwise `shipped_plus_transit`. */
   readonly clock: "delivered" | "shipped_plus_transit";
 }
 
 const transitDays = 7;
 
-/** The last millisecond of the day on which the length after an instant ends. */
+/**
+ * Adds days or months to the day of an instant in the given time zone, and returns the last millisecond of
+ * the resulting day.
+ */
 export function calculateDayEndAfter(instant: string, length: WindowLength, timeZone: string): string {
   const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().add(length);
   return endOf(day, timeZone);
@@ -49,7 +58,10 @@ export function calculateDayEnd(day: string, timeZone: string): string {
   return endOf(Temporal.PlainDate.from(day), timeZone);
 }
 
-/** A day ends where the next day begins. Midnight itself may be skipped or repeated by daylight saving time. */
+/**
+ * Returns the last millisecond of a day: one millisecond before the next day begins. The end is computed from
+ * the next day, because daylight saving time can skip or repeat midnight.
+ */
 function endOf(day: Temporal.PlainDate, timeZone: string): string {
   return new Date(day.add({ days: 1 }).toZonedDateTime(timeZone).epochMilliseconds - 1).toISOString();
 }
@@ -57,7 +69,10 @@ function endOf(day: Temporal.PlainDate, timeZone: string): string {
 export const isWindowOver = ({ endsAt }: Pick<OrderWindow, "endsAt">, now: Date): boolean =>
   endsAt !== null && Date.parse(endsAt) < now.getTime();
 
-/** The instants (milliseconds since the epoch) at which a window begins and at which it has ended. */
+/**
+ * Returns the instants (milliseconds since the epoch) at which a time window begins and at which it has
+ * ended. Unknown instants are left out.
+ */
 export function getWindowBoundaries({
   startsAt,
   endsAt,
@@ -69,8 +84,9 @@ export function getWindowBoundaries({
 }
 
 /**
- * The arrival of all sent units of a line: a window must not end because of a first parcel while another is
- * in transit. Null if no unit was sent.
+ * Returns when all sent units of an order line have arrived or are expected to arrive. Time windows are
+ * counted from the last parcel, so that they do not end while another parcel is in transit. Null if no unit
+ * was sent.
  */
 export function calculateLineArrival(
   order: Pick<OrderAggregate, "fulfillments">,
@@ -93,7 +109,10 @@ export function getLineDeliveredAt(
   return latest(parcelsOf(order, line).map(({ deliveredAt }) => deliveredAt));
 }
 
-/** The fulfillments with units of a line, without those of exchanges: these start no new window. */
+/**
+ * Returns the fulfillments that contain ordered units of a line. Fulfillments of an exchange are left out,
+ * because a delivered replacement starts no new time window.
+ */
 function parcelsOf(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
   { id }: Pick<OrderLine, "id">,
@@ -104,8 +123,8 @@ function parcelsOf(
 }
 
 /**
- * The time from which an undelivered parcel of a line counts as lost: 7 days after its expected delivery, or
- * at once if its delivery failed. Null if no parcel is in transit.
+ * The time from which the last undelivered parcel of an order line counts as lost: 7 days after its expected
+ * delivery, or at once if its delivery failed. Null if the line has no sent parcel that is undelivered.
  */
 export function calculateLineLossTime(
   order: Pick<OrderAggregate, "fulfillments">,
@@ -126,11 +145,14 @@ function parcelLossTime({
 }
 
 export interface WindowTerms extends WindowLength {
-  /** The earliest last day of the window, `YYYY-MM-DD`. A window without days and months has no end. */
+  /**
+   * The time window does not end before the end of this day (`YYYY-MM-DD`). A window whose length has neither
+   * days nor months has no end.
+   */
   readonly extendUntil?: string | null;
 }
 
-/** A window that is counted from the arrival of a line. */
+/** Returns a time window that is counted from the arrival of an order line. */
 export function calculateWindowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
   arrival: LineArrival | null,
@@ -153,7 +175,10 @@ export function calculateWindowFromArrival(
   };
 }
 
-/** The withdrawal window of units that are not shipped (yet): counted from the purchase. */
+/**
+ * Returns the withdrawal window of units that are not shipped, or not yet. The window is counted from the
+ * purchase.
+ */
 export function calculateWithdrawalWindowFromPlacing(
   order: Pick<OrderAggregate, "timeZone" | "placedAt">,
   days: number,
@@ -167,8 +192,8 @@ export function calculateWithdrawalWindowFromPlacing(
 }
 
 /**
- * The withdrawal window of all goods of an order: counted from the arrival of the last line, and without an
- * end until the last line was sent.
+ * Returns the withdrawal window of all goods of an order. The window is counted from the arrival of the last
+ * line, and has no end until all units of all lines have been sent.
  */
 export function calculateWithdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,
@@ -197,7 +222,7 @@ function laterByDays(instant: string, days: number): string {
 const withoutNulls = (instants: readonly (string | null)[]): string[] =>
   instants.filter((instant) => instant !== null).toSorted();
 
-// All instants have the same format, so sorting the texts sorts the instants.
+// All instants are texts of the same format, so sorting the texts also sorts the instants by time.
 const latest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants).at(-1) ?? null;
 const earliest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants)[0] ?? null;
 

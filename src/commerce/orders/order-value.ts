@@ -12,18 +12,21 @@ import {
 
 export interface CanceledUnits extends LineQuantity {
   readonly variantId: string;
-  /** Canceled units that were not yet taken from the stock on hand; these are canceled first. */
+  /**
+   * Canceled units that were not yet taken from the stock on hand. Such units are canceled before units that
+   * were taken.
+   */
   readonly waiting: number;
-  /** Waiting units without reserved stock. */
+  /** Number of those `waiting` units for which no stock is reserved. */
   readonly unreserved: number;
   readonly allocated: number;
-  /** The value of the units after discount, with tax. */
+  /** The value of the canceled units after discount, with tax, in minor units. */
   readonly amountMinor: number;
 }
 
 /**
- * The lines that an unsent fulfillment keeps after a cancellation; without lines, the fulfillment is
- * canceled.
+ * The lines that a fulfillment that was not sent keeps after a cancellation. If no lines are left, the
+ * fulfillment is canceled.
  */
 export interface FulfillmentAfterCancellation {
   readonly fulfillmentId: string;
@@ -32,11 +35,17 @@ export interface FulfillmentAfterCancellation {
 
 export interface CancellationValue {
   readonly lines: readonly CanceledUnits[];
-  /** The refunded shipping; 0 while units that need shipping are left. */
+  /**
+   * The shipping price that the buyer no longer has to pay, in minor units; 0 while units that need shipping
+   * are left.
+   */
   readonly shippingMinor: number;
-  /** The amount by which the buyer owes less; at most the amount owed before. */
+  /**
+   * The amount by which the cancellation reduces what the buyer owes, in minor units; at most the amount owed
+   * before.
+   */
   readonly reducedMinor: number;
-  /** The captured amount that is refunded. */
+  /** The part of the captured amount that the cancellation refunds, in minor units. */
   readonly refundMinor: number;
   /** True if no ordered unit is left, so that the whole order is canceled. */
   readonly isWhole: boolean;
@@ -73,7 +82,10 @@ export function calculateCancellationValue(order: Valued, lines: readonly LineQu
   };
 }
 
-/** The stock effects of canceling units of a line: waiting units are canceled first and packed units last. */
+/**
+ * Returns which stock a cancellation of units of a line releases. Units that are not packed yet are canceled
+ * first, and packed units last.
+ */
 function unitsOf(
   order: Valued,
   { line, quantity }: { readonly line: OrderLine; readonly quantity: number },
@@ -91,8 +103,8 @@ function unitsOf(
 }
 
 /**
- * The value of the next units of a line that are canceled or refunded; at most the part of the line's total
- * that was not reduced before.
+ * Computes the value of the next units of a line that are canceled or refunded. The value is at most the part
+ * of the line's total that was not reduced before.
  */
 export function computeUnitsValueMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
@@ -104,7 +116,7 @@ export function computeUnitsValueMinor(
   );
 }
 
-/** The order's shipping minus shipping that was canceled or refunded. */
+/** The order's shipping price minus the shipping that was canceled or refunded before. */
 export function computeRemainingShippingMinor({
   totalMinor,
   shippingReducedMinor,
@@ -154,12 +166,15 @@ export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"]
 }
 
 /**
- * The order of statuses in which fulfillments keep their units: fulfillments close to the handover keep them
- * longest.
+ * The statuses of unsent fulfillments in the order in which fulfillments keep their units after a
+ * cancellation. Fulfillments that are nearest to the handover come first and so lose units last.
  */
 const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
 
-/** Computes the cuts of fulfillments. Fulfillments of an exchange are not cut: their units were not ordered. */
+/**
+ * Returns the unsent fulfillments that lose units by a cancellation, each with the lines that it keeps.
+ * Fulfillments of an exchange lose no units, because their units were not ordered.
+ */
 function cutsOf(
   fulfillments: readonly OrderFulfillment[],
   lines: readonly OrderLine[],
@@ -181,19 +196,19 @@ function cutsOf(
   });
 }
 
-/** Units of a line whose share of the line's amount `calculateShareOfUnits` computes. */
+/** Input of `calculateShareOfUnits`: units of a line, and the line's amount and number of ordered units. */
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
-  /** The number of units of the line that come before these units. */
+  /** The number of units of the line that were canceled or refunded before these units. */
   readonly gone: number;
   readonly quantity: number;
 }
 
 /**
- * The share of a line's amount that falls on `quantity` units after the first `gone` units. The cumulative
- * amount is rounded down at each unit, so the shares of any partition of the units add up to the line's
- * amount exactly.
+ * The share of a line's amount that falls on `quantity` units after the first `gone` units. The amount of the
+ * first n units is always rounded down to whole minor units. However the units are divided, their shares
+ * therefore add up to exactly the line's amount.
  */
 export function calculateShareOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);

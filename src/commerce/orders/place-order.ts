@@ -23,7 +23,7 @@ import { insertOrder, insertOrderLines, type OrderLineFromCart } from "./insert-
 
 /** A checkout whose cart and session are locked. The session's status is `processing`. */
 export interface CheckoutToPlace extends LockedSession {
-  /** The authorized payment, already saved; null if the total is 0. */
+  /** The authorized payment, which the caller has already saved; null if the order's total is 0. */
   readonly payment: OrderPayment | null;
 }
 
@@ -82,7 +82,10 @@ export async function placeOrder(
   return { order, cart: ordered, session: completed };
 }
 
-/** Converts a row of `payment` to the payment of an order. The row's `orderId` may still be null. */
+/**
+ * Converts a row of the table `payment` to a payment of an order. The row may lack its `orderId`, because the
+ * order is only being placed.
+ */
 export function toOrderPayment(payment: PaymentRow): OrderPayment {
   const {
     orderId: _order,
@@ -107,8 +110,8 @@ export function toOrderPayment(payment: PaymentRow): OrderPayment {
 function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   if (payment === null) return [];
   const { id, capturedMinor } = payment;
-  // Both events name `pending` as the previous status, because no event was published between pending and
-  // captured.
+  // Both events name `pending` as the payment's previous status, because no event about the payment was
+  // published after it became `pending`.
   const previous = { status: "pending" };
   return [
     { type: "payment.authorized", id, previous },
@@ -116,7 +119,10 @@ function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   ];
 }
 
-/** The current categories of each product with all their ancestors, by product id. */
+/**
+ * Returns the ids of the current categories of each product and of all their parent categories, by product
+ * id.
+ */
 async function categoriesOf(
   transaction: Transaction,
   { lines }: CartAggregate,
@@ -167,7 +173,10 @@ function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineB
   }));
 }
 
-/** Crockford's base 32: without I, L, O and U. */
+/**
+ * The characters of order numbers: Crockford's base 32. The letters I, L, O and U are left out, because I, L
+ * and O look like digits.
+ */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const groupLength = 5;
 

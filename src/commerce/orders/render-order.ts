@@ -204,8 +204,8 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
 }
 
 /**
- * The amount that can still be refunded for a line: the value of its units that are neither canceled nor
- * refunded, at most the captured amount that is left.
+ * The amount that can still be refunded for an order line: the value of its units that are neither canceled
+ * nor refunded, at most the amount of the order that is captured and not refunded.
  */
 export function computeRefundableLineAmountMinor(
   line: OrderLine,
@@ -229,7 +229,7 @@ function toTotals(order: OrderAggregate): OrderTotals {
     tax: taxMinor === null ? null : createMoney(taxMinor, currency),
     taxIncluded: order.taxIncluded,
     total: createMoney(order.totalMinor, currency),
-    // Always false, because the prices of an order are final.
+    // The totals of an order are never estimated, because the prices of an order are final.
     estimated: false,
     refunded: createMoney(
       order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),

@@ -20,7 +20,7 @@ export interface FulfillmentView extends OrderFulfillment {
 
 export interface PaymentView {
   readonly id: string;
-  /** Null if the payment's checkout has no order (yet). */
+  /** Id of the payment's order; null if the checkout of the payment has no order (yet). */
   readonly orderId: string | null;
   readonly sessionId: string;
   readonly status: OrderPayment["status"];
@@ -39,7 +39,7 @@ export interface PaymentView {
 
 export interface RefundView {
   readonly id: string;
-  /** Null if the refunded payment succeeded too late to place an order. */
+  /** Id of the refund's order; null if the refunded payment succeeded too late to place an order. */
   readonly orderId: string | null;
   readonly paymentId: string;
   readonly returnId: string | null;
@@ -175,7 +175,7 @@ const renderers: Renderers = {
   warranties: (order) => order.warranties.map((part) => toWarrantyView(part, order)),
 };
 
-/** Renders all parts of one kind of an order, oldest first. */
+/** Renders all parts of one kind (for example all payments) of an order, oldest first. */
 export function toOrderPartViews<Part extends keyof OrderPartViewsByKind>(
   order: OrderAggregate,
   part: Part,

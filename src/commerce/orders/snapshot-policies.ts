@@ -90,7 +90,7 @@ function summaryOf(
   return summaries[chooseLocale(Object.keys(summaries), [locale], [marketLocale, merchantLocale]) ?? ""];
 }
 
-/** Removes amounts from the rules if the market's currency is no longer the order's currency. */
+/** Removes amounts from a policy's rules if the market's currency is no longer the order's currency. */
 function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredPolicyRules {
   if (currency === orderCurrency) return rules;
   const {

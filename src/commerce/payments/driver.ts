@@ -36,8 +36,8 @@ export interface PaymentDriverOptions {
   /** Milliseconds until a request to the provider is aborted; 10,000 if left out. */
   readonly answerMsMax?: number;
   /**
-   * Saves the final outcome of an operation in a separate transaction. Changes nothing if the operation was
-   * settled before.
+   * Saves the final outcome of a payment operation in a transaction of its own. Changes nothing if the
+   * outcome was saved before.
    */
   readonly settle: (operation: ClaimedPaymentOperation, outcome: PaymentOperationOutcome) => Promise<void>;
 }
@@ -84,7 +84,7 @@ export function createPaymentDriver(
   const onError = (err: unknown): void =>
     log.error({ err }, "A payment operation failed with an unexpected error.");
   const pool = createOperationPool(parts, { signal: stopping.signal, onError });
-  // The caller of `wake` may have its own trace. Operations run outside the caller's trace.
+  // `wake` can be called inside a request that has its own trace. Payment operations run outside that trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
   let poll: NodeJS.Timeout | undefined;
@@ -92,7 +92,7 @@ export function createPaymentDriver(
   const wake = (): void => {
     if (state === "running") pool.startWorker();
   };
-  /** Schedules an extra search if an operation becomes due before the next poll. */
+  /** Schedules an extra search if a payment operation becomes due before the next poll. */
   const scheduleEarlySearch = async (): Promise<void> => {
     const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
     const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();
@@ -126,7 +126,7 @@ interface OperationPool {
   startWorker(): void;
   /** Lets no further worker start. */
   stopStarting(): void;
-  /** Resolves when no worker is running. */
+  /** Resolves when no worker runs a payment operation any more. */
   waitUntilIdle(): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ function createOperationPool(
   let mustSearchAgain = false;
   const startWorker = (): void => {
     if (isStopped || signal.aborted) return;
-    // If all workers are busy, the next worker to finish searches again.
+    // If all workers are busy, the worker that finishes next searches for due operations again.
     mustSearchAgain = workers.size >= parts.workersMax;
     if (mustSearchAgain) return;
     const worker = runNextOperation()
@@ -163,7 +163,8 @@ function createOperationPool(
     const operation = await claimPaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
     startWorker();
-    // The payment's next operation could not be claimed before this operation ended, so search again.
+    // The next operation of the same payment could not be claimed before this operation ended, so the worker
+    // searches for due operations again.
     await runInSpan(operationSpan(operation), () => processOperation(parts, operation, signal)).finally(
       () => (mustSearchAgain = true),
     );
@@ -219,7 +220,8 @@ async function processOperation(
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined)
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
-  // An operation that was aborted because this process stops is due immediately for the next process.
+  // If this process stops and aborts an operation, the operation is due at once, so that another process
+  // continues it.
   if (outcome === undefined)
     await postponePaymentOperation(db, {
       id: operationId,
@@ -229,8 +231,8 @@ async function processOperation(
 }
 
 /**
- * Time of the next attempt. An authorization's next attempt is never later than its timeout, so the
- * authorization times out punctually.
+ * The time at which a payment operation is attempted again. The next attempt of an authorization is never
+ * later than the authorization's timeout, so that the authorization times out punctually.
  */
 function nextAttemptAt({ kind, isAbandoned, attempts, createdAt }: ClaimedPaymentOperation, now: Date): Date {
   const steps = isAbandoned ? abandonedBackoffMs : backoffMs;

@@ -47,7 +47,7 @@ export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
 const defaultAnswerMsMax = 10_000;
 
 export interface PaymentExecutionResult {
-  /** The operation's final outcome; undefined if the outcome is not known yet. */
+  /** The final outcome of the payment operation; undefined if the outcome is not known yet. */
   readonly outcome: PaymentOperationOutcome | undefined;
   /** The error of the request to the provider; undefined if the provider answered. */
   readonly error?: unknown;
@@ -86,7 +86,10 @@ function operationTimeoutMs({ kind, isAbandoned }: ClaimedPaymentOperation): num
   return isAbandoned ? abandonedPaymentTimeoutMs : Infinity;
 }
 
-/** Rejects as soon as the signal aborts, even if the work ignores the signal. */
+/**
+ * Runs the request to the provider and rejects as soon as the signal aborts, even if the request ignores the
+ * signal.
+ */
 async function rejectOnAbort<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -175,9 +178,9 @@ function voidableMinor(found: PaymentLookupResult): number {
 }
 
 /**
- * Returns the outcome of an abandoned payment after its state was looked up at the provider. Once the time
- * for voiding it is over, the outcome contains a captured amount even if the rest could not be voided, so
- * that the captured amount is refunded.
+ * Returns the outcome of voiding an abandoned payment, from the state of the payment at the provider. If the
+ * time for voiding is over, a captured amount is reported even if the rest of the payment could not be
+ * voided, so that the captured amount is refunded.
  */
 function abandonedPaymentResult(
   found: PaymentLookupResult,

@@ -19,7 +19,7 @@ export interface NewPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly now: Date;
-  /** The earliest time of the first attempt; `now` if left out. */
+  /** The earliest time at which the payment operation is attempted; `now` if left out. */
   readonly dueAt?: Date;
   readonly events: ServiceEvents;
 }
@@ -59,12 +59,12 @@ export interface ClaimedPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly currency: string;
-  /** Number of attempts, including the current attempt. */
+  /** Number of attempts to run the operation, including the current attempt. */
   readonly attempts: number;
   readonly createdAt: Date;
   /**
-   * True for a void of a payment without an order, because its checkout failed. An amount captured meanwhile
-   * is refunded.
+   * True if the operation voids a payment that has no order, because its checkout failed. If the provider has
+   * captured an amount meanwhile, this amount is refunded.
    */
   readonly isAbandoned: boolean;
   /**
@@ -78,19 +78,19 @@ export interface ClaimedPaymentOperation {
 }
 
 /**
- * Milliseconds that a claimed operation is reserved for one process. The lease is longer than an attempt can
- * take, so a process whose lease has expired has stopped.
+ * Milliseconds for which a claimed payment operation is reserved for one process. No attempt takes that long,
+ * so a process whose lease has expired is no longer working on the operation.
  */
 export const paymentOperationLeaseMs = 30_000;
 
-/** SQL condition on the operation `d`: every earlier operation of the same payment is settled. */
+/** SQL condition on `payment_operation as d`: no earlier operation of the same payment is pending. */
 const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_operation e
   where e.payment_id = d.payment_id and e.status = 'pending'
   and (e.created_at, e.id) < (d.created_at, d.id))`;
 
 /**
- * Leases the operation that has been due the longest and has no running lease; undefined if no operation is
- * due.
+ * Leases the payment operation that has been due the longest and has no running lease of a process; undefined
+ * if no operation is due.
  */
 export async function claimPaymentOperation(
   db: Database,
@@ -141,7 +141,7 @@ export async function findNextPaymentOperationDueAt(db: Database): Promise<Date 
 
 export interface PaymentOperationResult {
   readonly id: string;
-  /** The reason of the failure in lower_snake_case; null if the operation succeeded. */
+  /** The reason why the payment operation failed, in lower_snake_case; null if the operation succeeded. */
   readonly failureCode: string | null;
   readonly now: Date;
 }

@@ -17,8 +17,8 @@ export type PaymentPatch = Pick<
 >;
 
 /**
- * Locks the payment. Callers lock the payment's order first, or its checkout session if the payment has no
- * order yet, so this lock never waits.
+ * Locks the row of the payment. Callers have locked the payment's order before, or its checkout session if
+ * the payment has no order yet. No other transaction can therefore hold this lock, and locking never waits.
  */
 export function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow> {
   return transaction
@@ -96,7 +96,7 @@ interface NewPayment {
   readonly events: ServiceEvents;
 }
 
-/** The seal context of a payment's token. The token cannot be decrypted for another payment. */
+/** The seal context of a payment's token: a token that is copied to another payment does not decrypt. */
 export const paymentTokenSealContext = (paymentId: string): SealContext => ({
   table: "payment",
   column: "token_sealed",

@@ -9,7 +9,7 @@ export interface ProviderRequest {
   /** The provider carries out requests with the same key only once, and returns the first result again. */
   readonly idempotencyKey: string;
   readonly amountMinor: number;
-  /** Aborts when the caller stops waiting for the provider's answer. */
+  /** Signal that aborts the request when the caller stops waiting for the provider's answer. */
   readonly signal: AbortSignal;
 }
 
@@ -33,8 +33,8 @@ export interface AuthorizedPaymentResult extends ProviderPaymentAmounts {
 }
 
 /**
- * The full authorized amount is voided. All amounts are 0 if the provider received the void before any
- * authorization.
+ * The result of a payment whose full authorized amount is voided. All amounts are 0 if the provider received
+ * the void before any authorization.
  */
 export interface VoidedPaymentResult extends ProviderPaymentAmounts {
   readonly outcome: "voided";

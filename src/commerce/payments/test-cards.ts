@@ -17,7 +17,7 @@ export type TestCardToken =
 export interface TestCard {
   /** The card number, digits only. */
   readonly number: string;
-  /** The digits of the card's security code. */
+  /** The number of digits of the card's security code. */
   readonly cvcLength: 3 | 4;
   /** The payment token that the provider gets instead of the number. */
   readonly token: TestCardToken;
@@ -29,7 +29,10 @@ const card = (number: string, token: TestCardToken, cvcLength: 3 | 4 = 3): TestC
   token,
 });
 
-/** The numbers follow the test numbers that Stripe publishes; the last two are the test provider's own. */
+/**
+ * The test cards. Their numbers follow the test numbers that Stripe publishes; the last two are the test
+ * provider's own.
+ */
 export const testCards: readonly TestCard[] = [
   card("4242424242424242", "tok_success"),
   card("5555555555554444", "tok_success"),
@@ -45,7 +48,10 @@ export const testCards: readonly TestCard[] = [
   card("4000000000005126", "tok_late_success"),
 ];
 
-/** Returns the test card of a typed number; spaces and hyphens are ignored. */
+/**
+ * Returns the test card with the number that the buyer has typed, ignoring spaces and hyphens; undefined if
+ * there is no such test card.
+ */
 export function findTestCard(typed: string): TestCard | undefined {
   const digits = typed.replaceAll(/[\s-]/g, "");
   return testCards.find(({ number }) => number === digits);

@@ -6,7 +6,10 @@ import type { ProviderRequest } from "./provider.ts";
 /** A payment that the test provider has stored. */
 export type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
-/** The changes of the provider's payment row, or a decline code if the request is declined. */
+/**
+ * The test provider's decision on a capture, void or refund: the changes of its payment row, or the code with
+ * which it declines the request.
+ */
 export type MovementDecision =
   | Partial<Pick<ProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
   | string;

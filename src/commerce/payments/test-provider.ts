@@ -30,7 +30,7 @@ import { challengeMs, isChallengeToken } from "./test-challenge.ts";
 export interface TestProviderOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** Waits before an authorization with `tok_slow` is answered; tests replace it. */
+  /** Delays the answer to an authorization with the token `tok_slow`; tests replace this function. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -49,8 +49,8 @@ const declineCodes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The tokens that are stored as they are. Any other token is stored as `unknown`, because a caller might send
- * a real card number.
+ * The payment tokens that the test provider stores unchanged. Any other token is stored as `unknown`, because
+ * a caller might send a real card number.
  */
 const knownTokens: ReadonlySet<string> = new Set([
   "tok_success",

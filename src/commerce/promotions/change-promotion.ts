@@ -141,7 +141,7 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPr
 
 function toValues(row: PromotionRow): StoredPromotionFields {
   const values: StoredPromotionFields = { ...row, titles: row.titles as StoredPromotionFields["titles"] };
-  // Keeps only the columns that a merchant can set, which leaves out the id, the status and the version.
+  // Removes the columns that a merchant cannot set, for example the id, the status and the version.
   return mergePromotionFields(values, {});
 }
 
@@ -223,8 +223,8 @@ async function missingReferenceFaults(
 }
 
 /**
- * Checks that one of the promotion's markets sells in its currency; otherwise the promotion would never
- * apply.
+ * Checks that at least one of the promotion's markets has the promotion's currency. Otherwise the promotion
+ * would never apply.
  */
 async function requireMarketCurrency(
   transaction: Transaction,
@@ -245,8 +245,9 @@ async function requireMarketCurrency(
 }
 
 /**
- * Renders the fields of a promotion as in the documents of its events, but without the references of the
- * buyers it is limited to. Used to find the changed fields, because an event contains their former values.
+ * Renders the fields of a promotion as in the bodies of its events, without the references of the buyers to
+ * whom the promotion is limited. Two such renderings are compared to find the changed fields, because an
+ * event contains the former values of these fields.
  */
 function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   const toMoney = (amountMinor: number | null): unknown =>
@@ -276,7 +277,7 @@ function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Returns the former values of the fields that changed. */
+/** Returns the former values of those fields of a promotion that the change has altered. */
 function changedFieldsBefore(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
   const now = toEventDocument(after);
   return Object.fromEntries(

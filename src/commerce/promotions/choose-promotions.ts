@@ -33,7 +33,10 @@ export interface PromotionCartContext {
 /** Why a promotion does not apply to a cart. */
 export interface PromotionRefusal {
   readonly reason: PromotionRefusalReason;
-  /** The required minimum and what the cart lacks; amounts in minor units. */
+  /**
+   * The minimum that the promotion requires, and how much the cart lacks of it; amounts in minor units. Empty
+   * for reasons other than an unmet minimum.
+   */
   readonly data: {
     readonly requiredAmountMinor?: number;
     readonly missingAmountMinor?: number;
@@ -110,8 +113,8 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
 }
 
 /**
- * Decides how an applicable code combines with the chosen automatic promotions: together, the code alone, or
- * a refusal.
+ * Decides what happens if both the promotion of the cart's code and automatic promotions could apply: both
+ * apply, only the code's promotion applies, or the code is refused.
  */
 function resolveCombination(
   code: PromotionRule,
@@ -142,8 +145,9 @@ const refuseIf = (
 };
 
 /**
- * The conditions of a promotion; the first unmet condition is the refusal's reason. "ended" is checked first,
- * because an ended promotion never applies again, while a paused one may.
+ * The conditions under which a promotion applies, in the order in which they are checked. The first unmet
+ * condition is the reason of the refusal. "ended" is checked first, because an ended promotion never applies
+ * again, while a paused one may.
  */
 const conditions: readonly Condition[] = [
   refuseIf(
@@ -199,8 +203,8 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext)
 }
 
 /**
- * Checks the minimum subtotal before discounts, so that one promotion cannot take away the condition of
- * another.
+ * Checks that the cart reaches the promotion's minimum subtotal. The subtotal is taken before discounts, so
+ * that one promotion cannot make another promotion inapplicable.
  */
 function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
@@ -214,8 +218,8 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext
 }
 
 /**
- * Checks the minimum number of entitled units. "Buy X, get Y" also needs the units of one application.
- * Reports the requirement that lacks the most units.
+ * Checks that the cart has the promotion's minimum number of entitled units. "Buy X, get Y" also needs enough
+ * units to use its rule once. If both requirements are unmet, reports the one that lacks more units.
  */
 function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
@@ -242,7 +246,8 @@ const codePattern = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
 
 /** Returns the normalized form by which a code is looked up; undefined if the text cannot be a code. */
 export function normalizePromotionCode(text: string): string | undefined {
-  // Converts to upper case first, because some letters only compare equal that way (ß and SS).
+  // Converts the code to upper case before lower case, because some spellings become equal only that way, for
+  // example ß and SS.
   const normalized = text.trim().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
   return normalized.length > 0 &&
     Array.from(normalized).length <= promotionCodeLengthMax &&
@@ -257,9 +262,15 @@ interface ConditionLine extends DiscountableLine {
 
 /** The order lines that met a promotion's conditions; the order stores them. */
 export interface PromotionConditions {
-  /** Lines that had to be bought for the promotion's benefit; empty if there is no such condition. */
+  /**
+   * Ids of the lines that the buyer had to buy for the promotion to apply; empty if the promotion does not
+   * require to buy certain lines.
+   */
   readonly boughtLineIds: readonly string[];
-  /** The minimum that the entitled lines had to reach; null if the promotion has no minimum. */
+  /**
+   * The minimum subtotal or quantity that the entitled lines had to reach together; null if the promotion has
+   * no minimum.
+   */
   readonly minimum: {
     readonly lineIds: readonly string[];
     readonly subtotalMinor: number | null;
@@ -267,7 +278,10 @@ export interface PromotionConditions {
   } | null;
 }
 
-/** Finds the lines that met a promotion's conditions. An order keeps them for later cancellations and returns. */
+/**
+ * Finds the lines that met a promotion's conditions. The order stores these lines, because later
+ * cancellations and returns depend on them.
+ */
 export function getPromotionConditionsOfLines(
   rule: PromotionRule,
   lines: readonly ConditionLine[],

@@ -44,7 +44,10 @@ export interface PromotionCodesResult {
  * so that codes contain no words.
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
-/** Maximum number of attempts to generate unused codes. Random collisions never need that many attempts. */
+/**
+ * Maximum number of rounds in which random codes are generated. Each round replaces the codes that were
+ * already taken. So many codes are possible that this maximum is never reached by chance.
+ */
 const drawRoundsMax = 10;
 
 /** Adds codes to a promotion with the trigger "code". Throws if a given code is already taken. */
@@ -102,8 +105,8 @@ function codeSourceFaults({
 }
 
 /**
- * Checks the prefix. A prefix must itself be a valid code, so that prefix and random characters together are
- * valid.
+ * Checks the prefix of random codes. The prefix must itself be a valid code, so that the prefix followed by
+ * random characters is a valid code too.
  */
 function prefixFaults(prefix: string | null | undefined): Faults {
   if (prefix === null || prefix === undefined) return [];
@@ -206,8 +209,8 @@ function codesTakenFailure(taken: readonly { readonly code: string; readonly ind
 }
 
 /**
- * Inserts codes and leaves out codes that are taken. Inserts in the order of the normalized codes, so that
- * two transactions with the same codes cannot deadlock.
+ * Inserts promotion codes and leaves out codes that the merchant already has. Inserts the codes sorted by
+ * their normalized form, so that two transactions with the same codes cannot deadlock.
  */
 async function insertCodes(
   transaction: Transaction,

@@ -20,8 +20,8 @@ import { amountMinorMax } from "#foundation/money.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
 
 /**
- * The bounds of a promotion's fields. The GraphQL schema documents the same constants, so documentation and
- * checks agree.
+ * The limits of a promotion's fields, for example the maximum number of its markets. The descriptions in the
+ * GraphQL schema use the same constants as the checks.
  */
 export const promotionFieldBounds = {
   /** Maximum number of active automatic promotions of one merchant. */
@@ -54,7 +54,10 @@ export interface PromotionFields {
   readonly titles?: readonly LocalizedTextInput[] | null | undefined;
   readonly basisPoints?: number | null | undefined;
   readonly amountMinor?: number | null | undefined;
-  /** Currency of the amount and the minimum subtotal; removed when neither is left. */
+  /**
+   * Currency of the discount amount and the minimum subtotal. Removed when the promotion has neither of these
+   * amounts any more.
+   */
   readonly currency?: string | null | undefined;
   readonly buyQuantity?: number | null | undefined;
   readonly getQuantity?: number | null | undefined;
@@ -75,7 +78,7 @@ export interface PromotionFields {
   readonly isExclusive?: boolean | null | undefined;
 }
 
-/** The stored values of a promotion's fields. */
+/** The fields of a promotion that a merchant can set, as they are stored. */
 export interface StoredPromotionFields {
   readonly titles: Readonly<Record<string, string>>;
   readonly basisPoints: number | null;
@@ -100,7 +103,7 @@ export interface StoredPromotionFields {
   readonly isExclusive: boolean;
 }
 
-/** The values of a promotion without any field set. */
+/** The stored fields of a promotion for which the merchant has set no field. */
 export const emptyPromotionValues: StoredPromotionFields = {
   titles: {},
   basisPoints: null,
@@ -127,7 +130,10 @@ export const emptyPromotionValues: StoredPromotionFields = {
 
 const fieldNames = Object.keys(emptyPromotionValues) as (keyof StoredPromotionFields)[];
 
-/** Merges the input into the stored values. A null field takes its empty value. */
+/**
+ * Merges the promotion fields of an input into the stored fields. A field that is null in the input is
+ * emptied.
+ */
 export function mergePromotionFields(
   values: StoredPromotionFields,
   fields: PromotionFields,
@@ -147,7 +153,7 @@ export function mergePromotionFields(
   return hasAmount || typeof fields.currency === "string" ? merged : { ...merged, currency: null };
 }
 
-/** Checks each field of the input alone. */
+/** Checks each promotion field of the input separately from the other fields. */
 export function findPromotionFieldFaults(input: PromotionFields): Faults {
   return [
     ...(input.titles === undefined
@@ -212,7 +218,10 @@ export function findPromotionFieldFaults(input: PromotionFields): Faults {
   ];
 }
 
-/** Checks that the year is from 2000 to 9999, which every database and client formats the same way. */
+/**
+ * Checks that the year of a time is from 2000 to 9999, because every database and client formats these years
+ * the same way.
+ */
 function instantFaults(field: string, instant: Date | null | undefined): Faults {
   if (instant === null || instant === undefined) return [];
   const year = instant.getUTCFullYear();
@@ -224,8 +233,8 @@ function instantFaults(field: string, instant: Date | null | undefined): Faults 
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
 
 /**
- * The fields in `kindFields` that each kind of promotion requires. A kind must not have any other field in
- * `kindFields`.
+ * The discount fields that each kind of promotion requires. A promotion must not have a discount field that
+ * its kind does not require.
  */
 const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[number][]>> = {
   percentage: ["basisPoints"],

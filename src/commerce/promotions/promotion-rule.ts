@@ -32,7 +32,10 @@ export interface PromotionRule {
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
   readonly discount: DiscountRule;
-  /** Currency of the discount amount and the minimum subtotal; null if there is neither. */
+  /**
+   * Currency of the discount amount and the minimum subtotal; null if the promotion has neither of these
+   * amounts.
+   */
   readonly currency: string | null;
   readonly minimumSubtotalMinor: number | null;
   /** Minimum number of entitled units in the cart; null if there is no minimum. */
@@ -41,7 +44,10 @@ export interface PromotionRule {
   readonly marketIds: readonly string[];
   readonly requiresSignIn: boolean;
   readonly isForSomeBuyers: boolean;
-  /** True if the promotion is open to the cart's buyer; also true for anonymous buyers if it is open to all. */
+  /**
+   * True if the cart's buyer is one of the buyers to whom the promotion is limited, or if the promotion is
+   * open to all buyers. Anonymous buyers can only use promotions that are open to all.
+   */
   readonly isForThisBuyer: boolean;
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
@@ -55,6 +61,9 @@ export interface PromotionRule {
    * promotions.
    */
   readonly isExclusive: boolean;
-  /** The code with its limit and number of uses; null if the promotion is not applied by a code. */
+  /**
+   * The promotion code in the cart, with its limit and number of uses; null if no code added the promotion to
+   * the cart.
+   */
   readonly code: { readonly id: string; readonly usageLimit: number | null; readonly used: number } | null;
 }

@@ -41,8 +41,8 @@ async function lockPromotion(
 }
 
 /**
- * Locks a promotion that has not ended; throws `invalid_state` if it has. Checks the state before the
- * version, as carts do.
+ * Locks a promotion; throws `invalid_state` if the promotion has ended. Checks the state before the version
+ * that the caller expects, as commands on carts do.
  */
 export async function lockUnendedPromotion(
   transaction: Transaction,
@@ -68,8 +68,9 @@ export function createPromotionConflict(
 type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
 
 /**
- * Returns when an active promotion started: by activation, by a change of its window, or by time. Returns
- * null if it has not started. A promotion whose window moves into the future starts again later.
+ * Returns when an active promotion started to apply: on activation, on a change of its time window, or at the
+ * start of the window. Returns null if the promotion has not started. A promotion whose time window is moved
+ * into the future counts as not started, and starts again later.
  */
 export function getPromotionStartTime({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
   if (startsAt !== null && startsAt > now) return null;
@@ -86,8 +87,8 @@ export async function activatePromotion(
   context: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
-  // Locks the merchant, so that concurrent activations cannot exceed the limit. The merchant is always
-  // locked before its promotions.
+  // Locks the merchant, so that concurrent activations cannot exceed the maximum number of active automatic
+  // promotions. The merchant is always locked before its promotions.
   await lockCatalog(transaction, context);
   const promotion = await lockUnendedPromotion(transaction, context, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
@@ -106,7 +107,10 @@ export async function activatePromotion(
   });
 }
 
-/** Limits the active automatic promotions, because every change of a cart evaluates all of them. */
+/**
+ * Throws if the merchant already has the maximum number of active automatic promotions. The number is limited
+ * because every change of a cart evaluates all of them.
+ */
 async function requireActiveLimitNotReached(
   transaction: Transaction,
   promotion: PromotionRow,
@@ -153,12 +157,12 @@ export async function endPromotion(
 }
 
 /**
- * The following functions change the status of a promotion because its time window has started or ended. The
- * promotion may have changed before it was locked, so each function checks it again under the lock, and
- * returns true if it changed the status.
+ * The following functions start or end a promotion because its time window has started or ended. The
+ * promotion may have changed before it was locked, so each function checks its status and time window again
+ * under the lock. Each function returns true if it started or ended the promotion.
  */
 
-/** Starts one active promotion if its window has started. */
+/** Starts one active promotion if its time window has started. */
 export async function startDuePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -171,7 +175,7 @@ export async function startDuePromotion(
   return true;
 }
 
-/** Ends one active or paused promotion if its window is over. */
+/** Ends one active or paused promotion if its time window is over. */
 export async function endDuePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -217,8 +221,8 @@ interface DueServices {
 }
 
 /**
- * Starts promotions whose window has started; returns their number. A promotion whose window is already over
- * is only ended.
+ * Starts all promotions whose time window has started, and returns their number. A promotion whose time
+ * window is already over is not started, only ended.
  */
 export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
@@ -227,7 +231,7 @@ export function startDuePromotions(services: DueServices): Promise<number> {
   return changeDuePromotions(services, { condition, move: startDuePromotion });
 }
 
-/** Ends promotions whose window is over; returns their number. */
+/** Ends all promotions whose time window is over, and returns their number. */
 export function endDuePromotions(services: DueServices): Promise<number> {
   return changeDuePromotions(services, {
     condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`,
@@ -237,7 +241,10 @@ export function endDuePromotions(services: DueServices): Promise<number> {
 
 interface DuePromotionChange {
   readonly condition: RawBuilder<boolean>;
-  /** Changes one promotion, after checking again under its lock; returns true if it changed. */
+  /**
+   * Starts or ends one promotion, after checking its time window again under the lock. Returns true if the
+   * promotion changed.
+   */
   readonly move: (transaction: Transaction, context: CommandContext, promotionId: string) => Promise<boolean>;
 }
 

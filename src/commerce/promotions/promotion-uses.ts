@@ -10,18 +10,24 @@ import type { Failure } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
-/** The uses that one checkout session takes. */
+/** The promotion uses that one checkout session takes. */
 export interface PromotionUsesInput {
   readonly context: CommandContext;
   readonly sessionId: string;
-  /** The buyer; null for an anonymous buyer, whose uses cannot be counted. */
+  /** The reference of the buyer; null for an anonymous buyer, whose promotion uses cannot be counted. */
   readonly buyerReference: string | null;
   readonly promotions: readonly { readonly promotionId: string; readonly promotionCodeId: string | null }[];
-  /** Creates the failure to throw if a limit is reached. The transaction must then be rolled back. */
+  /**
+   * Creates the failure that is thrown if a promotion cannot be used, for example because its usage limit is
+   * reached. The caller must then roll the transaction back.
+   */
   readonly refusal: (reason: PromotionRefusalReason, promotionId: string) => Failure;
 }
 
-/** Takes one use of each promotion; all or none. The session must not already hold a use of these promotions. */
+/**
+ * Takes one use of each given promotion for a checkout session. Throws if one of the promotions cannot be
+ * used. The session must not already hold a use of these promotions.
+ */
 export async function takePromotionUses(transaction: Transaction, uses: PromotionUsesInput): Promise<void> {
   if (uses.promotions.length === 0) return;
   await lockPromotions(
@@ -58,8 +64,8 @@ export async function lockPromotions(
 }
 
 /**
- * Increments the used count of promotions. The last use also raises the version, because the promotion is
- * then exhausted for its readers.
+ * Increments the used count of promotions. Using a promotion for the last time also raises its version,
+ * because readers then see the promotion as exhausted.
  */
 async function incrementPromotionUses(
   transaction: Transaction,
@@ -111,8 +117,8 @@ async function incrementCodeUses(
 }
 
 /**
- * Increments the buyer's used count, even without a limit per buyer. A limit that is set later then includes
- * earlier uses.
+ * Increments the number of times that the buyer has used each promotion, even if the promotion has no limit
+ * per buyer. If such a limit is set later, earlier uses then count too.
  */
 async function incrementBuyerUses(
   transaction: Transaction,
@@ -132,7 +138,10 @@ async function incrementBuyerUses(
   if (refused !== undefined) throw refusal("customer_usage_limit_reached", refused.promotionId);
 }
 
-/** Releases the uses that a session holds and that no order has redeemed. Does nothing when repeated. */
+/**
+ * Releases the promotion uses that a checkout session holds and that no order has redeemed. A repeated call
+ * changes nothing.
+ */
 export async function releasePromotionUses(
   transaction: Transaction,
   { sessionId, now }: { readonly sessionId: string; readonly now: Date },
@@ -148,7 +157,7 @@ export async function releasePromotionUses(
   await decrementUses(transaction, held);
 }
 
-/** Restores the uses of an order that was canceled as a whole. Does nothing when repeated. */
+/** Restores the promotion uses of an order that was canceled as a whole. A repeated call changes nothing. */
 export async function restorePromotionUses(
   transaction: Transaction,
   { orderId, now }: { readonly orderId: string; readonly now: Date },
@@ -188,7 +197,10 @@ async function decrementUses(transaction: Transaction, uses: readonly PromotionU
     where b.promotion_id = h.promotion_id and b.buyer_reference = h.buyer_reference`.execute(transaction);
 }
 
-/** Assigns the session's uses to its order. From then on, `releasePromotionUses` no longer releases them. */
+/**
+ * Assigns the promotion uses of a checkout session to the session's order. `releasePromotionUses` does not
+ * release assigned uses.
+ */
 export async function redeemPromotionUses(
   transaction: Transaction,
   { sessionId, orderId, now }: { readonly sessionId: string; readonly orderId: string; readonly now: Date },

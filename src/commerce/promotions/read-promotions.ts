@@ -25,7 +25,7 @@ type PromotionDiscountJson =
     }
   | { readonly kind: "gift"; readonly getQuantity: number };
 
-/** A promotion's row as `promotionRuleJsonSql` writes it. */
+/** A row of the table `promotion` in the JSON format that `promotionRuleJsonSql` creates. */
 export type PromotionRuleJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
@@ -52,12 +52,12 @@ export type PromotionRuleJson = PromotionDiscountJson & {
   readonly isExclusive: boolean;
 };
 
-/** The buyer's reference as a value or SQL; null for an anonymous buyer. */
+/** The buyer's reference, given as a value or as an SQL expression; null for an anonymous buyer. */
 type Buyer = string | null | RawBuilder<string | null>;
 
 /**
- * SQL for a row of `promotion as p` as JSON. Whether the promotion is open to the buyer is computed in SQL,
- * because the list of buyers may be long.
+ * SQL expression that renders a row of `promotion as p` as JSON. Whether the buyer may use the promotion is
+ * computed in SQL, because a promotion's list of buyers can be long.
  */
 export const promotionRuleJsonSql = (
   buyerReference: Buyer,
@@ -75,17 +75,17 @@ export const promotionRuleJsonSql = (
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority,
   'isExclusive', p.is_exclusive)`;
 
-/** SQL for how often the buyer has used `promotion as p`; 0 for an anonymous buyer. */
+/** SQL expression for how many times the buyer has used `promotion as p`; 0 for an anonymous buyer. */
 export const promotionUsesByBuyerSql = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id
     and b.buyer_reference = ${buyerReference}), 0)`;
 
-/** SQL for the limit and used count of a row of `promotion_code as c`. */
+/** SQL expression that renders the limit and used count of a row of `promotion_code as c` as JSON. */
 export const promotionCodeJsonSql = sql<
   NonNullable<PromotionRule["code"]>
 >`json_build_object('id', c.id, 'usageLimit', c.usage_limit, 'used', c.used)`;
 
-/** Converts the JSON of a promotion to a rule. */
+/** Converts the JSON of a promotion, as read from the database, to a rule that carts evaluate. */
 export function toPromotionRule(
   promotion: PromotionRuleJson,
   { usedByBuyer: used, code }: Pick<PromotionRule, "usedByBuyer" | "code">,
@@ -163,7 +163,7 @@ export interface PromotionFilter {
   readonly trigger?: PromotionRule["trigger"] | null | undefined;
 }
 
-/** Returns a query for promotions. The caller adds paging or counting. */
+/** Returns the query of a list of promotions. The caller adds the paging, or counts the rows. */
 export function selectPromotions(
   reader: DatabaseReader,
   { merchantId, id, status, trigger }: PromotionFilter,
@@ -177,8 +177,8 @@ export function selectPromotions(
 }
 
 /**
- * Reads the same page of codes for each promotion. The caller must have checked that the promotions belong to
- * the right merchant.
+ * Reads one page of the codes of each given promotion; all pages have the same start and length. The caller
+ * must have checked that the promotions belong to the right merchant.
  */
 export async function findPromotionCodePages(
   reader: DatabaseReader,
@@ -201,7 +201,7 @@ export async function findPromotionCodePages(
   return rows;
 }
 
-/** Counts the codes of each promotion; stops at 10 000 like every list. */
+/** Counts the codes of each promotion. Counting stops at 10 000, as for every list of the API. */
 export async function countPromotionCodes(
   reader: DatabaseReader,
   promotionIds: readonly string[],
@@ -216,13 +216,13 @@ export async function countPromotionCodes(
 /** The page of codes that a caller requests for one promotion. */
 export type PromotionCodePage = KeysetPage & { readonly promotionId: string };
 
-/** Returns a key that is equal for equal page arguments. */
+/** Returns a text that is equal for two pages of codes if their start, direction and length are equal. */
 export const getPromotionCodePageKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
   JSON.stringify([after, before, limit, isInverted]);
 
 /**
- * Loads a page of codes for several promotions, with one statement for each different page. Promotions of one
- * list use the same page.
+ * Loads one page of codes for each of several promotions. Promotions whose pages have the same start,
+ * direction and length share one statement, as the promotions of a list do.
  */
 export async function loadPromotionCodePages(
   db: DatabaseReader,

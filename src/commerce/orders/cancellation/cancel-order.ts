@@ -70,7 +70,7 @@ export async function cancelOrder(
   });
 }
 
-/** The faults of the input that can be found without the order. */
+/** The faults of a cancellation's input that can be found without the order. */
 export function findCancellationFaults(
   { lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">,
   actor: OrderActor,
@@ -97,8 +97,8 @@ export interface DecidedCancellation {
 }
 
 /**
- * Decides whether units are canceled at once or by request. Throws the reasons of the eligibility query if
- * neither is possible. Pure.
+ * Decides whether units are canceled at once or by a request to the merchant. If neither is possible, throws
+ * a failure with the reasons that the eligibility query returns. Pure.
  */
 export function decideCancellation(
   order: OrderAggregate,
@@ -132,8 +132,8 @@ function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[])
 }
 
 /**
- * Returns the lines to cancel if the request does not name any. For a buyer, lines that need approval are
- * included only if no line can be canceled at once.
+ * Returns the lines to cancel if the caller does not name any lines. For a buyer, lines that need approval
+ * are included only if no line can be canceled at once.
  */
 function cancelableLines({ lines, decision }: CancellationEligibility, actor: OrderActor): LineQuantity[] {
   return lines
@@ -143,7 +143,10 @@ function cancelableLines({ lines, decision }: CancellationEligibility, actor: Or
 
 const refusal = { reason: "not_cancelable", message: "The chosen units can no longer be canceled." };
 
-/** Throws, with the reasons of the eligibility query, if a line or its quantity cannot be canceled. */
+/**
+ * Throws if a line, or the chosen quantity of a line, cannot be canceled. The failure has the reasons that
+ * the eligibility query returns.
+ */
 export function requireCancelable(
   order: OrderAggregate,
   {
@@ -188,7 +191,10 @@ function toRequest(
   };
 }
 
-/** Approves a cancellation request. The cancellation's actor is the actor of the request. */
+/**
+ * Approves a cancellation request. The cancellation is recorded with the actor who made the request, not with
+ * the actor who approves it.
+ */
 export async function approveCancellation(
   transaction: Transaction,
   context: OrderCommandContext,

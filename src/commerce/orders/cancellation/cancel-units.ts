@@ -25,13 +25,19 @@ export interface UnitsToCancel {
   readonly lines: readonly LineQuantity[];
   readonly reason: string;
   readonly note: string | null;
-  /** The actor that the order's cancellation records. */
+  /** The actor (for example buyer or merchant) that the order records for this cancellation. */
   readonly actor: OrderActor;
-  /** The return that this cancellation settles. */
+  /**
+   * The id of the withdrawal that is settled by this cancellation; undefined if the cancellation settles no
+   * withdrawal.
+   */
   readonly returnId?: string;
 }
 
-/** Writes a cancellation that was decided before. Promotions are locked before stock. */
+/**
+ * Writes a cancellation that the caller has already decided. Locks promotions before stock, so that
+ * transactions cannot deadlock.
+ */
 export async function cancelUnits(
   transaction: Transaction,
   context: OrderCommandContext,

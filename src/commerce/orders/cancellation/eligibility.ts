@@ -51,7 +51,10 @@ export type CancellationConsequence =
   | "minimum_order_not_met_after_cancel";
 
 export interface CancellationDeadline {
-  /** Null if the deadline is the start of packing, and packing has not started. */
+  /**
+   * The time of the cancellation deadline; null if the deadline is the start of packing and packing has not
+   * started.
+   */
   readonly at: string | null;
   readonly clock: "placed" | "packing_started";
   readonly policyMinutes: number | null;
@@ -63,7 +66,7 @@ export interface CancellationEligibility {
   readonly action: "cancel";
   readonly decision: EligibilityDecision;
   readonly scope: "order" | "lines" | "none";
-  /** Empty if and only if the decision is `allowed`. */
+  /** Reasons against canceling; empty if and only if the decision is `allowed`. */
   readonly reasons: readonly CancellationReasonView[];
   readonly lines: readonly CancellationLine[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
@@ -77,8 +80,8 @@ export interface CancellationEligibility {
 }
 
 /**
- * Computes the cancellation eligibility. For the actor `merchant`, only the order's state counts, not the
- * merchant's policy.
+ * Computes what the actor can cancel of an order. If the actor is the merchant, only the order's state
+ * counts, not the merchant's cancellation policy.
  */
 export function evaluateCancellationEligibility(
   order: OrderAggregate,
@@ -131,8 +134,8 @@ function toLine({ line, open, reasons }: CheckedCancellationLine): CancellationL
 }
 
 /**
- * Returns `order` if the cancellation would leave no unit, `lines` if it would leave units, and `none` if no
- * units are chosen.
+ * Returns the scope of a cancellation: `order` if no unit of the order would be left, `lines` if units would
+ * be left, and `none` if no units are chosen.
  */
 function scopeOf(
   { lines }: OrderAggregate,
@@ -159,7 +162,10 @@ function deadlineOf(
   return { at: begun[0] ?? null, clock: "packing_started", policyMinutes: null };
 }
 
-/** The estimated refund: captured amounts are refunded, authorized amounts are captured in part or voided. */
+/**
+ * The estimated refund of a cancellation. Captured amounts are refunded; authorized amounts are captured only
+ * in part, or voided.
+ */
 function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): CancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);
   const authorized = order.payments.reduce((sum, payment) => sum + computeAuthorizedAmountMinor(payment), 0);
@@ -173,7 +179,10 @@ function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): Cance
   };
 }
 
-/** The effect on promotions: canceled units lose their share of discounts; the other units keep their prices. */
+/**
+ * The effect of a cancellation on promotions. Canceled units lose their share of discounts; the units that
+ * are left keep their prices.
+ */
 function promotionEffectOf(
   { lines, promotions }: OrderAggregate,
   { chosen, isShippingGone }: { readonly chosen: readonly LineQuantity[]; readonly isShippingGone: boolean },

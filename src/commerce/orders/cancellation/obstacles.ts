@@ -17,7 +17,7 @@ import { isOpenReturn, getUncanceledQuantity } from "#commerce/orders/order-stat
 
 export interface CheckedCancellationLine {
   readonly line: OrderLine;
-  /** The number of units that are neither canceled nor sent. */
+  /** The number of units of the line that are neither canceled nor sent. */
   readonly open: number;
   readonly reasons: readonly CancellationReasonView[];
 }
@@ -71,8 +71,8 @@ function checkCancellationLine(
 }
 
 /**
- * Returns the reason why nothing of a canceled or completed order can be canceled, which replaces all reasons
- * of its lines; null for other orders.
+ * Returns the reason why nothing of a canceled or completed order can be canceled; null for other orders.
+ * This reason replaces all reasons of the order's lines.
  */
 function endOf({ status }: OrderAggregate): CancellationReasonView | null {
   if (status === "canceled") return toCancellationReason("order_already_canceled");
@@ -159,7 +159,10 @@ function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): Ca
   ];
 }
 
-/** Requires the merchant's approval for a line if the other lines of its set cannot be canceled completely. */
+/**
+ * Requires the merchant's approval for canceling a line that a promotion joins with other lines, if those
+ * lines cannot be canceled completely too.
+ */
 function splitSetObstacles(
   order: OrderAggregate,
   {
@@ -198,8 +201,8 @@ export function findLinesJoinedByPromotions({
 }
 
 /**
- * The first set of joined lines of which the chosen units contain some units but not all; undefined if there
- * is none.
+ * Finds a set of lines, joined by a promotion, that the cancellation would split: the chosen units contain
+ * some units of the set but not all. Returns the first such set; undefined if there is none.
  */
 export function findPartlyCanceledLineSet(
   order: Pick<OrderAggregate, "promotions" | "lines">,

@@ -19,7 +19,10 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type BuyerDataToErase, findStoredAnswerOwners } from "./erasure-scope.ts";
 
 export interface ErasureResult {
-  /** The number of erased addresses and email addresses, without those erased before. */
+  /**
+   * The number of addresses and email addresses that this erasure erased. Data that was erased before is not
+   * counted.
+   */
   readonly personalData: number;
   readonly carts: number;
   readonly orders: number;
@@ -29,11 +32,14 @@ export interface ErasureResult {
 
 interface ErasureInput {
   /**
-   * The data found before the transaction. The caller has locked the carts and orders in the scope and has
-   * then checked that the scope has not changed.
+   * The buyer's data, found before the transaction began. The caller has then locked the carts and orders in
+   * the scope and has checked that the scope has not changed.
    */
   readonly finds: BuyerDataToErase;
-  /** Erase even if an order is not sent yet. Such an order loses its delivery address. */
+  /**
+   * True to erase the buyer's data even if an order is not sent yet. Such an order loses its delivery
+   * address.
+   */
   readonly isForced: boolean;
 }
 
@@ -44,7 +50,8 @@ export async function eraseBuyer(
 ): Promise<ErasureResult> {
   const { cartIds, orderIds, personalIds } = finds.scope;
   const openCartIds = await requireErasable(transaction, context, { finds, isForced });
-  // Personal data is erased first, so that the cart events published below contain none of it.
+  // Personal data is erased before the cart events below are published, so that these events contain no
+  // personal data.
   const personalData = await erasePersonalData(transaction, personalIds, context.now);
   for (const cartId of openCartIds) await removePersonalDataFromCart(transaction, context, cartId);
   return {
@@ -105,7 +112,10 @@ async function removePersonalDataFromCart(
   await applyCartChangePlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
 }
 
-/** Replaces event bodies by the form of truncated bodies: the id and `"truncated": true`. */
+/**
+ * Removes personal data from the stored bodies of events about the given carts and orders: each body is
+ * replaced by the object's id and `"truncated": true`.
+ */
 async function redactEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     update event set snapshot = replace(thin, '"truncated":false', '"truncated":true')
@@ -114,7 +124,10 @@ async function redactEvents(transaction: Transaction, subjectIds: readonly strin
   return Number(numAffectedRows);
 }
 
-/** Empties the stored answers that the search found, and matching answers stored after the search. */
+/**
+ * Empties the stored answers of idempotent requests that contain data of the buyer: the answers found before
+ * the transaction, and answers that were stored since.
+ */
 async function redactStoredAnswers(
   transaction: Transaction,
   { keyring, merchantId }: CartCommandContext,

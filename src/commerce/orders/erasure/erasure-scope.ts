@@ -31,7 +31,7 @@ export interface ErasureScope {
   /** Ids of the carts, including the carts that were merged into them. */
   readonly cartIds: readonly string[];
   readonly orderIds: readonly string[];
-  /** Rows of `personal_data`, also those that were erased before. */
+  /** Ids of the buyer's rows of `personal_data`, including rows that were erased before. */
   readonly personalIds: readonly string[];
 }
 
@@ -146,7 +146,10 @@ export interface BuyerDataToErase {
   readonly traces: BuyerTraces;
   /** Answers stored for repeated idempotent requests that contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
-  /** Answers that were stored after this time may be missing in `answers`. */
+  /**
+   * The time up to which stored answers were searched. Answers that were stored later may be missing in
+   * `answers`.
+   */
   readonly lookedUpTo: Date;
 }
 
@@ -216,8 +219,9 @@ interface BuyerTraces {
 }
 
 /**
- * May also recognize answers without data of the buyer: an answer that is emptied by mistake costs little,
- * because its caller can read the current state again.
+ * Creates the check whether a stored answer contains data of the buyer. The check may also accept answers
+ * without such data. An answer that is emptied by mistake costs little, because its caller can read the
+ * current state again.
  */
 function findTraces(ids: readonly string[], personal: readonly PersonalData[]): BuyerTraces {
   const words = new Set([...ids, ...personal.flatMap(wordsOf)].map(escaped));
@@ -229,13 +233,13 @@ function findTraces(ids: readonly string[], personal: readonly PersonalData[]): 
   };
 }
 
-/** Returns the text as it appears inside a JSON string, without the quotes around it. */
+/** Returns the text with the escapes that it has inside a JSON string, without the quotes around it. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 const quoted = (text: string): string => JSON.stringify(text);
 
 function wordsOf(data: PersonalData): string[] {
   if (data.kind === "buyer_email") return [data.email, maskEmail(data.email)];
-  // City, region and country are shared by many buyers and are not searched.
+  // Many buyers share the same city, region and country, so stored answers are not searched for them.
   const {
     city: _city,
     regionCode: _region,
@@ -261,8 +265,8 @@ function wordsOf(data: PersonalData): string[] {
 const wordLengthMin = 4;
 
 /**
- * Returns the texts of the masked address as one group. An answer matches only if it contains all texts of
- * the group.
+ * Returns the visible texts of the masked address (city, start of the postal code, initials) as one group. A
+ * stored answer matches only if it contains all texts of the group.
  */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];

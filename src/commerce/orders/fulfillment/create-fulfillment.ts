@@ -1,6 +1,6 @@
 /**
- * Creates a fulfillment: units of an order that are sent to the buyer together. No unit is in two live
- * fulfillments.
+ * Creates a fulfillment: units of an order that are sent to the buyer together. A unit is in at most one
+ * fulfillment that is neither canceled, failed nor returned to the sender.
  */
 import { type Faults, createBodyFault, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -38,7 +38,7 @@ export interface FulfillmentCreateInput extends OrderTarget {
   readonly lines?: readonly LineQuantity[] | null | undefined;
   /** The fulfillment's type; derived from the lines and the delivery method if left out. */
   readonly type?: FulfillmentType | null | undefined;
-  /** The carrier; that of the order's delivery method if left out. */
+  /** The carrier of the fulfillment; the carrier of the order's delivery method if left out. */
   readonly carrier?: string | null | undefined;
 }
 
@@ -126,8 +126,9 @@ export async function insertFulfillment(
 }
 
 /**
- * The number of units of a line that still need a fulfillment: neither canceled, nor in a live fulfillment,
- * nor refunded.
+ * The number of units of an order line that still need a fulfillment: units that are neither canceled, nor
+ * refunded, nor in a fulfillment. Fulfillments that are canceled, failed or returned to the sender do not
+ * count.
  */
 export function countUnfulfilledUnits(
   order: Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">,

@@ -1,6 +1,6 @@
 /**
- * The allowed status changes (moves) of a fulfillment by its status and type, and the order states that they
- * require. No other module decides this.
+ * The rules for moves (status changes) of fulfillments: which moves are possible from each status of each
+ * type, and which order states a move requires. Only this module decides whether a move is allowed.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -28,7 +28,7 @@ export const fulfillmentTransitions = {
     event: "fulfillment.in_transit",
     from: { shipping: ["shipped"], pickup: [], digital: [] },
   },
-  // No specific event exists for this move; `order.updated` is published.
+  // The move to `out_for_delivery` has no event of its own; only `order.updated` is published.
   out_for_delivery: {
     to: "out_for_delivery",
     event: null,
@@ -73,7 +73,7 @@ export const fulfillmentTransitions = {
 >;
 export type FulfillmentTransition = keyof typeof fulfillmentTransitions;
 
-/** The statuses that a carrier or a pickup shop reports. */
+/** The fulfillment statuses that a carrier or a pickup shop reports. */
 export const reportedTrackingStatuses = [
   "in_transit",
   "out_for_delivery",
@@ -93,8 +93,8 @@ export const isFulfillmentInProgress = ({ status }: Pick<OrderFulfillment, "stat
 const shippingMoves: ReadonlySet<FulfillmentTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
 
 /**
- * Whether a move hands units over to a carrier or the buyer. Such a move requires a shippable order. Parcels
- * in transit may be delivered whatever the order's status.
+ * Returns true if the move prepares or makes the handover of units to a carrier or the buyer. Such a move
+ * requires an order that may be shipped. Parcels in transit may be delivered in every status of the order.
  */
 const isHandover = (move: FulfillmentTransition, { type }: OrderFulfillment): boolean =>
   shippingMoves.has(move) || (move === "deliver" && type === "pickup");

@@ -1,7 +1,8 @@
 /**
- * Applies a move of a fulfillment to the unit counts of the order's lines, to the stock, and to units without
- * reserved stock. From packing on, a fulfillment's units are allocated from the stock on hand. Fulfillments
- * of an exchange have separate stock and do not count in the order's lines.
+ * Updates stock and order lines when a fulfillment changes its status. From packing on, a fulfillment's units
+ * are taken from the stock on hand (allocated). Lost units without reserved stock for their replacement are
+ * recorded. Fulfillments of an exchange have separate stock and do not change the unit counts of the order's
+ * lines.
  */
 import { sql } from "kysely";
 import {
@@ -38,7 +39,10 @@ export interface OrderAndFulfillment {
   readonly fulfillment: OrderFulfillment;
 }
 
-/** By how much each count changes for every unit: 1, -1 or 0. */
+/**
+ * By how much each unit of a fulfillment changes the numbers of allocated, shipped and delivered units of its
+ * order line: 1, -1 or 0.
+ */
 export interface LineCountChangePerUnit {
   readonly allocated?: number;
   readonly shipped?: number;
@@ -46,8 +50,8 @@ export interface LineCountChangePerUnit {
 }
 
 /**
- * Changes the counts of the order's lines for the units in `lines`; for all units of the fulfillment if
- * `lines` is left out.
+ * Changes the numbers of allocated, shipped and delivered units of the order's lines, for the units in
+ * `lines`; for all units of the fulfillment if `lines` is left out.
  */
 export async function changeOrderLineCounts(
   transaction: Transaction,
@@ -109,8 +113,9 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
 }
 
 /**
- * Returns the fulfillment's units that must still be allocated, because the allocated units of the line do
- * not cover them. Reserved stock is assigned to them first; the rest counts as `unreserved`.
+ * Returns the units of a fulfillment that must still be taken from the stock on hand (allocated), because the
+ * units already allocated to the order line are too few. The line's reserved stock covers these units first;
+ * units that it does not cover count as `unreserved`.
  */
 function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
@@ -137,8 +142,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
 }
 
 /**
- * Reserves stock for replacements of lost units, as far as stock is available. Lacking stock is recorded and
- * does not prevent the move to `failed`.
+ * Reserves stock for replacements of lost units, as far as stock is available. Units without available stock
+ * are recorded, so that the fulfillment can become `failed` even if the stock is too low.
  */
 export async function reserveReplacementOfLostUnits(
   transaction: Transaction,
@@ -201,7 +206,10 @@ function splitLost({ order, fulfillment }: OrderAndFulfillment): {
   return { again: of("again"), settled: of("settled") };
 }
 
-/** Distributes the shortages of variants over the lines, in the order of the lines. */
+/**
+ * Distributes the missing stock of each variant over the lost units: returns how many units of each line have
+ * no stock. Earlier lines get the missing units first.
+ */
 function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortage[]): LineQuantity[] {
   const missing = new Map(
     shortages.map(({ variantId, wanted, available }) => [variantId, wanted - available]),
@@ -241,7 +249,10 @@ async function createReplacementFulfillment(
   return [{ type: "fulfillment.created", id }];
 }
 
-/** The units that an exchange sends: the chosen variant, or the same variant again. */
+/**
+ * The units that a fulfillment of an exchange sends: the variant that the buyer chose; the ordered variant
+ * again if none was chosen.
+ */
 function replacementUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const chosen = order.returns.find(({ id }) => id === fulfillment.returnId)?.exchangeVariantId ?? null;
   return fulfillment.lines.map(({ lineId, quantity, unreserved = 0 }) => ({
@@ -266,8 +277,8 @@ function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]
 }
 
 /**
- * Records units without reserved stock: for lost units on the fulfillment that was lost, for an exchange on
- * its next fulfillment.
+ * Records the units of a fulfillment for which no stock is reserved. Lost units are recorded on the
+ * fulfillment that was lost; units of an exchange are recorded on the exchange's next fulfillment.
  */
 async function markUnreserved(
   transaction: Transaction,
@@ -285,14 +296,14 @@ async function markUnreserved(
 
 interface DroppedUnits {
   readonly order: Pick<OrderAggregate, "fulfillments">;
-  /** Null for ordered units; the return's id for units of an exchange. */
+  /** The id of the return if the units belong to an exchange; null for ordered units. */
   readonly returnId: string | null;
   readonly lines: readonly LineQuantity[];
 }
 
 /**
- * Removes the record of units without reserved stock, because stock is reserved now or the units were
- * canceled. The oldest records are removed first.
+ * Reduces the recorded numbers of units without reserved stock, because stock has been reserved for these
+ * units or the units were canceled. The oldest records are reduced first.
  */
 export async function deleteUnreservedUnitRecords(
   transaction: Transaction,

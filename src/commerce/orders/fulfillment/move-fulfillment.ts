@@ -146,7 +146,7 @@ export function deliverFulfillment(
     target,
     name: "deliver",
     row: { deliveredAt: context.now },
-    // A pickup counts as shipped and delivered at the same time.
+    // A pickup has no step for shipping, so it counts as shipped when it is delivered.
     effect: async (change) =>
       changeOrderLineCounts(transaction, change, {
         delivered: 1,
@@ -167,7 +167,7 @@ export function failFulfillment(
   });
 }
 
-/** Cancels a fulfillment. Its allocated stock stays with the order. */
+/** Cancels a fulfillment. The stock that was allocated for it stays allocated to the order. */
 export function cancelFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -179,7 +179,7 @@ export function cancelFulfillment(
 interface MoveParts {
   readonly target: FulfillmentTarget;
   readonly name: FulfillmentTransition;
-  /** Further columns of the fulfillment's row to change. */
+  /** Columns of the fulfillment's row, besides its status, that the move sets. */
   readonly row?: {
     readonly packingStartedAt?: Date;
     readonly shippedAt?: Date;
@@ -189,7 +189,10 @@ interface MoveParts {
     readonly trackingNumber?: string | null;
     readonly trackingUrl?: string | null;
   };
-  /** Changes the order's lines and the stock; returns further events. */
+  /**
+   * Changes the order's lines and the stock as the move requires. Returns events to publish in addition to
+   * the event of the move.
+   */
   readonly effect?: (change: OrderAndFulfillment) => Promise<readonly OrderEvent[] | void>;
 }
 

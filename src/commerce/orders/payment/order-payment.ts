@@ -36,7 +36,10 @@ export interface OrderAndPayment {
   readonly payment: OrderPayment;
 }
 
-/** Locks the order of a payment and finds the payment in it. `expectedVersion` is the order's version. */
+/**
+ * Locks the order to which a payment belongs, and returns the order and the payment. `expectedVersion` of
+ * payment commands is the order's version.
+ */
 export async function lockPaymentWithOrder(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -52,7 +55,10 @@ export async function lockPaymentWithOrder(
   return { order, payment };
 }
 
-/** The amount that can be captured: authorized, still owed, and without a pending capture. */
+/**
+ * The amount of a payment that can be captured now: the authorized amount without pending captures, at most
+ * what the buyer still owes.
+ */
 export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment): number {
   return Math.max(
     0,
@@ -118,7 +124,10 @@ function amountToCapture(found: OrderAndPayment, requested: number | undefined):
   });
 }
 
-/** Voids the authorized amount that is not captured. Pending captures are not voided. */
+/**
+ * Voids the part of a payment's authorized amount that is neither captured nor about to be captured by a
+ * pending capture.
+ */
 export async function voidPayment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -141,11 +150,11 @@ export async function voidPayment(
 }
 
 interface OrderAfterChange {
-  /** The locked order, as read before this change. */
+  /** The order as it was read after locking it and before this change. */
   readonly order: OrderAggregate;
-  /** The amount by which this change reduces the amount owed. */
+  /** The amount by which this change reduces what the buyer owes, in minor units. */
   readonly reducedMinor?: number;
-  /** The amount of the refund that this change queued. */
+  /** The amount of the refund that this change has queued, in minor units. */
   readonly refundMinor?: number;
 }
 

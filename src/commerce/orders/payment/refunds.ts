@@ -58,9 +58,9 @@ export const refundsPerOrderMax = 200;
 
 export interface RefundCreateInput extends OrderTarget {
   readonly lines?: readonly LineQuantity[] | null | undefined;
-  /** True refunds the shipping that is not refunded yet. */
+  /** True to refund all of the order's shipping that was not refunded before. */
   readonly shipping?: boolean | null | undefined;
-  /** An amount in addition to lines and shipping. */
+  /** An amount that is refunded as goodwill, in addition to the amounts of lines and shipping. */
   readonly amount?: AmountInput | null | undefined;
   readonly reason: RefundReason;
   readonly note?: string | null | undefined;
@@ -155,8 +155,8 @@ function composeRefund(
 }
 
 /**
- * Throws if the order has reached its number of refunds. Refunds of cancellations and returns are not limited
- * here, because the order's units limit them.
+ * Throws if the order has already reached the maximum number of refunds. Refunds of cancellations and returns
+ * have no such maximum, because the number of the order's units limits them.
  */
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsPerOrderMax) return;
@@ -169,8 +169,8 @@ function requireFewRefunds(order: OrderAggregate): void {
 }
 
 /**
- * The captured amount beyond the amount owed, for example after a failed refund. Refunding it does not reduce
- * the amount owed.
+ * The captured amount that exceeds what the buyer has to pay, for example after a failed refund. Refunding
+ * this excess does not reduce what the buyer has to pay.
  */
 function overpaidMinor(order: OrderAggregate): number {
   return Math.max(0, computeRefundableOrderAmountMinor(order) - (order.totalMinor - order.reducedMinor));
@@ -234,14 +234,17 @@ async function markRefunded(
 
 interface RefundToQueue {
   /**
-   * The order as read in this transaction. If the transaction has already queued another refund of the order,
-   * the order must contain that refund.
+   * The order as it was read in this transaction. If this transaction has already queued a refund of the
+   * order, the order must have been read after that.
    */
   readonly order: OrderAggregate;
   readonly amountMinor: number;
   readonly reason: string;
   readonly note?: string | null;
-  /** The refunded units. Their amounts and the shipping add up to at most the refund's amount. */
+  /**
+   * The units for which the refund is made, with their amounts. These amounts and the shipping add up to at
+   * most the refund's amount.
+   */
   readonly lines?: OrderRefund["lines"];
   readonly shippingMinor?: number;
   readonly returnId?: string | null;

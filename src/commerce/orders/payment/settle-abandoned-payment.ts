@@ -48,7 +48,10 @@ export async function settleAbandonedPayment(
   });
 }
 
-/** Publishes `payment.refund_required`, because the provider may hold money that is not voided. */
+/**
+ * Publishes `payment.refund_required` for a payment that could not be voided in time, because the provider
+ * may still hold the buyer's money.
+ */
 async function publishUnresolved(
   transaction: Transaction,
   { now, outbox }: OrderCommandContext,

@@ -35,8 +35,9 @@ export async function settlePaymentMovement(
         return null;
       const payment = await lockPayment(transaction, operation.paymentId);
       const settled: SettledPaymentMovement = { operation, payment, failureCode, now };
-      // Voids what is still authorized if nothing is owed any more: after a successful capture the part that
-      // was not captured, after a failed capture of a canceled order the whole authorization.
+      // Voids the part of the authorization that is left if the buyer owes nothing any more. After a
+      // successful capture, this is the part that was not captured. After a failed capture of a canceled
+      // order, this is the whole authorization.
       if (operation.kind === "capture")
         await voidIfNothingOwed(transaction, context, {
           order: failureCode === null ? order : withoutPendingCapture(order, operation),

@@ -73,8 +73,9 @@ async function settleAuthorization(
   if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
-    // The session does not wait for this payment any more. If an order was placed with the payment, nothing
-    // is left to do. Otherwise the payment comes too late and fails or is voided.
+    // The checkout session no longer waits for this payment. If the payment was used to place an order, no
+    // change is needed. Otherwise the answer of the provider came too late: a declined payment fails, and any
+    // other payment is canceled and voided.
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
       return failPayment(transaction, context, { payment, failureCode: outcome.code });
@@ -108,7 +109,7 @@ async function failPayment(
   outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
 }
 
-/** Whether the whole agreed amount is authorized, and no part of it is voided or refunded. */
+/** Returns true if the whole amount of the checkout is authorized and no part of it is voided or refunded. */
 function isWhole(
   { amountMinor, voidedMinor, refundedMinor }: AuthorizedPaymentResult,
   agreedMinor: number,
