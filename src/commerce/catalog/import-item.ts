@@ -41,7 +41,10 @@ export interface ProductItemImportResult {
   /** Events to publish for the changes of the item, except stock events. */
   readonly types: readonly ProductEventType[];
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
-  /** True if the product is or was on sale and any part of it changed, including its stock. */
+  /**
+   * True if the product is on sale, or was on sale before the import, and the import changed any part of the
+   * product, including its stock.
+   */
   readonly needsIndexing: boolean;
 }
 
@@ -139,8 +142,8 @@ function eachPrice<Found>(
 }
 
 /**
- * Finds the product by the item's slugs and SKUs. Refuses the item if they belong to different products,
- * because the intended product is unclear.
+ * Finds the product by the slugs and SKUs of the import item. Refuses an item whose slugs and SKUs belong to
+ * different products, because it is unclear which product the merchant means.
  */
 async function findProduct(
   transaction: Transaction,
