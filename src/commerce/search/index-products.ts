@@ -40,8 +40,8 @@ export async function indexProducts(
 }
 
 async function indexBatch(handle: Transaction, ids: readonly string[], now: Date): Promise<void> {
-  // Locks the products before reading them. Otherwise the slower of two transactions could overwrite the
-  // index with data read before the other's change.
+  // Locks the products before reading them. Otherwise two transactions could change one product, and the
+  // slower one could write an index row without the change of the other.
   await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(
     handle,
   );
@@ -78,7 +78,7 @@ function wordsByStemmer(drafts: readonly SearchDocumentDraft[]): Map<string, Set
   return wanted;
 }
 
-/** Inserts the documents and the stored summaries of their products. */
+/** Inserts the search documents of the products, and their stored summaries. */
 async function insertDocuments(
   handle: Transaction,
   rows: readonly SearchDocumentRow[],
@@ -122,8 +122,8 @@ async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]
 interface MerchantToIndex {
   readonly merchantId: string;
   /**
-   * True indexes only products without index rows, for example those published while the merchant was
-   * suspended.
+   * If true, only products without index rows are indexed. A product lacks index rows, for example, if it was
+   * published while its merchant was suspended.
    */
   readonly onlyMissing: boolean;
   readonly now: Date;
@@ -168,7 +168,7 @@ export async function refreshDueProducts(db: Database, now: Date, signal?: Abort
 
 interface BatchToRefresh {
   readonly now: Date;
-  /** ID of the last product of the previous batch; the batch continues after it. */
+  /** ID of the last product of the previous batch; the next batch starts with the product after this ID. */
   readonly after: string;
 }
 
@@ -186,7 +186,7 @@ async function refreshBatch(
 
 interface DueProduct {
   readonly id: string;
-  /** True if the variant's `available_from` has passed since the product was indexed. */
+  /** SQL condition that the variant's `available_from` date has passed since its product was indexed last. */
   readonly hasArrived: boolean;
 }
 
