@@ -6,7 +6,7 @@ import { stemmerNames } from "./stems.ts";
 
 interface CompoundLanguage {
   readonly stemmer: string;
-  /** True if a compound is recognized only if its first part is a known word too. */
+  /** True if a word only counts as a compound if its first part is a known word too, as in English. */
   readonly isRestKnown: boolean;
 }
 
