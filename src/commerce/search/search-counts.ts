@@ -71,8 +71,8 @@ interface Entry {
 export function createSearchCounts({ db, clock, log }: SearchCountsOptions): SearchCounts {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
   /**
-   * Random key of this process with which clients are hashed. The key is never stored, so that nobody can
-   * find out which client belongs to a hash.
+   * Random key of this process with which clients are hashed. The key is never stored, so that the client of
+   * a hash cannot be found.
    */
   const key = randomBytes(32);
   const hashOf = (client: string): string =>

@@ -82,7 +82,7 @@ export async function loadStems(
 
 /**
  * Returns the stems of words in all indexed languages. The result has at least one entry; the entry `simple`
- * stands for the languages without a stemmer.
+ * represents the languages without a stemmer.
  */
 export async function loadStemsOfIndexedLanguages(
   reader: DatabaseReader,
