@@ -162,7 +162,10 @@ export interface LockedCartChange {
   readonly lockingSession?: CartLockingSession;
 }
 
-/** Prices the planned draft, saves it if it differs from the stored cart, and publishes the events. */
+/**
+ * Prices the planned draft of the cart. If the priced cart differs from the stored cart, saves it and
+ * publishes the events.
+ */
 export async function applyCartChangePlan(
   transaction: Transaction,
   context: CartCommandContext,

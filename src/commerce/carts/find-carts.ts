@@ -35,7 +35,7 @@ export interface CartQueryRow {
   readonly cart: CartAggregate;
 }
 
-/** Returns the statement of `findCarts`, for callers that send it together with other statements. */
+/** Returns the SQL statement that `findCarts` runs, for callers that send this statement together with others. */
 export function buildCartsByIdQuery(
   reader: DatabaseReader,
   ids: readonly string[],

@@ -65,7 +65,10 @@ export const isVariantForSale = (
 ): variant is CartOfferVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
-/** Returns how many items of the variant can be ordered now; 0 if the variant is out of stock. */
+/**
+ * Returns how many items of the variant can be ordered now, including backorders and at most the maximum
+ * order quantity; 0 if the variant is out of stock.
+ */
 export function countOrderableItems({
   onHand,
   reserved,

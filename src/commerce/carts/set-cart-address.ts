@@ -84,7 +84,7 @@ export interface CheckedCartAddress {
   readonly corrected: readonly string[];
 }
 
-/** Checks and normalizes the address; throws `address_invalid` if it breaks a rule. */
+/** Checks and normalizes the entered address. Throws `address_invalid` if the address breaks a rule. */
 export function checkAddressInput({
   address,
   validation,

@@ -127,8 +127,9 @@ export interface ChangedProduct {
 }
 
 /**
- * Raises the version of each changed product and of the catalog by one, publishes the events, and reindexes
- * the published products and those in `alsoIndex`.
+ * Records changes of products: raises the version of each changed product and of the catalog by one,
+ * publishes the events, and reindexes the published ones of these products. Also reindexes the products in
+ * `alsoIndex`.
  */
 export async function recordProductChanges(
   transaction: Transaction,

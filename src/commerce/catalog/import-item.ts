@@ -1,6 +1,7 @@
 /**
- * Imports one item: validates it, finds its product by slugs and SKUs or creates a new one, and saves the
- * given fields. Fields that are left out stay unchanged. Throws a failure if the item is refused.
+ * Imports one item of a product import. Validates the item, finds its product by slugs and SKUs or creates a
+ * new product, and saves the given fields. Fields that are left out stay unchanged. Throws a failure if the
+ * item breaks a rule.
  */
 import { sql } from "kysely";
 import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
@@ -85,7 +86,7 @@ export async function importProductItem(
     productId: product.id,
     isCreated: found === undefined,
     types,
-    // A new variant publishes no stock change, because it had no stock before.
+    // No stock event is published for a new variant, because the variant had no stock before the import.
     stockChanges: [
       ...saved.stockChanges,
       ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),

@@ -25,7 +25,10 @@ export interface VariantRow {
   readonly position: number;
 }
 
-/** Current variants of a product, and the data that is needed to check changes of these variants. */
+/**
+ * Current variants of a product, and the data against which changes of these variants are checked, for
+ * example used SKUs.
+ */
 export interface VariantMergeContext {
   readonly product: LockedProduct;
   readonly now: Date;

@@ -1,6 +1,6 @@
 /**
- * Adds and removes pictures and videos of a product. Only their URLs are stored. They must be https URLs or
- * paths of this service, so that no page loads unencrypted content.
+ * Adds and removes pictures and videos of a product. Only the URLs of pictures and videos are stored. A URL
+ * must be an https URL or a path of this service, so that no page loads unencrypted content.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";

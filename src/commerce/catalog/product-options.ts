@@ -1,7 +1,7 @@
 /**
  * Options of a product, for example colour and size, in which its variants differ. A variant that is not
- * discontinued has exactly one choice of each option, so options may change only as long as these variants
- * still fit. Discontinued variants keep their former choices.
+ * discontinued has exactly one choice of each option. Options may therefore change only if these variants
+ * still have one choice of each option. Discontinued variants keep their former choices.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";

@@ -26,14 +26,14 @@ export interface StockShortage {
 /** The complete set of stock holds of one checkout session. */
 export interface SessionStockHolds {
   readonly sessionId: string;
-  /** Time at which the holds expire; null if they do not expire. */
+  /** Time at which the stock holds of the session expire; null if they do not expire. */
   readonly expiresAt: Date | null;
   readonly lines: readonly VariantQuantity[];
 }
 
 /**
- * Sets the session's holds to exactly these lines. If any variant is short, nothing is held and the shortages
- * are returned; the caller must then refuse the request.
+ * Replaces the stock holds of a checkout session by holds for exactly the given lines. If any variant is
+ * short, holds nothing and returns the shortages; the caller must then refuse the request.
  */
 export async function holdStock(
   transaction: Transaction,

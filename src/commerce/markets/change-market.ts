@@ -33,7 +33,7 @@ import {
   saveMarketCountries,
 } from "./market-countries.ts";
 
-/** All fields of a market; they replace the current values. */
+/** All fields of a market. Saving a market replaces the current values of all fields. */
 export interface MarketUpsertInput {
   /**
    * Id of the market to change. If left out, the market is found by its handle, or created if no market has

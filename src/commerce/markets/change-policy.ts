@@ -265,7 +265,7 @@ const nullable: ReadonlySet<string> = new Set([
   "return.returnsPerBuyerMax",
 ]);
 
-/** Returns the rules to store, without those that the merchant left out. */
+/** Returns the policy rules to store; rules that the merchant left out are not included. */
 function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredPolicyRules {
   const givenRules = Object.entries(rules[type] ?? {}).filter(
     ([name, value]) => isPresent(value) || (value === null && nullable.has(`${type}.${name}`)),

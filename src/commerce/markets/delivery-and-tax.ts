@@ -37,7 +37,10 @@ export interface DeliveryMethodUpsertInput {
   readonly priceMinor: number;
   /** Delivery is free if the subtotal is at least this amount, in minor units; null if delivery is never free. */
   readonly freeFromMinor?: number | null | undefined;
-  /** ISO 4217 code of the price's currency. If present, it must be the market's currency. */
+  /**
+   * ISO 4217 code of the currency of the delivery price. If the code is given, it must be that of the
+   * market's currency.
+   */
   readonly currency?: string | null | undefined;
   readonly minDays: number;
   readonly maxDays: number;

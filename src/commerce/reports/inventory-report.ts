@@ -1,6 +1,6 @@
 /**
- * Reads the report on the inventory: the stock of variants that are being sold, and for how many days it
- * lasts.
+ * Reads the report on the inventory: the stock of variants that are being sold, and the number of days for
+ * which this stock lasts.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";

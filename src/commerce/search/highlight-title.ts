@@ -109,7 +109,7 @@ function markDense(title: string, { start, end }: SearchWord, dense: readonly st
   return parts.filter((_, index) => hits.has(index));
 }
 
-/** Sorts the ranges and joins those that touch or overlap. */
+/** Sorts the ranges of characters to highlight, and joins ranges that touch or overlap. */
 function mergeRanges(ranges: readonly Range[]): Range[] {
   const merged: Range[] = [];
   for (const range of ranges.toSorted((one, other) => one.start - other.start)) {

@@ -24,8 +24,8 @@ import { buildSearchTermRows, insertSearchTerms } from "./term-rows.ts";
 const batchSize = 500;
 
 /**
- * Rebuilds the index rows of the products. A product gets no rows if it is not published, is not offered in
- * any market, or belongs to a suspended merchant.
+ * Rebuilds the search index rows of the given products. A product gets no index rows if it is not published,
+ * is not offered in any market, or belongs to a suspended merchant.
  */
 export async function indexProducts(
   handle: Transaction,
@@ -205,9 +205,10 @@ async function findDue(
 }
 
 /**
- * Deletes the products' entries from `search_due` and returns their IDs. An entry is committed together with
- * the change that caused it, so data read after the deletion includes that change; later changes have their
- * own entries. Entries locked by another process are skipped, because that process handles them.
+ * Deletes the products' entries from the queue `search_due` and returns their IDs. An entry is committed
+ * together with the change that caused it. Data that is read after the deletion therefore includes that
+ * change; later changes have their own entries. Entries that another process has locked are skipped, because
+ * that process indexes these products.
  */
 async function takeDueEntries(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -83,8 +83,8 @@ export interface SearchDocumentDraft {
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
   /**
-   * Words of title, brand and categories, to which misspelt query words may be corrected: each folded word
-   * with its spelling in lower case.
+   * Words of the title, brand and categories, as a map from each folded word to its spelling in lower case. A
+   * misspelt query word may be corrected to one of these words.
    */
   readonly headTerms: ReadonlyMap<string, string>;
   /** Folded words of summary and description. */

@@ -29,11 +29,14 @@ export interface QueryPart {
   /** The words of this part of the query, separated by spaces. */
   readonly text: string;
   readonly words: readonly SearchWord[];
-  /** True for the last part of the query, whose last word may be the beginning of a longer word. */
+  /**
+   * True for the last part of the query. Its last word may be the beginning of a longer word, because the
+   * buyer may still be typing.
+   */
   readonly isLast: boolean;
   /** The lexeme of a quantity, for example `500ml`; undefined for other parts. */
   readonly quantity?: string | undefined;
-  /** True for a word that describes no product, for example `best`. */
+  /** True if this part of the query is a filler: a word that describes no product, for example `best`. */
   readonly isFiller: boolean;
 }
 

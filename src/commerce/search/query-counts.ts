@@ -54,16 +54,16 @@ const queryOf = (part: QueryPartForms): QueryToCount => ({
 
 /** How often a part of the query occurs in documents, and in which fields. */
 export interface PartFrequency {
-  /** False if no document that passes the filters has the part. */
+  /** False if no document that passes the filters of the search contains this part of the query. */
   readonly isFound: boolean;
   /**
    * The number of documents that contain the part of the query, in all languages and countries; at most
    * `frequencyMax`.
    */
   readonly count: number;
-  /** The share of documents that have the part in the title or in the brand, from 0 to 1. */
+  /** The share of documents, from 0 to 1, that contain this part of the query in the title or in the brand. */
   readonly titleShare: number;
-  /** The share of documents that have the part in the name of a category, from 0 to 1. */
+  /** The share of documents, from 0 to 1, that contain this part of the query in the name of a category. */
   readonly categoryShare: number;
 }
 

@@ -103,7 +103,7 @@ function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
   return forms.slice(0, Math.max(preposition, 0)).findLast((part) => !isStopWord(part, search))?.part;
 }
 
-/** Whether a part is a stop word in the language of the search. */
+/** Returns true if a part of the query is a stop word (such as `the`) in the language of the search. */
 export const isStopWord = (
   part: QueryPartForms,
   { input, expanded }: Pick<QueryToRelax, "input" | "expanded">,

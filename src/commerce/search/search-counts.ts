@@ -63,7 +63,7 @@ interface Entry {
   readonly query: string;
   /** Hashes of the clients that searched for the query, at most `clientsPerQueryMin`. */
   readonly clients: Set<string>;
-  /** Number of searches for the query since these counts were last written to the database. */
+  /** Number of searches for the query that are not yet written to the database. */
   searches: number;
   empty: number;
 }

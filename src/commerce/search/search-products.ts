@@ -40,7 +40,7 @@ export interface SearchResult {
   readonly query: {
     readonly normalized: string;
     readonly corrected: string | null;
-    /** Words that the found products need not contain. */
+    /** Words of the query that the found products need not contain. */
     readonly dropped: readonly string[];
   };
   readonly indexedAt: Date;

@@ -114,7 +114,10 @@ export async function loadStemsOfIndexedLanguages(
 }
 
 interface StemCache {
-  /** Stemmers of the indexed languages; empty if they have not been loaded yet. */
+  /**
+   * Names of the stemmers of the indexed languages; empty if the languages have not been read from the
+   * database yet.
+   */
   stemmers: readonly string[];
   /** Cached stems of words: word → stemmer → stem. */
   readonly words: LRUCache<string, ReadonlyMap<string, string>>;
@@ -179,7 +182,10 @@ function stemsIn(read: StemsByStemmer, word: string): ReadonlyMap<string, string
   return stems;
 }
 
-/** Returns whether the cache matches the locales of the indexed documents; clears the cache if it does not. */
+/**
+ * Returns true if the cached stems are those of the languages in the search index. Clears the cache
+ * otherwise.
+ */
 export function clearStemCacheIfOutdated(
   reader: DatabaseReader,
   locales: readonly (string | null)[],

@@ -20,9 +20,12 @@ import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-r
 import { joinWords, splitWords } from "./tokens.ts";
 
 export interface SynonymRule {
-  /** Words or phrases of one to three words. */
+  /** The terms of the synonym rule: words, or phrases of at most three words. */
   readonly terms: readonly string[];
-  /** Words that a search for a term also finds; empty if the terms are equivalent. */
+  /**
+   * Words that a search for one of the rule's terms also finds; empty if the terms are equivalent to each
+   * other.
+   */
   readonly replacements: readonly string[];
 }
 

@@ -10,8 +10,8 @@ export interface SearchWord {
   /** The word in lower case with its accents. The lists of stop words contain words in this form. */
   readonly raw: string;
   /**
-   * True for a run in a script without spaces between words, for example Chinese or Thai; `splitDenseWord`
-   * splits it further.
+   * True for a run of text in a script without spaces between words, for example Chinese or Thai.
+   * `splitDenseWord` splits such a run into segments.
    */
   readonly isDense: boolean;
   /** Index of the word's first character in the text. */
@@ -52,8 +52,9 @@ const truncateWord = (word: string): string =>
   word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
 /**
- * Combining marks that `foldText` removes: those of Latin, Greek, Arabic and Hebrew. Marks of kana, Indic and
- * Thai are letters and stay, and so does the breve of й, which distinguishes it from и.
+ * The combining marks (accents) of Latin, Greek, Arabic and Hebrew, which `foldText` removes. Marks of kana,
+ * Indic scripts and Thai stay, because they are part of the letter. The breve of й also stays, because it
+ * distinguishes й from и.
  */
 const marks =
   // eslint-disable-next-line no-misleading-character-class -- The ranges contain combining marks on purpose.

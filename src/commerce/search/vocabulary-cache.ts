@@ -12,7 +12,10 @@ export interface WordEntry {
   readonly isKnown: boolean;
   /** True if the vocabulary contains a word that begins with this word. */
   readonly isPrefix: boolean;
-  /** The word with folded umlauts, if the vocabulary has it: `kaffeemuehle` → `kaffeemuhle`. */
+  /**
+   * The folded form of a word that spells umlauts with two letters, if the vocabulary contains that form:
+   * `kaffeemuehle` → `kaffeemuhle`.
+   */
   readonly umlautForm: string | null;
   /** Compounds of the vocabulary that end with this word. */
   readonly compounds: readonly string[];

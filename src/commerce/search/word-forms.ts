@@ -40,9 +40,9 @@ export interface QueryPartForms {
    * the query.
    */
   readonly weak: readonly WordForm[];
-  /** Stemmers of the languages in which the part is a stop word. */
+  /** Stemmers of the languages in which this part of the query is a stop word. */
   readonly stopIn: readonly string[];
-  /** True if the vocabulary contains the word. */
+  /** True if the vocabulary contains the word of this query part. */
   readonly isKnown: boolean;
   /** The two halves of a compound of which only one is a known word; null for other words. */
   readonly partlyKnownSplit: WordEntry["partlyKnownSplit"];
