@@ -62,7 +62,7 @@ interface AttributeInput {
 /** Fields of a product that a change may set. A missing field stays unchanged; null removes the value. */
 export interface ProductFields {
   readonly brand?: string | null | undefined;
-  /** The product's rating by buyers, which the merchant imported from another system. */
+  /** The product's rating, which the merchant imported from another system. */
   readonly rating?: RatingInput | null | undefined;
   readonly attributes?: readonly AttributeInput[] | null | undefined;
   readonly options?: readonly OptionInput[] | null | undefined;

@@ -186,7 +186,7 @@ async function refreshBatch(
 
 interface DueProduct {
   readonly id: string;
-  /** SQL condition that the variant's `available_from` date has passed since its product was indexed last. */
+  /** True if the `available_from` date of a variant has passed since its product was last indexed. */
   readonly hasArrived: boolean;
 }
 
