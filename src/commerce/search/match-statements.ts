@@ -227,8 +227,8 @@ const orders: Record<SearchSort, Sql> = {
 const queryParameter = (name: string): Sql => sql`${parameter<string>(name)}::tsquery`;
 
 /**
- * SQL for the documents that contain the words and pass the filters. The tsquery includes the filters, so
- * that the index does not return documents that the filters would discard afterwards.
+ * Returns the SQL conditions by which documents with the words and filters are found. The tsquery includes
+ * the filters, so that the index does not return documents that the filters would discard afterwards.
  */
 function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
@@ -268,9 +268,9 @@ function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql):
 }
 
 /**
- * SQL for the score tier of a document, which depends on the fields that contain all words of the query.
- * Stock, popularity and text rank order the documents within a tier; their sum is always smaller than the
- * distance between two tiers.
+ * The score tiers of documents, with their scores. The tier of a document depends on the fields that contain
+ * all words of the query. Stock, popularity and text rank order the documents within a tier; their sum is
+ * always smaller than the distance between two tiers.
  */
 export const scoreTiers = {
   code: 2000,
