@@ -48,7 +48,7 @@ export interface CartLineDisplay {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  /** The image of the line. An image that this service serves has a path as its URL, without a host. */
+  /** The image of the cart line. The URL of an image that this service serves is a path without a host. */
   readonly image: {
     readonly url: string;
     readonly alt: string | null;
@@ -96,7 +96,10 @@ export interface StoredCartPromotion {
   readonly state: "applied" | "suspended";
   readonly suspendedReason: PromotionRefusalReason | null;
   readonly discountMinor: number;
-  /** How the discount is divided. `lineId` is null for the part that reduces the shipping price. */
+  /**
+   * The amounts that the promotion deducts from each cart line. `lineId` is null for the amount that is
+   * deducted from the shipping price.
+   */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
 
@@ -186,9 +189,9 @@ export interface CartAggregate extends CartSettings {
 }
 
 /**
- * Fields that a change of the cart sets and that are one column each, with the SQL type of the column. The
- * statements that read and save carts, and the comparison that decides whether a cart has changed, derive
- * from this list.
+ * Fields that a change of the cart sets and that are stored in one column each, with the SQL type of the
+ * column. The statements that read and save carts use this list, and so does the comparison that decides
+ * whether a cart has changed.
  */
 export const cartColumnTypes = {
   marketId: "text",

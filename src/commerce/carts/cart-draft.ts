@@ -32,7 +32,7 @@ export interface CartDraft extends CartSettings {
   readonly lines: readonly CartDraftLine[];
   readonly deliveryMethodId: string | null;
   readonly address: StoredCartAddress | null;
-  /** The digest of a new address token; undefined if the address keeps its token. */
+  /** The digest of a new address token; undefined if the cart's address keeps its token. */
   readonly addressTokenDigest: Uint8Array | undefined;
   /** The id of the promotion code; null if the cart has no code. */
   readonly promotionCodeId: string | null;
@@ -42,7 +42,7 @@ export interface CartDraft extends CartSettings {
 
 /**
  * Copies the settings of a cart. The function lists every setting by name, so that the compiler reports a
- * setting that is missing here.
+ * setting that the function forgets to copy.
  */
 export function pickCartSettings({ marketId, country, locale, buyerReference }: CartSettings): CartSettings {
   return { marketId, country, locale, buyerReference };
@@ -62,7 +62,7 @@ export function createCartDraft(settings: CartSettings): CartDraft {
   };
 }
 
-/** Returns the draft that equals the stored cart. */
+/** Returns a draft with the same content as the stored cart, which a change then modifies. */
 export function toCartDraft(cart: CartAggregate): CartDraft {
   return {
     ...pickCartSettings(cart),
@@ -108,7 +108,10 @@ export function toCartColumnValues({
   return { ...next, ...priced, warnings: [...unseenWarnings, ...next.warnings] };
 }
 
-/** Whether the repriced cart equals the stored cart in every compared field. The change is then not saved. */
+/**
+ * Returns true if the repriced cart equals the stored cart in every compared field. The cart is then not
+ * saved.
+ */
 export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
   const after = { ...toCartColumnValues(next), lines, promotions, address, buyerEmailId };
@@ -124,15 +127,16 @@ export type ComparableCart = Pick<CartAggregate, CartColumn> &
   };
 
 /**
- * Columns that the comparison of two carts leaves out; it compares every other column. Different warnings
- * alone do not count as a change. The shipping discount is contained in the discount, which is compared.
+ * Columns that are left out when a repriced cart is compared with the stored cart. Warnings are left out,
+ * because new warnings alone are no change of the cart. The shipping discount is left out, because the
+ * compared total discount contains it.
  */
 const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
 /**
- * Says for each field of a cart line whether a difference counts as a change. The compiler reports a field of
- * the type that is missing here.
+ * States for each field of a cart line whether a different value counts as a change of the cart. The compiler
+ * reports a field of a cart line that this list does not mention.
  */
 const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   id: true,
@@ -143,8 +147,9 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   discountMinor: true,
   taxMinor: true,
   display: true,
-  // The comparison leaves out these fields, because they follow from the compared fields or from the variant.
-  // If only these fields differ, they are saved with the next change of the cart.
+  // Differences in these fields of a cart line do not count as a change of the cart, because the fields
+  // follow from the compared fields or from the variant. New values are saved with the next change of the
+  // cart.
   position: false,
   productId: false,
   subtotalMinor: false,
@@ -159,7 +164,8 @@ const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   state: true,
   suspendedReason: true,
   discountMinor: true,
-  // The comparison leaves out these fields, because they follow from the promotion and the lines.
+  // Differences in these fields of a cart's promotion do not count as a change of the cart, because the
+  // fields follow from the promotion and the cart lines.
   trigger: false,
   allocations: false,
 };
@@ -189,8 +195,8 @@ export function toComparableCartState(cart: ComparableCart): string {
 }
 
 /**
- * Returns the value with sorted keys and without null fields, because PostgreSQL returns the keys of jsonb in
- * another order.
+ * Returns the JSON value with sorted keys and without null fields. Two equal values then have the same text,
+ * although PostgreSQL returns the keys of jsonb in its own order.
  */
 function toCanonicalJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;

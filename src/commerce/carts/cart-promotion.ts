@@ -47,7 +47,10 @@ export async function applyCartPromotion(
 
 export interface PromotionCodePlan {
   readonly plan: CartChangePlanner;
-  /** Returns the code that was replaced; null if none was. Valid after `plan` has run. */
+  /**
+   * Returns the promotion code that the new code replaced; null if no code was replaced. May only be read
+   * after `plan` has run.
+   */
   readonly replaced: () => string | null;
 }
 
@@ -110,8 +113,8 @@ function planNewCode(
 }
 
 /**
- * Returns the failure that names the unmet condition of a promotion and the amount or quantity that is
- * missing, because shoppers ask for that.
+ * Returns the failure that names the unmet condition of a promotion and the missing amount or quantity, so
+ * that a frontend can show the shopper what is missing.
  */
 function promotionNotApplicable(
   cart: CartAggregate,
@@ -163,7 +166,7 @@ export async function removeCartPromotion(
   return toPromotionStateView(omitExpiredAddress(cart, context.now));
 }
 
-/** Plans to remove the promotion code, from an active cart or from a cart in checkout. */
+/** Plans to remove the promotion code from a cart. The cart may be active or in checkout. */
 export function planPromotionRemoval(now: Date): CartChangePlanner {
   return (before) => {
     if (findPromotionWithCode(before) === undefined)

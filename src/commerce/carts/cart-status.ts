@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 
 export const cartLifetimeMs = 30 * dayMs;
 
-/** How long a cart can still be read after its end. */
+/** How long an ended cart can still be read, in milliseconds after its end. */
 export const endedCartRetentionMs = 90 * dayMs;
 
 /**
@@ -29,8 +29,8 @@ export function getCartStatusAt(cart: CartLifetime, now: Date): CartStatus {
 }
 
 /**
- * Whether the cart has no running checkout session. A session that is stored as open counts as ended once its
- * time is over.
+ * Returns true if no checkout session of the cart is running. A session that is stored as open counts as
+ * ended once its expiry time has passed.
  */
 export function hasCartSessionEnded({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
   if (session === null) return true;
@@ -54,7 +54,7 @@ const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, Failur
 };
 
 export interface ExpectedVersionInput {
-  /** The version that the caller has read. If left out, the command does not check the version. */
+  /** The version of the cart that the caller has read. If left out, the command does not check the version. */
   readonly expectedVersion?: number | null | undefined;
 }
 
@@ -106,8 +106,9 @@ export function createCartConflict(
 }
 
 /**
- * Whether the cart belongs to another buyer than the one that the caller acts for. Always false for a caller
- * without a buyer and for a cart without a buyer: everyone who knows the id of such a cart can use the cart.
+ * Returns true if the cart belongs to another buyer than the one that the caller acts for. Returns false if
+ * the caller acts for no buyer or the cart has no buyer. A cart without a buyer may be used by everyone who
+ * knows its id.
  */
 export function isCartOfOtherBuyer(
   cart: Pick<CartAggregate, "buyerReference">,
@@ -117,14 +118,14 @@ export function isCartOfOtherBuyer(
 }
 
 /**
- * Statuses in which the address of a cart expires. A locked cart keeps its address for the checkout, and a
- * completed cart keeps its amounts.
+ * Statuses in which the address of a cart expires. The address of a locked cart does not expire, because the
+ * checkout needs the address. A completed cart keeps its amounts, which depend on the address.
  */
 const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
 /**
- * Returns a cart whose address has expired without the address, and without tax, shipping price and delivery
- * options, which depend on the address. Returns all other carts unchanged.
+ * Removes an expired address from the returned cart, and with it the tax, the shipping price and the delivery
+ * options, which depend on the address. Returns a cart without an expired address unchanged.
  */
 export function omitExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
   if (

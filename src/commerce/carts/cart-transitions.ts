@@ -1,6 +1,7 @@
 /**
- * Changes of a cart's status: revoked, expired, unlocked after its checkout session, completed by an order.
- * Lines and prices stay as they are. The address and the e-mail of an ended cart are erased one day later.
+ * Changes of a cart's status: a cart is revoked, expires, is unlocked after its checkout session, or is
+ * completed by an order. The cart's lines and prices stay as they are. The address and the e-mail of an ended
+ * cart are erased one day later.
  */
 
 import { sql } from "kysely";
@@ -30,8 +31,8 @@ import { findCarts } from "./find-carts.ts";
 
 export interface CartRevokeInput {
   /**
-   * The version that the caller has read. It is required, so that no caller ends a cart that has changed
-   * meanwhile.
+   * The version of the cart that the caller has read. It is required, so that a caller does not end a cart
+   * that has changed since.
    */
   readonly expectedVersion: number;
   readonly reason?: CartRevocationReason | null | undefined;
@@ -61,8 +62,8 @@ export async function revokeCart(
 const erasureDelayMs = 24 * 3_600_000;
 
 /**
- * Ends a cart and publishes the event of its end. Publishes `cart.unlocked` first if the cart is still stored
- * as locked, because its session had run out before.
+ * Ends a cart and publishes the event of its end. If the cart is still stored as locked because its checkout
+ * session ran out, publishes `cart.unlocked` first.
  */
 export async function endCartAndPublish(
   transaction: Transaction,
@@ -139,8 +140,8 @@ async function schedulePersonalDataErasure(
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
-    // Keeps an erasure time that is earlier. SQL `least` ignores null, so a row without an erasure time gets
-    // the new one.
+    // If the personal data already has an earlier erasure time, that time is kept. SQL `least` ignores null,
+    // so a row without an erasure time gets the new time.
     .set({
       eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + erasureDelayMs)}::timestamptz)`,
     })
@@ -158,8 +159,8 @@ interface CartExpiryServices {
 }
 
 /**
- * Stores the status `expired` for carts whose time is over; returns their number. Skips carts that another
- * process has locked.
+ * Stores the status `expired` for carts whose expiry time has passed, and returns their number. Skips carts
+ * that another process has locked.
  */
 export function expireCarts({ db, now, publicUrl, render, signal }: CartExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
@@ -179,15 +180,15 @@ interface DueCart {
   readonly id: string;
   readonly merchantId: string;
   /**
-   * The time as PostgreSQL prints it, with microseconds, which a JavaScript Date cannot hold. The next batch
-   * must start exactly after this row.
+   * The expiry time of the last cart of a batch, as PostgreSQL prints it with microseconds. A JavaScript Date
+   * has only milliseconds, so the next batch could not start exactly after this cart.
    */
   readonly expiresAt: string;
 }
 
 /**
- * Finds carts whose time is over, by the same rule as `getCartStatusAt`. Includes locked carts whose session
- * has run out.
+ * Finds carts whose expiry time has passed, by the same rule as `getCartStatusAt`. Includes locked carts
+ * whose checkout session has run out.
  */
 async function findDueCarts(
   db: Database,
@@ -237,8 +238,9 @@ async function expireCart(
 type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
- * Makes a locked cart active again. If `isRequested`, a caller canceled the session: the lifetimes of cart,
- * address and e-mail then restart, as with every change. If the session ran out, these lifetimes continue.
+ * Makes a locked cart active again. `isRequested` is true if a caller canceled the checkout session; the
+ * lifetimes of the cart, its address and its e-mail then restart, as with every change. If the session ran
+ * out by itself, these lifetimes continue.
  */
 export async function unlockCart(
   transaction: Transaction,

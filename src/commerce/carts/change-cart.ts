@@ -42,7 +42,7 @@ export interface CartCommandContext extends CommandContext {
    * that ended more than 90 days ago.
    */
   readonly isSystem?: boolean | undefined;
-  /** Base URL for the links to images in events. */
+  /** Base URL that is put before the image paths in published cart events. */
   readonly publicUrl: string;
   readonly events: ServiceEvents;
 }
@@ -54,11 +54,14 @@ export interface CartTarget extends ExpectedVersionInput {
 export interface CartChangePlan {
   readonly draft: CartDraft;
   /**
-   * The event to publish if the change is saved; null if only the promotion events of the change are
-   * published.
+   * The event to publish if the cart is saved. Null if the change publishes only events about the promotion
+   * code.
    */
   readonly event: EventType | null;
-  /** The normalized promotion code that the buyer entered. If left out, the code of the draft is loaded. */
+  /**
+   * The normalized promotion code that the buyer entered. If left out, the promotion code that the draft
+   * already contains is loaded.
+   */
   readonly codeNormalized?: string;
   /**
    * Called before pricing with the current prices, stock and promotions that were loaded for the cart.
@@ -66,13 +69,13 @@ export interface CartChangePlan {
    */
   readonly reviewOffer?: (offer: CartOffer) => CartDraft;
   /**
-   * Called with the priced cart before it is saved; may throw a failure. `refusal` says why the promotion
-   * code does not apply; null if it applies.
+   * Called with the priced cart before the cart is saved; may throw a failure. `refusal` says why the
+   * promotion code does not apply; null if the code applies.
    */
   readonly checkResult?: (next: RepricedCart, refusal: PromotionRefusal | null) => void;
 }
 
-/** Plans a change of the locked cart. Returns null if there is nothing to change. */
+/** Plans a change of the locked cart. Returns null if the cart needs no change. */
 export type CartChangePlanner = (cart: CartAggregate) => CartChangePlan | null;
 
 export interface CartChangeRequest {
@@ -105,15 +108,18 @@ export async function lockCart(
   return cart;
 }
 
-/** Locks and reads a cart as `lockCart` does, but returns undefined if the caller has no such cart. */
+/**
+ * Locks and reads a cart as `lockCart` does, but returns undefined instead of throwing a failure if the
+ * caller has no such cart.
+ */
 export async function tryLockCart(
   transaction: Transaction,
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate | undefined> {
   const id = toSafeId(cartId);
-  // The lock is a separate statement before the read: a single statement that waited for the lock would
-  // return the lines from before the wait. Both statements are sent without waiting for the first result.
+  // The cart is locked by one statement and read by the next. A single statement that waited for the lock
+  // would return the cart lines from before the wait. Both statements are sent together, in one round trip.
   const lock = prepareStatement(transaction, {
     form: "lock cart",
     write: lockStatement,
@@ -138,21 +144,30 @@ const lockStatement = (): RawBuilder<unknown> =>
 /** The checkout session that keeps the cart locked after the change. */
 export interface CartLockingSession {
   readonly sessionId: string;
-  /** Creates the session with the priced cart. Left out if the session existed before this change. */
+  /**
+   * Creates the checkout session for the priced cart. Left out if the session existed before this change of
+   * the cart.
+   */
   readonly create?: (next: RepricedCart) => Promise<void>;
 }
 
 export interface LockedCartChange {
-  /** The cart, locked for the transaction. Its status is active, or it is in the checkout of `lockingSession`. */
+  /**
+   * The cart, which this transaction has locked. Its status is active, or `lockingSession` is its running
+   * checkout session.
+   */
   readonly cart: CartAggregate;
   readonly plan: CartChangePlanner;
-  /** The session that keeps the cart locked. If left out, the cart is active after the change. */
+  /** The checkout session that keeps the cart locked. If left out, the cart is active after the change. */
   readonly lockingSession?: CartLockingSession;
   /** The version that the caller expects, if any: a caller who names it has read the cart's warnings. */
   readonly target?: ExpectedVersionInput;
 }
 
-/** Prices the planned draft, saves it if it differs from the stored cart, and publishes the events. */
+/**
+ * Prices the planned draft of the cart. If the priced cart differs from the stored cart, saves it and
+ * publishes the events.
+ */
 export async function applyCartChangePlan(
   transaction: Transaction,
   context: CartCommandContext,
@@ -176,7 +191,7 @@ export async function applyCartChangePlan(
   return saveCartChange(transaction, context, { cart, lockingSession, next, event });
 }
 
-/** Whether the session had locked the cart before this change. */
+/** Returns true if the checkout session had already locked the cart before this change. */
 const isLockedBefore = (lockingSession: CartLockingSession | undefined): boolean =>
   lockingSession !== undefined && lockingSession.create === undefined;
 
@@ -193,7 +208,8 @@ async function saveCartChange(
   { cart, lockingSession, next, event }: ChangeToSave,
 ): Promise<CartAggregate> {
   const { now, merchantId } = context;
-  // A session that has run out is still stored as open; this change stores its end.
+  // A checkout session whose time has run out is still stored as open. The change of its cart stores that the
+  // session has expired.
   const isUnlocked = cart.status === "locked" && !isLockedBefore(lockingSession);
   if (isUnlocked) await expireCartSession(transaction, context, cart);
   await lockingSession?.create?.(next);
@@ -211,8 +227,8 @@ async function saveCartChange(
     ...getPromotionCodeEventTypes(cart, after),
     ...(event === null ? [] : [event]),
   ];
-  // The cart in an event includes its session. A session that had locked the cart before this change may
-  // still change in this transaction, so the cart is not final then.
+  // The cart in an event includes its checkout session. A session that existed before this change may still
+  // change in this transaction, so the event must read the cart again at the end.
   publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(lockingSession) });
   return after;
 }

@@ -32,7 +32,7 @@ export interface CartLinesAddInput extends ExpectedVersionInput {
   readonly lines: readonly CartLineToAdd[];
 }
 
-/** Adds lines. If the cart already has a line of the variant, its quantity grows. */
+/** Adds lines to a cart. If the cart already has a line of the same variant, the quantity of that line grows. */
 export async function addCartLines(
   transaction: Transaction,
   context: CartCommandContext,
@@ -46,7 +46,8 @@ export async function addCartLines(
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
-        // The draft contains the added variants, so that their prices and stock are loaded too.
+        // This first draft contains the added variants only so that their prices and stock are loaded too.
+        // `reviewOffer` then returns the draft to price.
         draft: { ...draft, lines: [...draft.lines, ...added] },
         reviewOffer: (offer) => ({
           ...draft,

@@ -19,8 +19,8 @@ import {
 import { endedCartRetentionMs } from "./cart-status.ts";
 
 /**
- * Returns carts by id; ids without a cart are left out. The caller must check the merchant of the carts.
- * Stock reservations that ended before `now` do not count.
+ * Returns carts by id; unknown ids are left out. The caller must check that the carts belong to the right
+ * merchant. Stock reservations that ended before `now` do not count.
  */
 export async function findCarts(
   reader: DatabaseReader,
@@ -35,7 +35,7 @@ export interface CartQueryRow {
   readonly cart: CartAggregate;
 }
 
-/** Returns the statement of `findCarts`, for callers that send it together with other statements. */
+/** Returns the SQL statement that `findCarts` runs, for callers that send this statement together with others. */
 export function buildCartsByIdQuery(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -117,8 +117,8 @@ export interface CartListFilter {
 }
 
 /**
- * Returns the query of a list of carts, for the caller to page or count. Leaves out carts that ended more
- * than 90 days ago. Filters by the status at `now`.
+ * Returns the query of a list of carts, which the caller pages or counts. The list contains no carts that
+ * ended more than 90 days ago. Carts are filtered by their status at `now`.
  */
 export function buildCartListQuery(
   reader: DatabaseReader,
@@ -152,8 +152,8 @@ function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
 }
 
 /**
- * Returns the id of the cart with this address token; undefined if there is none. Does not check whether the
- * address has expired or the cart has ended.
+ * Returns the id of the cart with this address token; undefined if no cart has the token. Does not check
+ * whether the address has expired or the cart has ended.
  */
 export async function findCartByAddressToken(
   reader: DatabaseReader,

@@ -92,7 +92,10 @@ function cartCreateFaults(
   ];
 }
 
-/** Checks the format of a buyer reference. A frontend that acts for one buyer must not name another buyer. */
+/**
+ * Checks the format of a buyer reference. Refuses the reference of another buyer if the frontend acts for one
+ * buyer.
+ */
 export function findBuyerReferenceFaults(
   reference: string | null | undefined,
   { buyerReference }: CartCommandContext,
@@ -168,8 +171,8 @@ export async function changeCartMarket(
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const market = await requireMarketOfCountry(transaction, context, input.market);
-  // The taxes of an address in another country would be wrong. The cart loses such an address, and its data
-  // is erased at once.
+  // An address in another country than the new one would give wrong taxes. The cart therefore loses this
+  // address, and the stored address is erased at once.
   const endedAddress =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
   if (endedAddress !== null) await erasePersonalData(transaction, [endedAddress.id], context.now);
@@ -186,9 +189,12 @@ export async function changeCartMarket(
   });
 }
 
-/** The buyer of the cart. Both fields are replaced; a field that is left out is cleared. */
+/**
+ * The new buyer of the cart. The change replaces both the buyer reference and the e-mail; a field that is
+ * left out is cleared.
+ */
 interface CartBuyerSetInput extends ExpectedVersionInput {
-  /** The stable id that the frontend uses for the buyer; null if the buyer is not known. */
+  /** The stable id that the frontend uses for the buyer; null if the frontend does not know the buyer. */
   readonly buyerReference?: string | null | undefined;
   readonly email?: string | null | undefined;
 }
@@ -230,9 +236,9 @@ export function findEmailFaults(field: string, email: string | null | undefined)
 }
 
 /**
- * Stores the e-mail of a cart and returns the id of its row; null if there is no e-mail. An equal e-mail
- * keeps its row. A different e-mail gets a new row, and the old row is erased at once, because nothing refers
- * to it.
+ * Stores the e-mail of a cart and returns the id of its row; null if there is no e-mail. If the e-mail is
+ * unchanged, the existing row is kept. A different e-mail gets a new row, and the old row is erased at once,
+ * because nothing refers to it any more.
  */
 export async function replaceBuyerEmail(
   transaction: Transaction,

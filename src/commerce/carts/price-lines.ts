@@ -32,8 +32,8 @@ export interface CartOfferLinesResult {
 }
 
 /**
- * Gives all lines of the draft the price, the texts and the available quantity from the offer. `isMarketNew`
- * is true if the cart moves to another market; old prices are then not compared with new prices.
+ * Gives all lines of the draft the current price, texts and available quantity. `isMarketNew` is true if the
+ * cart moves to another market; the prices of the two markets are then not compared.
  */
 export function applyCartOfferToLines(
   draft: CartDraft,
@@ -55,7 +55,7 @@ export function applyCartOfferToLines(
 }
 
 interface OfferedLineResult {
-  /** The line; null if the line must be removed from the cart. */
+  /** The priced cart line; null if the line must be removed from the cart. */
   readonly line: CartLineWithOffer | null;
   readonly warnings: readonly StoredCartWarning[];
 }
@@ -65,7 +65,10 @@ export const isVariantForSale = (
 ): variant is CartOfferVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
-/** Returns how many items of the variant can be ordered now; 0 if the variant is out of stock. */
+/**
+ * Returns how many items of the variant can be ordered now, including backorders and at most the maximum
+ * order quantity; 0 if the variant is out of stock.
+ */
 export function countOrderableItems({
   onHand,
   reserved,
@@ -94,8 +97,8 @@ function keepUnsoldLine(
   const { before, id } = line;
   if (before === null || isMarketNew) {
     const sku = before?.display.sku ?? variant?.sku ?? null;
-    // The warning about a new line has no line id: the line is not in the stored cart, so the caller cannot
-    // know its id.
+    // A warning about a new cart line has no line id, because the line is not stored yet and the caller
+    // cannot know its id.
     return {
       line: null,
       warnings: [

@@ -134,19 +134,20 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
 }
 
 /**
- * Returns the top-level fields of the cart view that a change made different, with their values before the
- * change.
+ * Compares a cart before and after a change. Returns the top-level fields of the cart view that differ, with
+ * their values before the change.
  */
 export function getPreviousCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   context: CartRenderContext,
 ): Record<string, unknown> {
-  // Uses the stored status. The status at `now` may already differ merely because time has passed, for
-  // example because the checkout session ran out, and this change stores that difference.
+  // Renders the cart before the change with its stored status, not with the status at `now`. The two differ
+  // if, for example, the checkout session has run out; this change then stores the new status, and the event
+  // must report that difference.
   const previous: CartView = { ...toCartView(before, context), status: before.status };
   const current = toCartView(after, context);
-  // Every change raises the version of the cart, and the promotion state contains this version. A different
-  // version alone does not count as a change of the promotion.
+  // Every change raises the cart's version, which the promotion state contains. The versions are ignored
+  // here, so that a promotion does not count as changed only because of the version.
   const compared = new Map<string, unknown>(
     Object.entries({ ...previous, promotion: { ...previous.promotion, cartVersion: current.version } }),
   );
@@ -212,7 +213,10 @@ function toCartLineView(
   };
 }
 
-/** Returns the fields in the documented order, because PostgreSQL does not keep the key order of jsonb. */
+/**
+ * Returns the fields of the stored JSON in the documented order, because PostgreSQL does not keep the key
+ * order of jsonb.
+ */
 function toImageView(
   { url, alt, width, height }: NonNullable<CartLineDisplay["image"]>,
   publicUrl: string,
@@ -252,7 +256,10 @@ function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   return { sessionId: session.id, status: session.status };
 }
 
-/** Messages for developers and support staff. Programs should use the code and the data of a warning. */
+/**
+ * Texts of cart warnings, for developers and support staff. Programs should use the code and the data of a
+ * warning.
+ */
 const warningMessages: Readonly<Record<CartWarningCode, string>> = {
   price_changed: "The price of a line has changed.",
   quantity_reduced: "Not enough stock: the quantity of a line was reduced.",

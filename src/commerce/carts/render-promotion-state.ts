@@ -37,8 +37,8 @@ export interface PromotionStateView {
 }
 
 /**
- * Renders the promotions of a cart. `replaced` is the code that the present code has just replaced; null in
- * all other responses.
+ * Renders the promotions of a cart. `replaced` is the promotion code that this request replaced with the
+ * current code; null in all other responses.
  */
 export function toPromotionStateView(
   cart: CartAggregate,

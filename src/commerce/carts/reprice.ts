@@ -36,7 +36,7 @@ export interface RepriceInput {
   readonly before: CartAggregate | undefined;
   readonly offer: CartOffer;
   readonly now: Date;
-  /** Whether a checkout session has locked the cart. The address then does not expire. */
+  /** Whether a checkout session has locked the cart. The address of a locked cart does not expire. */
   readonly isInCheckout?: boolean;
   /** Whether the caller has read the stored cart, because the caller named its version. */
   readonly areWarningsSeen?: boolean;
@@ -140,8 +140,8 @@ function expiryWarnings(
 }
 
 /**
- * Returns the address with a new expiry time, at most `expiresAtMax`; null if the address has expired or is
- * outside of the market.
+ * Returns the cart's address with a new expiry time, which is at most `expiresAtMax`. Returns null if the
+ * address has expired or its country does not belong to the market.
  */
 function currentAddress(
   address: StoredCartAddress | null,
@@ -159,7 +159,7 @@ function currentAddress(
 const needsShipping = (lines: readonly CartLineWithOffer[]): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
-/** Returns the delivery options of a cart; none if no line requires shipping. */
+/** Returns the delivery options of a cart; an empty list if no line of the cart requires shipping. */
 function offeredDeliveryOptions(
   lines: readonly CartLineWithOffer[],
   draft: CartDraft,
@@ -189,7 +189,10 @@ function offeredDeliveryOptions(
   );
 }
 
-/** Returns the shipping price in minor units; null while it is not known, 0 if no line requires shipping. */
+/**
+ * Returns the shipping price in minor units: null while the price is not known, 0 if no line of the cart
+ * requires shipping.
+ */
 function shippingPriceMinor(
   lines: readonly CartLineWithOffer[],
   {

@@ -39,8 +39,8 @@ export function insertCart(transaction: Transaction, save: CartSaveInput): Promi
 }
 
 /**
- * Runs the statement and reads the cart with a second statement, which sees the changes that database
- * triggers made.
+ * Saves the cart with one statement and reads it with a second statement. The second statement is needed to
+ * see what database triggers changed.
  */
 async function saveAndReadCart(
   transaction: Transaction,
@@ -118,7 +118,7 @@ const cartId = parameter<string>("cartId");
 const merchantId = parameter<string>("merchantId");
 const savedAt = parameter<Date>("now");
 
-/** Returns the parameter values that the insert and the update share. */
+/** Returns the parameter values that the statements for inserting and for updating a cart have in common. */
 function savedValues({
   cartId: id,
   merchantId: owner,
@@ -141,8 +141,8 @@ function savedValues({
 }
 
 /**
- * The saved columns that `cartColumns` does not list, with their SQL types. The digest of the address token
- * is passed as a separate parameter, because JSON cannot hold bytes.
+ * SQL types of saved cart columns that `cartColumns` does not list. The digest of the address token is a
+ * separate parameter, because JSON cannot contain binary data.
  */
 const furtherColumnTypes = {
   buyer_email_id: "text",
@@ -205,9 +205,9 @@ const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<u
       position int)`;
 
 /**
- * Inserts or updates the promotions of a cart. The promotion of a code has its own `on conflict` clause with
- * the cart as its only key, because a cart has at most one code and a new code replaces the row of the old
- * code.
+ * SQL that inserts or updates the promotions of a cart. Code promotions have their own `on conflict` clause
+ * with the cart as the only key. A cart has at most one code promotion, so a new code overwrites the row of
+ * the old code.
  */
 const upsertPromotions = upsertPromotionsSql();
 
@@ -226,7 +226,7 @@ function upsertPromotionsSql(): RawBuilder<unknown> {
     set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
 }
 
-/** Returns the events about the promotion code, by comparing the cart before and after the change. */
+/** Compares the cart before and after the change, and returns the events about its promotion code. */
 export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
   const [previous, current] = [findPromotionWithCode(before), findPromotionWithCode(after)];
   if (current === undefined) return previous === undefined ? [] : ["cart.promotion_removed"];
@@ -241,15 +241,15 @@ export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAgg
   return previous.state === "suspended" ? ["cart.promotion_restored"] : [];
 }
 
-/** The part of a cart command's context that publishing its events needs. */
+/** The fields of a command's context that are needed to publish the events of a cart. */
 export interface CartEventContext extends Pick<CommandContext, "outbox" | "now"> {
   readonly publicUrl: string;
 }
 
 /**
- * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal`: the
- * cart and its session do not change again in this transaction, so that the events can use `after` without
- * another read.
+ * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal` is true
+ * if the cart and its checkout session do not change again in this transaction; the events then contain
+ * `after` and do not read the cart again.
  */
 export function publishCartEvents(
   { outbox, now, publicUrl }: CartEventContext,

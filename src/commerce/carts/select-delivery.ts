@@ -7,7 +7,7 @@ import { toCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart, type CartChangePlanner } from "./change-cart.ts";
 
 export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
-  /** The id of the delivery method; null to clear the choice. */
+  /** The id of the delivery method; null to deselect the delivery method of the cart. */
   readonly optionId?: string | null | undefined;
 }
 
@@ -32,7 +32,7 @@ export function planDeliverySelection(
     return {
       event: "cart.updated",
       draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
-      // Compares the selected option with the options after repricing, not with the stored options.
+      // The selected option must be one of the options after repricing. The stored options may be outdated.
       checkResult: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;
         const allowed = (deliveryOptions ?? []).map(({ id }) => id);

@@ -84,7 +84,7 @@ export interface CheckedCartAddress {
   readonly corrected: readonly string[];
 }
 
-/** Checks and normalizes the address; throws `address_invalid` if it breaks a rule. */
+/** Checks and normalizes the entered address. Throws `address_invalid` if the address breaks a rule. */
 export function checkAddressInput({
   address,
   validation,
@@ -127,7 +127,7 @@ export type CartAddressToSave = CheckedCartAddress & {
   readonly target?: ExpectedVersionInput;
 };
 
-/** Stores the address, sets it on a locked cart that may be changed, and returns its token. */
+/** Encrypts and stores the address, sets it on the locked cart, and returns the address token. */
 export async function setAddressOfLockedCart(
   transaction: Transaction,
   context: CartCommandContext,
@@ -146,8 +146,8 @@ export interface StoredAddressChangePlan {
 }
 
 /**
- * Stores the encrypted address and erases the address that the cart had. The returned plan sets the new
- * address on the cart. The cart may be active or in checkout.
+ * Encrypts and stores the new address, and erases the cart's previous address. Returns a plan that sets the
+ * new address on the cart, which may be active or in checkout.
  */
 export async function storeEncryptedCartAddress(
   transaction: Transaction,
@@ -179,7 +179,7 @@ export async function storeEncryptedCartAddress(
     eraseAfter,
   });
   await transaction.insertInto("personalData").values(row).execute();
-  // The replaced address is erased at once.
+  // The cart's previous address is erased at once.
   if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
   const plan: CartChangePlanner = (before) => ({
     event: "cart.address_set",
@@ -227,8 +227,8 @@ function toCartAddressToken(
 }
 
 /**
- * Returns which lines cannot be delivered: lines that are out of stock or no longer sold, and every shipped
- * line if there are no delivery options.
+ * Returns the cart lines that cannot be delivered: lines that are out of stock or no longer sold. If the
+ * address has no delivery options, all lines that require shipping are included.
  */
 function toServiceability(cart: CartAggregate): CartAddressToken["serviceability"] {
   const unbuyableLineIds = new Set(

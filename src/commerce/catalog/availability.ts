@@ -22,8 +22,8 @@ export interface VariantStock {
   readonly lowStockThreshold: number;
   readonly discontinued: boolean;
   /**
-   * The time from which the variant is available; before this time, the variant can be preordered. Null if
-   * the variant is available at once.
+   * The time from which the variant is available; before this time, buyers can only preorder the variant.
+   * Null if the variant is available at once.
    */
   readonly availableFrom: Date | null;
 }
@@ -44,8 +44,9 @@ export function selectBestAvailability(list: readonly Availability[]): Availabil
 
 /**
  * SQL expression for the number of units of a variant that are reserved at a time. Units held by an expired
- * checkout count as free, even before the cleanup has deleted the hold. The statement must name the stock
- * level `sl`. `own` is a condition on holds (alias `h`): the units of holds that meet it count as free too.
+ * checkout session count as free, even before the cleanup has deleted the hold. The statement must use the
+ * alias `sl` for the stock level. `own` is a condition on holds (alias `h`), for example the holds of the
+ * caller's session: units of these holds count as free too.
  */
 export function reservedUnitsSql(
   now: Date | RawBuilder<Date>,
@@ -60,9 +61,9 @@ const indexSql = (availability: Availability): RawBuilder<number> =>
   sql<number>`${sql.raw(String(availabilities.indexOf(availability)))}`;
 
 /**
- * SQL expression for the availability of a variant, as an index into `availabilities`; the smallest index is
- * the best availability. The statement must name the variant `v` and its stock level `sl`; the stock level
- * may be missing.
+ * SQL expression for the availability of a variant, as an index into the list `availabilities`; index 0 is
+ * the best availability. The statement must use the alias `v` for the variant and `sl` for its stock level. A
+ * variant may lack a stock level.
  */
 export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> {
   // The free units come from a subselect with `offset 0`, so that PostgreSQL sums the holds only once.

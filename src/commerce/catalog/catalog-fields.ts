@@ -92,8 +92,8 @@ export function toLocale(locale: string): string {
 }
 
 /**
- * A text in one locale. GraphQL has no map type, so a localized text is entered as a list of these and stored
- * as the map `{locale: text}`.
+ * A text in one locale. GraphQL has no map type, so callers enter a localized text as a list of locale and
+ * text. The database stores the localized text as the map `{locale: text}`.
  */
 export interface LocalizedTextInput {
   readonly locale: string;
@@ -152,7 +152,7 @@ type Restriction = (typeof restrictions)[number];
 interface VariantOptionInput {
   /** Code of the product option, for example `color`. */
   readonly option: string;
-  /** Code of the variant's choice of that option, for example `blue`. */
+  /** Code of the choice that the variant has of the product option, for example `blue`. */
   readonly choice: string;
 }
 
@@ -178,8 +178,8 @@ export interface VariantFields {
 }
 
 /**
- * Printable ASCII characters without spaces at the ends, so that people can type a SKU and comparison
- * regardless of case is unambiguous.
+ * A SKU consists of printable ASCII characters without spaces at the ends. People can then type the SKU, and
+ * ignoring upper and lower case is unambiguous.
  */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 

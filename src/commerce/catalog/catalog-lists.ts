@@ -9,7 +9,7 @@ import type { CategoryTable, Tables } from "#database/tables.ts";
 export type CategoryRow = Selectable<CategoryTable>;
 
 interface ProductFilter {
-  /** Only products of this merchant; null if products of all merchants are listed. */
+  /** Id of the merchant whose products are listed; null to list the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
 }
@@ -42,7 +42,7 @@ export const findCategories = (reader: DatabaseReader, ids: readonly string[]): 
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
 
-/** Maximum number of products in the list without paging. */
+/** Maximum number of products in a merchant's product list that is returned as a whole, without pages. */
 export const productListMax = 500;
 
 /**

@@ -19,8 +19,8 @@ export interface LockedMerchant {
 }
 
 /**
- * Locks the merchant's row with `for no key update`: carts and orders, which only refer to the merchant by
- * foreign key, need not wait.
+ * Locks the merchant's row with `for no key update`. Statements that only refer to the merchant by foreign
+ * key, for example those of carts and orders, need not wait for this lock.
  */
 export async function lockCatalog(
   transaction: Transaction,
@@ -84,7 +84,7 @@ export async function loadEditableProduct(
 }
 
 /**
- * Locks a product for a change and refuses an archived product, which must first be turned back into a draft.
+ * Locks a product for a change. Refuses an archived product, which callers must first turn back into a draft.
  * The status is checked before the version, as for carts.
  */
 export async function lockEditableProduct(
@@ -127,8 +127,9 @@ export interface ChangedProduct {
 }
 
 /**
- * Raises the version of each changed product and of the catalog by one, publishes the events, and reindexes
- * the published products and those in `alsoIndex`.
+ * Records changes of products: raises the version of each changed product and of the catalog by one,
+ * publishes the events, and reindexes the published ones of these products. Also reindexes the products in
+ * `alsoIndex`.
  */
 export async function recordProductChanges(
   transaction: Transaction,

@@ -24,7 +24,10 @@ import {
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
-  /** If left out, the category is found by its slug, or created if no category has the slug. */
+  /**
+   * Id of the category to change. If left out, the category is found by its slug, or created if no category
+   * has the slug.
+   */
   readonly categoryId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly slug: string;
@@ -86,8 +89,8 @@ interface Category {
 }
 
 /**
- * Finds the category by its ID, or by its slug if no ID is given. Refuses a slug that another category uses,
- * and an unexpected version.
+ * Finds the category by its ID, or by its slug if no ID is given. Throws if another category uses the slug,
+ * or if the category has another version than expected.
  */
 async function findCategory(
   transaction: Transaction,
@@ -200,8 +203,8 @@ function categoryConflict(
 }
 
 /**
- * Checks that the parent exists, that it is not below the category itself, and that the tree keeps within its
- * maximum depth.
+ * Checks that the parent category exists, that it is not a descendant of the category itself, and that the
+ * category tree does not get deeper than its maximum depth.
  */
 async function requireValidParent(
   transaction: Transaction,

@@ -59,10 +59,10 @@ interface AttributeInput {
   readonly unit?: string | null | undefined;
 }
 
-/** Fields that a change may set. A missing field stays unchanged; null removes the value. */
+/** Fields of a product that a change may set. A missing field stays unchanged; null removes the value. */
 export interface ProductFields {
   readonly brand?: string | null | undefined;
-  /** Rating that the merchant imported from another system. */
+  /** The product's rating, which the merchant imported from another system. */
   readonly rating?: RatingInput | null | undefined;
   readonly attributes?: readonly AttributeInput[] | null | undefined;
   readonly options?: readonly OptionInput[] | null | undefined;
@@ -169,8 +169,8 @@ function attributesFaults(field: string, attributes: readonly AttributeInput[] |
 }
 
 /**
- * Checks the type of an attribute's value. The GraphQL scalar accepts any JSON value, so the type must be
- * checked here.
+ * Checks that the value of a product attribute has an allowed type. The GraphQL scalar accepts any JSON
+ * value, so the type must be checked here.
  */
 function valueFaults(field: string, value: unknown): Faults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
@@ -252,7 +252,10 @@ export async function saveProductFields(
   return areOptionsChanged || saved.rows.length > 0;
 }
 
-/** Contains only the given fields: null empties the column, a missing field leaves the column unchanged. */
+/**
+ * Returns only the columns of the fields that the caller gave. A field with null empties its column; a
+ * missing field leaves its column unchanged.
+ */
 function patchOf({ brand, rating, attributes }: ProductFields): Record<string, unknown> {
   return {
     ...(brand === undefined ? {} : { brand }),
@@ -288,7 +291,7 @@ async function requireCategories(
   if (details.length > 0) throw fail("resource_not_found", { details });
 }
 
-/** Replaces the product's categories, in this order; returns true if any changed. */
+/** Replaces the product's categories in the given order; returns true if the list of categories changed. */
 export async function saveProductCategories(
   transaction: Transaction,
   productId: string,

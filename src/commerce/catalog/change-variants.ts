@@ -24,7 +24,10 @@ import { readProductOptions } from "./product-options.ts";
 export interface VariantUpsertInput extends VariantFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
-  /** If left out, the variant is found by its SKU, or created if none has the SKU. */
+  /**
+   * Id of the variant to change. If left out, the variant is found by its SKU, or created if no variant has
+   * the SKU.
+   */
   readonly variantId?: string | null | undefined;
   /** ID of the product's picture that shows the variant. */
   readonly mediaId?: string | null | undefined;
@@ -61,8 +64,9 @@ export interface VariantSaveResult {
 }
 
 /**
- * Creates and changes variants of a product. The merchant's row must be locked, so that no other change can
- * take a SKU between the check and the write. The product's options must be saved before.
+ * Creates and changes variants of a product. The caller must have locked the merchant's row, so that no other
+ * transaction can take a SKU between the check and the write. The caller must save the product's options
+ * before the variants.
  */
 export async function saveVariants(
   transaction: Transaction,
@@ -141,7 +145,7 @@ async function readMediaIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Inserts new variants and updates changed ones; returns true if any row was written. */
+/** Inserts new variants and updates existing ones whose data changed; returns true if any row was written. */
 async function insertOrUpdateVariants(
   transaction: Transaction,
   context: CommandContext,

@@ -17,7 +17,7 @@ interface ImportPriceInput extends PriceAmounts {
 
 export interface ImportVariantInput extends VariantFields {
   readonly prices?: readonly ImportPriceInput[] | null | undefined;
-  /** Counted number of units; replaces the stock on hand. */
+  /** The counted number of units of the variant. This number replaces the stock on hand. */
   readonly onHand?: number | null | undefined;
 }
 

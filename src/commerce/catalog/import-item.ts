@@ -1,6 +1,7 @@
 /**
- * Imports one item: validates it, finds its product by slugs and SKUs or creates a new one, and saves the
- * given fields. Fields that are left out stay unchanged. Throws a failure if the item is refused.
+ * Imports one item of a product import. Validates the item, finds its product by slugs and SKUs or creates a
+ * new product, and saves the given fields. Fields that are left out stay unchanged. Throws a failure if the
+ * item breaks a rule.
  */
 import { sql } from "kysely";
 import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
@@ -41,7 +42,10 @@ export interface ProductItemImportResult {
   /** Events to publish for the changes of the item, except stock events. */
   readonly types: readonly ProductEventType[];
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
-  /** True if the product is or was on sale and any part of it changed, including its stock. */
+  /**
+   * True if the product is on sale, or was on sale before the import, and the import changed any part of the
+   * product, including its stock.
+   */
   readonly needsIndexing: boolean;
 }
 
@@ -82,7 +86,7 @@ export async function importProductItem(
     productId: product.id,
     isCreated: found === undefined,
     types,
-    // A new variant publishes no stock change, because it had no stock before.
+    // No stock event is published for a new variant, because the variant had no stock before the import.
     stockChanges: [
       ...saved.stockChanges,
       ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),
@@ -139,8 +143,8 @@ function eachPrice<Found>(
 }
 
 /**
- * Finds the product by the item's slugs and SKUs. Refuses the item if they belong to different products,
- * because the intended product is unclear.
+ * Finds the product by the slugs and SKUs of the import item. Refuses an item whose slugs and SKUs belong to
+ * different products, because it is unclear which product the merchant means.
  */
 async function findProduct(
   transaction: Transaction,

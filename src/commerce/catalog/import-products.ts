@@ -27,7 +27,10 @@ export interface ProductsImportInput {
 
 export interface ProductImportResult {
   readonly index: number;
-  /** `updated` is also used if the product already had the imported data. */
+  /**
+   * The result of an import item. `updated` is also used if the product already had exactly the imported
+   * data.
+   */
   readonly status: "created" | "updated" | "failed";
   readonly productId: string | null;
   readonly error: ProductImportError | null;
@@ -36,7 +39,10 @@ export interface ProductImportResult {
 export interface ProductImportError {
   readonly code: FailureCode;
   readonly message: string;
-  /** Faults of the item; their field pointers are relative to the item. */
+  /**
+   * Faults of the import item. The JSON Pointers of the faulty fields start at the item, not at the whole
+   * input.
+   */
   readonly details: readonly FailureDetail[];
   readonly conflict: FailureConflict | null;
 }

@@ -25,12 +25,15 @@ export interface VariantRow {
   readonly position: number;
 }
 
-/** Current variants of a product, and the data that is needed to check changes of these variants. */
+/**
+ * Current variants of a product, and the data against which changes of these variants are checked, for
+ * example used SKUs.
+ */
 export interface VariantMergeContext {
   readonly product: LockedProduct;
   readonly now: Date;
   readonly rows: readonly VariantRow[];
-  /** SKUs in lower case that are used by variants of the merchant's other products. */
+  /** SKUs of the merchant's other products, in lower case; the variants of this product cannot use them. */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
   readonly options: ProductOptions;
   readonly mediaIds: ReadonlySet<string>;
@@ -48,8 +51,8 @@ export interface MergedVariant extends VariantRow {
 }
 
 /**
- * Merges the input into the current rows and returns the rows to write. Throws a failure if the result would
- * break a rule. Reads and writes no data.
+ * Merges the entered variants into the current variants of a product, and returns the rows to write. Throws a
+ * failure if the result would break a rule. Does not access the database.
  */
 export function mergeVariants(
   current: VariantMergeContext,
@@ -133,7 +136,10 @@ function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean):
   };
 }
 
-/** Chooses a field's new value: left out keeps the current value, null sets the default. */
+/**
+ * Returns the new value of a variant's field: the current value if the field is left out, the default if the
+ * field is null.
+ */
 function resolveField<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
   if (given === undefined) return before;
   return given === null ? fallback : given;

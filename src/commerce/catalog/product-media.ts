@@ -1,6 +1,6 @@
 /**
- * Adds and removes pictures and videos of a product. Only their URLs are stored. They must be https URLs or
- * paths of this service, so that no page loads unencrypted content.
+ * Adds and removes pictures and videos of a product. Only the URLs of pictures and videos are stored. A URL
+ * must be an https URL or a path of this service, so that no page loads unencrypted content.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -34,8 +34,8 @@ interface MediaAttachInput {
   readonly width: number;
   readonly height: number;
   /**
-   * Position counted from 0; media at this position and after it move one up. If left out, the picture or
-   * video is added at the end.
+   * Position of the picture or video, counted from 0. Existing media at this position and later positions
+   * move one position back. If left out, the picture or video is added at the end.
    */
   readonly position?: number | null | undefined;
 }
@@ -129,7 +129,10 @@ export function isMediaUrl(text: string): boolean {
   );
 }
 
-/** Removes a picture or video. Variants that were shown by it are shown by the product's first picture again. */
+/**
+ * Removes a picture or video from a product. Variants that used the removed picture are then shown by the
+ * product's first picture.
+ */
 export async function removeMedia(
   transaction: Transaction,
   context: CommandContext,

@@ -1,7 +1,7 @@
 /**
  * Options of a product, for example colour and size, in which its variants differ. A variant that is not
- * discontinued has exactly one choice of each option, so options may change only as long as these variants
- * still fit. Discontinued variants keep their former choices.
+ * discontinued has exactly one choice of each option. Options may therefore change only if these variants
+ * still have one choice of each option. Discontinued variants keep their former choices.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -62,8 +62,8 @@ function optionFaults(at: string, { code, names, choices }: OptionInput): Faults
 }
 
 /**
- * Replaces the product's options; returns true if any changed. The caller must check afterwards that the
- * variants still fit.
+ * Replaces the product's options; returns true if any option changed. The caller must check afterwards that
+ * every variant has one choice of each new option.
  */
 export async function saveProductOptions(
   transaction: Transaction,
@@ -113,7 +113,10 @@ export async function readProductOptions(
   );
 }
 
-/** Refuses newly saved options if a variant on sale no longer fits them. */
+/**
+ * Checks the saved options of a product against its variants. Throws a failure if a variant that is not
+ * discontinued does not have exactly one existing choice of each option.
+ */
 export async function requireVariantsFitOptions(
   transaction: Transaction,
   product: LockedProduct,
@@ -143,7 +146,10 @@ export interface VariantOptionChoices {
   readonly discontinued: boolean;
 }
 
-/** Refuses options that a variant does not fit. Discontinued variants are not checked. */
+/**
+ * Throws a failure if a variant does not have exactly one existing choice of each option. Discontinued
+ * variants are not checked.
+ */
 export function requireChoicesFitOptions(
   product: LockedProduct,
   options: ProductOptions,
@@ -158,7 +164,10 @@ export function requireChoicesFitOptions(
   });
 }
 
-/** Explains why a combination of choices does not fit the options; undefined if it fits. */
+/**
+ * Explains why a variant's choices do not match the product's options, for example because a choice is
+ * missing. Returns undefined if they match.
+ */
 export function explainOptionMismatch(
   options: ProductOptions,
   combination: Readonly<Record<string, string>>,

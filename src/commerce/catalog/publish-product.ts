@@ -79,8 +79,8 @@ export async function deleteProduct(
       .where("merchantId", "=", context.merchantId)
       .execute();
     await raiseCatalogVersion(transaction, context);
-    // The event contains the last state with the next version, because receivers ignore versions that are
-    // not newer than theirs.
+    // The event about the deletion contains the last state of the product, but with the next version.
+    // Receivers ignore events whose version is not newer than the version they have.
     const { before } = product;
     const object = { ...before, version: before.version + 1 };
     context.outbox.append({ type: "product.deleted", id: product.id, before, object });

@@ -135,7 +135,7 @@ export async function findProductAggregates(
   return new Map(rows.map(({ product }) => [product.id, product]));
 }
 
-/** Finds the product ID of each variant, by variant ID. */
+/** Returns a map from the id of each variant to the id of its product. */
 export async function findProductIdsOfVariants(
   reader: DatabaseReader,
   variantIds: readonly string[],
@@ -179,7 +179,10 @@ export async function findPublicProducts(
   return rows;
 }
 
-/** Address that fills the list of addresses up to a power of two. It matches no merchant. */
+/**
+ * A placeholder in a padded list of product addresses. The list always has a power of two entries, so that
+ * few different statements are needed. The placeholder matches no merchant.
+ */
 const paddingAddress: PublicProductSlugs = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {

@@ -50,16 +50,17 @@ export interface ProductSummaryRow {
   readonly maxCompareMinor: number | null;
   readonly variantCount: number;
   /**
-   * Indexes into `availabilities`. `rank` is the best of all variants; `offeredRank` is the best of the
-   * variants that have a price in the market.
+   * Two availabilities, as indexes into the list `availabilities`. `rank` is the best availability of all
+   * variants; `offeredRank` is the best of the variants that have a price in the market.
    */
   readonly rank: number | null;
   readonly offeredRank: number | null;
 }
 
 /**
- * SQL expression for the stored part of a summary. The statement must name the product `p` and its
- * translation `t`. Every change of one of these columns must reindex the product.
+ * SQL expression for the stored part of a product summary. The statement must use the alias `p` for the
+ * product and `t` for its translation. Every change of a column that this expression reads must reindex the
+ * product.
  */
 export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title',
   t.title, 'summary', t.summary, 'brand', p.brand,
@@ -84,8 +85,8 @@ export interface ProductSummaryParameters {
 }
 
 /**
- * SQL joins that `summaryColumnsSql` reads from. `requested` is the alias of a row source with the columns
- * `product_id` and `locale`.
+ * SQL joins of the tables that `summaryColumnsSql` reads. `requested` is the alias of a row source that has
+ * the columns `product_id` and `locale`.
  */
 export function productSummaryJoinsSql(
   requested: RawBuilder<unknown>,

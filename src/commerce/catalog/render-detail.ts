@@ -211,8 +211,8 @@ const schemaAvailability: Readonly<Record<Availability, string>> = {
 };
 
 /**
- * Builds the product as JSON-LD in the vocabulary https://schema.org/Product. A page must escape `<` before
- * embedding it in a script element.
+ * Builds the product as JSON-LD in the vocabulary https://schema.org/Product. A page that embeds the JSON-LD
+ * in a script element must escape `<` before.
  */
 function renderStructuredData(
   product: ProductAggregate,

@@ -67,7 +67,8 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   const market = selectFallbackMarket(product, view.country);
   const translation = selectTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
-  // Prices only come from the market of the buyer's country; prices of another market would be wrong.
+  // Only prices in the market of the buyer's country are shown. The buyer could not buy at the prices of
+  // another market.
   const sold = product.markets.find(({ countries }) => countries.includes(view.country));
   const offered = findPricedVariants(product, sold);
   const image = product.media.find((media) => media.type === "image");
@@ -148,8 +149,9 @@ export function selectTranslation(
 export type TranslatedNameSelector = (names: LocalizedMap) => string | null;
 
 /**
- * Returns a function that selects the translation of a name. It prefers `locale`. The fallbacks are the same
- * as in `selectTranslation`: the default locale of the market, then that of the merchant.
+ * Returns a function that selects the translation of a name, for example of a category. The function prefers
+ * `locale`. Otherwise it falls back, as `selectTranslation` does, to the default locale of the market and
+ * then to that of the merchant.
  */
 export function createTranslatedNameSelector(
   product: ProductAggregate,

@@ -183,10 +183,10 @@ export function findMarketCurrencyFaults(
 }
 
 /**
- * Writes prices and returns the IDs of the variants whose price changed. The merchant's row must be locked.
- * If the current price began in the same millisecond (or later, by the clock of another machine), it ends one
- * millisecond after its start and the new price begins there, so that the periods of the history never
- * overlap.
+ * Writes prices and returns the IDs of the variants whose price changed. The caller must have locked the
+ * merchant's row. The new price normally begins now and ends the current price. If the current price began in
+ * this millisecond or later (by the clock of another machine), the new price begins one millisecond after the
+ * current price began. The periods of the price history therefore never overlap.
  */
 export async function savePrices(
   transaction: Transaction,

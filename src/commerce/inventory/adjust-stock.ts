@@ -82,8 +82,8 @@ type UpdatedStockLevel = Omit<StockLevel, "variantId" | "productId" | "discontin
 };
 
 /**
- * Changes the stock on hand. Returns undefined if the change would remove units that are reserved or do not
- * exist.
+ * Changes the stock on hand of a variant. Returns undefined if the change would remove reserved units, or
+ * more units than there are.
  */
 async function updateOnHand(
   transaction: Transaction,
@@ -118,8 +118,8 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
 }
 
 /**
- * Locks the variant's product. Products are always locked before levels, to avoid deadlocks. The search index
- * reads the product after the lock is released and so sees the change.
+ * Locks the variant's product. To avoid deadlocks, every transaction locks products before stock levels. The
+ * search indexer locks the product too, so the indexer reads the stock after this change is committed.
  */
 async function lockProductOf(
   transaction: Transaction,

@@ -49,8 +49,8 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta,
 });
 
 /**
- * Last parameters of functions that change an order's stock: the lines, and the note for the stock movements,
- * which is the number of the order.
+ * The last parameters of all functions that change an order's stock: the order lines, and the note of the
+ * stock movements, which is the number of the order.
  */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 

@@ -26,14 +26,14 @@ export interface StockShortage {
 /** The complete set of stock holds of one checkout session. */
 export interface SessionStockHolds {
   readonly sessionId: string;
-  /** Time at which the holds expire; null if they do not expire. */
+  /** Time at which the stock holds of the session expire; null if they do not expire. */
   readonly expiresAt: Date | null;
   readonly lines: readonly VariantQuantity[];
 }
 
 /**
- * Sets the session's holds to exactly these lines. If any variant is short, nothing is held and the shortages
- * are returned; the caller must then refuse the request.
+ * Replaces the stock holds of a checkout session by holds for exactly the given lines. If any variant is
+ * short, holds nothing and returns the shortages; the caller must then refuse the request.
  */
 export async function holdStock(
   transaction: Transaction,
@@ -65,8 +65,8 @@ export interface HeldStock {
 }
 
 /**
- * Locks the levels of a session's holds, then reads the holds. Every change of a hold locks the level first,
- * so the holds read afterwards are current.
+ * Locks the stock levels of a session's holds, and then reads the holds. Every change of a hold locks the
+ * stock level first, so the holds cannot change after they were read.
  */
 export async function lockHeldStock(
   transaction: Transaction,
@@ -98,8 +98,8 @@ interface StockDemand {
 }
 
 /**
- * Checks whether the demand is available. If not, releases expired holds of the short variants and checks
- * again.
+ * Checks whether the wanted units are available. If units are missing, releases expired holds of the affected
+ * variants and checks again.
  */
 export async function checkStockForDemand(
   transaction: Transaction,
@@ -142,7 +142,10 @@ interface ExpiredHoldsQuery {
   readonly variantIds: readonly string[];
 }
 
-/** Deletes the expired holds of these variants and releases their stock. The levels must be locked. */
+/**
+ * Deletes the expired holds of the given variants and releases their stock. The caller must have locked the
+ * stock levels of the variants.
+ */
 async function deleteExpiredHolds(
   transaction: Transaction,
   context: StockCommandContext,
@@ -162,8 +165,8 @@ async function deleteExpiredHolds(
 }
 
 /**
- * Releases expired holds of the variants, for a request that would otherwise be refused. Returns true if
- * there were any.
+ * Releases expired holds of the variants, so that a request need not be refused. Returns true if there were
+ * expired holds.
  */
 export async function releaseExpiredStockHolds(
   transaction: Transaction,
@@ -215,8 +218,9 @@ async function writeHolds(
 }
 
 /**
- * Sets when the session's holds expire; null means never, while a payment is processed. The caller must have
- * checked with `holdStock` that the holds still exist.
+ * Sets the time at which the holds of a checkout session expire. Null means that the holds do not expire,
+ * which is used while a payment is processed. The caller must have checked with `holdStock` that the holds
+ * still exist.
  */
 export async function setStockHoldExpiry(
   transaction: Transaction,

@@ -47,22 +47,28 @@ export async function lockStockLevels(
   return new Map(rows.map((row) => [row.variantId, row]));
 }
 
-/** A change of a locked level: units to add to the stock on hand and to the reserved units. */
+/**
+ * A change of a locked stock level: the number of units to add to the stock on hand and to the reserved
+ * units.
+ */
 export interface StockLevelDelta {
   readonly level: StockLevel;
   readonly onHand?: number;
   readonly reserved?: number;
 }
 
-/** Reason and note of the stock movements. A change of reserved units alone writes no movement. */
+/**
+ * Reason and note of the stock movements that a change writes. A change that only affects reserved units
+ * writes no movement.
+ */
 export interface StockMovementCause {
   readonly reason: "sold" | "canceled" | "returned";
   readonly note: string;
 }
 
 /**
- * Changes the levels and returns their new values. Callers must have checked the stock: throws an Error if
- * more would be reserved than is available.
+ * Changes the stock levels and returns their new values. Callers must have checked before that enough units
+ * are available; the function throws an Error if more units would be reserved than are available.
  */
 export async function applyStockLevelDeltas(
   transaction: Transaction,
@@ -109,9 +115,9 @@ export async function applyStockLevelDeltas(
     },
   }));
   publishStockEvents(owner, changes);
-  // Readers do not count expired holds as reserved, but `reserved` in these levels still contains them. A
-  // comparison of the levels is therefore not reliable for a variant with expired holds, and its product is
-  // always queued.
+  // Readers do not count expired holds as reserved, but the column `reserved` still contains them. The
+  // availability of a variant with expired holds therefore cannot be compared by its stock level. The product
+  // of such a variant is always queued for the search index.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
   );
@@ -130,8 +136,8 @@ const hasOtherAvailability = (before: VariantStock, after: VariantStock, now: Da
   computeAvailability(before, now) !== computeAvailability(after, now);
 
 /**
- * Queues products for the search index. The rows are committed with the change, so the indexer always sees
- * the change.
+ * Queues products for the search index. The queue rows are committed together with the stock change, so the
+ * indexer always reads the changed stock.
  */
 async function queueForSearchIndex(transaction: Transaction, productIds: readonly string[]): Promise<void> {
   if (productIds.length === 0) return;
@@ -180,7 +186,7 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
   });
 }
 
-/** Changes by variant id, collected per transaction until its events are published. */
+/** Stock level changes by variant id. A transaction collects them here until it publishes their events. */
 const pendingChanges = new WeakMap<Outbox, Map<string, StockLevelBeforeAndAfter>>();
 
 /**
@@ -211,7 +217,10 @@ function thresholdEvents({ before, after }: StockLevelBeforeAndAfter, now: Date)
 
 type StockState = "out" | "low" | "enough";
 
-/** The state as buyers see it: units that may be ordered beyond the stock (backorders) count as available. */
+/**
+ * Returns whether the variant is sold out, low or sufficiently in stock, as buyers see it: a variant is sold
+ * out only if no units can be backordered either.
+ */
 function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;
   if (free + backorderLimit <= 0) return "out";
@@ -225,7 +234,10 @@ function eventOf(was: StockState, is: StockState): DomainEvent["type"] | null {
   return is === "low" ? "variant.low_stock" : null;
 }
 
-/** Returns the former values, named as in the event's document (schema/events/variant.graphql). */
+/**
+ * Returns the stock values before the change, named as in the event's GraphQL document
+ * (schema/events/variant.graphql).
+ */
 function previousOf(
   { before, after }: StockLevelBeforeAndAfter,
   now: Date,

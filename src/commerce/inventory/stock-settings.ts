@@ -18,9 +18,15 @@ import { releaseExpiredStockHolds } from "./stock-holds.ts";
 export interface StockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
-  /** Units that may be sold beyond the stock; null keeps the value, or 0 for a new variant. */
+  /**
+   * Number of units that may be sold beyond the stock. Null keeps the stored value; for a new variant, null
+   * means 0.
+   */
   readonly backorderLimit: number | null;
-  /** Units at or below which the stock is low; null keeps the value, or 5 for a new variant. */
+  /**
+   * Number of free units at or below which the stock is low. Null keeps the stored value; for a new variant,
+   * null means 5.
+   */
   readonly lowStockThreshold: number | null;
 }
 
@@ -29,7 +35,10 @@ const lowStockThresholdDefault = 5;
 /** The result of saving stock settings. */
 export interface StockSettingsResult {
   readonly isChanged: boolean;
-  /** Changes of levels that existed before; the caller publishes their events after the change. */
+  /**
+   * Changes of stock levels that already existed; new levels are left out. The caller publishes the events of
+   * these changes.
+   */
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
 }
 
@@ -92,7 +101,10 @@ const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<
   sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int,
     "lowStockThreshold" int)`;
 
-/** Updates the settings and skips variants whose reserved units would exceed the new limit. */
+/**
+ * Updates the stock settings of variants. Skips a variant if its reserved units exceed its stock on hand plus
+ * the new backorder limit.
+ */
 async function writeSettings(
   transaction: Transaction,
   context: CommandContext,

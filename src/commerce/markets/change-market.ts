@@ -33,9 +33,12 @@ import {
   saveMarketCountries,
 } from "./market-countries.ts";
 
-/** All fields of a market; they replace the current values. */
+/** All fields of a market. Saving a market replaces the current values of all fields. */
 export interface MarketUpsertInput {
-  /** If left out, the market is found by its handle, or created if none has the handle. */
+  /**
+   * Id of the market to change. If left out, the market is found by its handle, or created if no market has
+   * the handle.
+   */
   readonly marketId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly handle: string;
@@ -200,7 +203,10 @@ async function updateMarket(
   return rows.length > 0;
 }
 
-/** Raises the market's version if only its countries have changed, because another table stores them. */
+/**
+ * Raises the market's version if only its countries have changed. The countries are in another table, so the
+ * update of the market's row does not raise the version.
+ */
 async function raiseMarketVersion(
   transaction: Transaction,
   context: CommandContext,
@@ -214,8 +220,8 @@ async function raiseMarketVersion(
 }
 
 /**
- * Finds and locks the published products with a price in the market, so that they do not change until they
- * are indexed.
+ * Finds and locks the published products with a price in the market. The lock prevents changes of a product
+ * before the search index has read it.
  */
 async function findPublishedInMarket(transaction: Transaction, marketId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -35,13 +35,16 @@ export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] 
 export type PolicyType = (typeof policyTypes)[number];
 
 export interface PolicyUpsertInput {
-  /** Null or left out: the policy applies to all markets without a policy of their own. */
+  /**
+   * The market of the policy. If null or left out, the policy applies to all markets without a policy of
+   * their own.
+   */
   readonly marketId?: string | null | undefined;
   readonly type: PolicyType;
   readonly expectedVersion?: number | null | undefined;
   readonly summaries: readonly LocalizedTextInput[];
   readonly url?: string | null | undefined;
-  /** Rules by which eligibility is decided; the defaults if left out. */
+  /** Rules of the policy, for example the return period; the defaults if left out. */
   readonly rules?: PolicyRulesInput | null | undefined;
 }
 
@@ -115,10 +118,13 @@ function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInp
   ];
 }
 
-/** Rules as a merchant enters them. Null counts as left out, except for the rules listed in `nullable`. */
+/**
+ * Rules of a policy as a merchant enters them. Null means that the rule is left out, except for the rules
+ * listed in `nullable`, for which null is a value.
+ */
 type PartialRules<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 
-/** Rules grouped by policy type. Only the group of the policy's own type may be present. */
+/** Rules grouped by policy type. Only the group of this policy's type may be present. */
 type PolicyRulesInput = {
   readonly [Type in PolicyRulesType]?: PartialRules<PolicyRulesByType[Type]> | null | undefined;
 };
@@ -219,7 +225,10 @@ function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules
   ];
 }
 
-/** Refuses amounts in a policy without a market, because amounts are in the market's currency. */
+/**
+ * Throws a failure if a policy without a market contains amounts, because their currency would be unknown:
+ * amounts are in the currency of the policy's market.
+ */
 function amountFaults(rules: PartialRules<ReturnRules>): Faults {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
     (rules[name] ?? 0) === 0
@@ -243,7 +252,10 @@ function isDay(text: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
-/** Rules for which null is a value: no time limit, no exchanges or no maximum. */
+/**
+ * Policy rules for which null is a value. For these rules, null means no time limit, no exchanges or no
+ * maximum.
+ */
 const nullable: ReadonlySet<string> = new Set([
   "cancellation.windowMinutes",
   "return.windowDays",
@@ -253,7 +265,7 @@ const nullable: ReadonlySet<string> = new Set([
   "return.returnsPerBuyerMax",
 ]);
 
-/** Returns the rules to store, without those that the merchant left out. */
+/** Returns the policy rules to store; rules that the merchant left out are not included. */
 function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredPolicyRules {
   const givenRules = Object.entries(rules[type] ?? {}).filter(
     ([name, value]) => isPresent(value) || (value === null && nullable.has(`${type}.${name}`)),

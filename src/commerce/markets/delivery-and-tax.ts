@@ -27,7 +27,7 @@ import { amountMinorMax } from "#foundation/money.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./change-market.ts";
 
-/** All fields of a delivery method; they replace the current values. */
+/** All fields of a delivery method. Saving replaces the current values of all fields. */
 export interface DeliveryMethodUpsertInput {
   readonly marketId: string;
   readonly code: string;
@@ -37,7 +37,10 @@ export interface DeliveryMethodUpsertInput {
   readonly priceMinor: number;
   /** Delivery is free if the subtotal is at least this amount, in minor units; null if delivery is never free. */
   readonly freeFromMinor?: number | null | undefined;
-  /** ISO 4217 code of the price's currency. If present, it must be the market's currency. */
+  /**
+   * ISO 4217 code of the currency of the delivery price. If the code is given, it must be that of the
+   * market's currency.
+   */
   readonly currency?: string | null | undefined;
   readonly minDays: number;
   readonly maxDays: number;
@@ -132,7 +135,8 @@ export async function upsertTaxRate(
     });
   }
   const { country, name, basisPoints, appliesToShipping } = input;
-  // `do update` also runs for unchanged rows, so that `returning` always returns the ID.
+  // The statement writes the row even if the tax rate is unchanged. With `do nothing`, PostgreSQL would not
+  // return the ID of the existing tax rate.
   const { rows } = await sql<{ id: string }>`
     insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points,
     applies_to_shipping, updated_at)

@@ -45,7 +45,7 @@ export async function requireCountriesWithoutMarket(
   });
 }
 
-/** Replaces the countries of a market; returns true if any changed. */
+/** Replaces the countries of a market; returns true if the list of countries changed. */
 export async function saveMarketCountries(
   transaction: Transaction,
   context: CommandContext,

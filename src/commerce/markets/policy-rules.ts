@@ -40,7 +40,10 @@ export interface ReturnRules {
    * always sent back.
    */
   readonly keepItemMinor: number | null;
-  /** Date `YYYY-MM-DD`; no return limit ends before the end of this day. */
+  /**
+   * A date in the form `YYYY-MM-DD`. Buyers can return goods at least until the end of this day, even if the
+   * normal return window ends earlier.
+   */
   readonly extendUntil: string | null;
   readonly excludedCategoryIds: readonly string[];
   /** Countries from which nothing can be returned. */
@@ -66,7 +69,10 @@ export interface WarrantyRules {
   readonly replacements: number;
 }
 
-/** Complete rules of one policy, as stored in an order's snapshot; the policy's type decides which kind. */
+/**
+ * The complete rules of one policy, as an order stores them. The type of the policy decides which of the four
+ * kinds of rules it is.
+ */
 export type PolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
 export interface PolicyRulesByType {
@@ -127,8 +133,8 @@ export const defaultPolicyRules: PolicyRulesByType = {
 };
 
 /**
- * Returns the complete rules for a buyer in a country: the merchant's rules, the defaults for the others, and
- * at least the legal minimum.
+ * Returns the complete rules of a policy for a buyer in a country. Defaults replace the rules that the
+ * merchant left out, and no rule gives the buyer less than the legal minimum.
  */
 export function completePolicyRules<Type extends PolicyRulesType>(
   type: Type,

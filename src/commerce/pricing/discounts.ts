@@ -1,7 +1,7 @@
 /**
- * Calculates the discounts of promotions: the lines that a rule applies to, how often "buy X, get Y" applies,
- * and the amounts deducted from lines and shipping. Rules are applied one after the other; a rule never
- * deducts more than the earlier rules have left.
+ * Calculates the discounts of promotions: the cart lines to which a rule applies, how often "buy X, get Y"
+ * applies, and the amounts deducted from lines and shipping. Rules are applied one after the other. A rule
+ * deducts at most the amounts that remain after the earlier rules.
  */
 import { amountMinorMax } from "#foundation/money.ts";
 
@@ -16,8 +16,8 @@ export interface BuyXGetYTerms {
   /** Discount on each of the Y units in basis points. The cheapest units are discounted. */
   readonly basisPoints: number;
   /**
-   * Products and categories whose units count as bought. If both lists are empty, the entitled products
-   * count.
+   * Products and categories whose units count as bought (X). If both lists are empty, the products to which
+   * the discount applies also count as bought.
    */
   readonly buy: PromotionEntitlement;
 }
@@ -35,21 +35,24 @@ export type DiscountRule = { readonly id: string; readonly entitled: PromotionEn
 
 /** Products and categories that a promotion applies to. */
 export interface PromotionEntitlement {
-  /** If this list and `categoryIds` are empty, the promotion applies to all products. */
+  /**
+   * Ids of the products to which the promotion applies. If this list and `categoryIds` are both empty, the
+   * promotion applies to all products.
+   */
   readonly productIds: readonly string[];
   readonly categoryIds: readonly string[];
 }
 
 export interface DiscountableLine {
   readonly productId: string;
-  /** Categories of the product and all their ancestors. */
+  /** Ids of the product's categories and of all their parent categories. */
   readonly categoryIds: readonly string[];
   readonly quantity: number;
 }
 
 /**
- * Returns a function that decides whether a line is entitled. The IDs are in sets, because many lines are
- * checked.
+ * Returns a function that decides whether the promotion applies to a cart line. The function keeps the
+ * product and category IDs in sets, because it checks many lines.
  */
 export function createEntitledLineCheck({
   productIds,
@@ -66,15 +69,18 @@ export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
 }
 
 /**
- * The rule with its entitled products. In one application, a unit counts either as bought (X) or as
- * discounted (Y), never as both.
+ * A "buy X, get Y" rule with the products that it discounts. In one application of the rule, a unit counts
+ * either as bought (X) or as discounted (Y), never as both.
  */
 export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitlement };
 
 interface UnitCounts {
   readonly entitled: number;
   readonly bought: number;
-  /** Units that are entitled, bought or both; each unit counts once. */
+  /**
+   * Number of units that the rule can use at all: as bought units, as discounted units or as either. Each
+   * unit counts once.
+   */
   readonly either: number;
 }
 
@@ -87,8 +93,8 @@ export function createBoughtLineCheck(rule: BuyXGetYRule): (line: DiscountableLi
 }
 
 /**
- * Returns how many times the rule applies to the lines. Units in both sets can serve either side, but each
- * unit serves only one.
+ * Returns how many times a "buy X, get Y" rule applies to the cart lines. Some units could count as bought
+ * (X) or as discounted (Y); each such unit counts only once.
  */
 export function countRuleApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
@@ -99,8 +105,8 @@ export function countRuleApplications(rule: BuyXGetYRule, lines: readonly Discou
 }
 
 /**
- * Returns the minimum number of units that must be added to the cart before the rule applies once; 0 if it
- * already applies.
+ * Returns the minimum number of units that must be added to the cart before a "buy X, get Y" rule applies
+ * once. Returns 0 if the rule already applies.
  */
 export function countMissingUnits(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
@@ -122,14 +128,20 @@ const wholeBasisPoints = 10_000;
 
 export interface RemainingCartAmounts {
   readonly lines: readonly DiscountableLine[];
-  /** Remaining amount of each line in minor units, in the order of `lines`. */
+  /**
+   * Amount of each cart line, in minor units, that remains after the earlier discounts; in the order of
+   * `lines`.
+   */
   readonly linesMinor: readonly number[];
-  /** Remaining shipping amount in minor units; 0 while shipping is unknown. */
+  /**
+   * Shipping price in minor units that remains after the earlier discounts; 0 while the shipping price is
+   * unknown.
+   */
   readonly shippingMinor: number;
 }
 
 export interface DiscountAmounts {
-  /** Deduction from each line in minor units, in the order of the cart's lines. */
+  /** Amount that is deducted from each line, in minor units and in the order of the cart's lines. */
   readonly linesMinor: readonly number[];
   readonly shippingMinor: number;
 }
@@ -166,8 +178,8 @@ function discountLines(
 function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
   const applications = countRuleApplications(rule, cart.lines);
   const isBought = createBoughtLineCheck(rule);
-  // Bought units must stay undiscounted. Of the units that could serve either side, only those in excess of
-  // all X units may be discounted.
+  // The bought units (X) must keep their full price. Of the units that could be bought or discounted, only
+  // those beyond the required number of bought units may be discounted.
   let spare = sumLineQuantities(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
   for (const group of unitsOf(cart, createEntitledLineCheck(rule.entitled))) {
@@ -193,8 +205,8 @@ interface UnitGroup {
 
 /**
  * Returns the units of the lines that `isWanted` accepts, the cheapest first; among units of the same price,
- * those of earlier lines first. The remaining amount of a line is spread evenly over its units: every unit
- * gets the quotient, and the remainder is distributed in single minor units.
+ * those of earlier lines come first. The remaining amount of a line is spread over its units as evenly as
+ * possible: the amounts of two units differ by at most one minor unit.
  */
 function unitsOf(
   { lines, linesMinor }: RemainingCartAmounts,
@@ -237,7 +249,10 @@ function discountUnits(
   return linesMinor;
 }
 
-/** Thrown if a calculated amount exceeds the allowed range, although each price and quantity is valid. */
+/**
+ * Thrown if a calculated amount exceeds the allowed range of amounts, although each single price and quantity
+ * is valid.
+ */
 export class AmountOutOfRangeError extends Error {
   constructor() {
     super(`An amount exceeds ±${amountMinorMax} minor units.`);
@@ -250,7 +265,8 @@ export function multiplyDivideHalfEven(value: number, numerator: number, denomin
   if (denominator <= 0) throw new RangeError("The denominator must be positive.");
   const product = BigInt(value) * BigInt(numerator);
   const divisor = BigInt(denominator);
-  // BigInt division truncates towards zero; a non-negative remainder lets one rule round both signs.
+  // BigInt division rounds negative values up and positive values down. The remainder is therefore made
+  // non-negative, so that the rounding below works for both signs.
   const rest = ((product % divisor) + divisor) % divisor;
   const below = (product - rest) / divisor;
   const isUp = rest * 2n > divisor || (rest * 2n === divisor && below % 2n !== 0n);
@@ -258,9 +274,9 @@ export function multiplyDivideHalfEven(value: number, numerator: number, denomin
 }
 
 /**
- * Splits a total in proportion to weights. Every share is rounded down; the remaining minor units go one each
- * to the shares with the largest remainders, earlier positions first. If the total is at most the sum of all
- * weights, no share exceeds its weight.
+ * Splits a total in proportion to weights. Every share is first rounded down. The minor units that are left
+ * are then added, one each, to the shares with the largest remainders; equal remainders are served in order.
+ * If the total is at most the sum of all weights, no share exceeds its weight.
  */
 export function allocateByWeight(totalMinor: number, weights: readonly number[]): number[] {
   if (totalMinor < 0 || weights.some((weight) => weight < 0))

@@ -1,6 +1,6 @@
 /**
- * Calculates all amounts of a cart from its lines, shipping, tax and promotions. A pure function. The total
- * is subtotal − discount + shipping + tax that prices do not include.
+ * Calculates all amounts of a cart from its lines, shipping, tax and promotions. A pure function. Total =
+ * subtotal − discount + shipping + tax; the tax is added only if the prices do not include it.
  */
 import {
   type DiscountRule,
@@ -27,7 +27,10 @@ export interface PricingInput {
   readonly shippingMinor: number | null;
   /** Tax rate; null if unknown because the cart has no address. */
   readonly tax: { readonly basisPoints: number; readonly appliesToShipping: boolean } | null;
-  /** Discount rules in the order of application; each deducts from the amounts that the earlier ones left. */
+  /**
+   * Discount rules in the order of application. Each rule deducts from the amounts that remain after the
+   * earlier rules.
+   */
   readonly discounts: readonly DiscountRule[];
 }
 
@@ -57,7 +60,10 @@ export interface PricedLine {
 export interface PricedDiscount {
   readonly promotionId: string;
   readonly discountMinor: number;
-  /** Amounts deducted from each line, without zero amounts. `lineId` is null for the deduction from shipping. */
+  /**
+   * Amounts that a discount deducts from each line; lines without a deduction are left out. `lineId` is null
+   * for the amount deducted from the shipping price.
+   */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
 

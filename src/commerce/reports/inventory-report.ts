@@ -1,6 +1,6 @@
 /**
- * Reads the report on the inventory: the stock of variants that are being sold, and for how many days it
- * lasts.
+ * Reads the report on the inventory: the stock of variants that are being sold, and the number of days for
+ * which this stock lasts.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -12,7 +12,7 @@ export interface InventoryReportQuery {
   readonly merchantId: string | null;
   /** Number of days before `now` whose sales decide how long the stock lasts. */
   readonly days: number;
-  /** Only variants whose stock lasts for at most this number of days; null for all. */
+  /** Lists only variants whose stock lasts for at most this number of days; null to list all variants. */
   readonly coverDaysMax: number | null;
   /** Maximum number of rows. */
   readonly first: number;
@@ -29,7 +29,10 @@ export interface InventoryRow {
   /** Units that are on hand and not reserved; 0 if more are reserved. */
   readonly free: number;
   readonly soldUnits: number;
-  /** For how many whole days the free units last at the sales of the period. */
+  /**
+   * Number of whole days for which the free units last if as many units are sold per day as in the period of
+   * the report.
+   */
   readonly coverDays: number;
 }
 
@@ -42,11 +45,10 @@ export interface InventoryReport {
     readonly onHand: number;
     readonly reserved: number;
   };
-  /** The variants whose stock lasts for the shortest time first. */
+  /** The variants of the report, ordered by the number of days for which the stock lasts, the fewest first. */
   readonly rows: readonly InventoryRow[];
 }
 
-/** Reads the report on the inventory. */
 export async function readInventoryReport(
   reader: DatabaseReader,
   query: InventoryReportQuery,
@@ -70,7 +72,7 @@ export async function readInventoryReport(
 interface TotalsRow {
   readonly variants: number;
   readonly outOfStock: number;
-  /** Sums as decimal digits; null without a variant. */
+  /** Total units on hand of all variants, as decimal digits; null if there are no variants. */
   readonly onHand: string | null;
   readonly reserved: string | null;
 }
@@ -78,7 +80,10 @@ interface TotalsRow {
 const ofMerchant = (alias: string, merchantId: string | null): RawBuilder<unknown> =>
   merchantId === null ? sql`true` : sql`${sql.ref(`${alias}.merchant_id`)} = ${merchantId}`;
 
-/** The stock of the variants that are not discontinued, as the text after `from`. */
+/**
+ * SQL subquery for a `from` clause that returns the stock of all variants that are not discontinued, under
+ * the alias `s`.
+ */
 const stockSql = ({ merchantId, now }: InventoryReportQuery): RawBuilder<unknown> => sql`(
   select v.id, v.sku, v.product_id, coalesce(sl.on_hand, 0) as on_hand, ${reservedUnitsSql(now)} as reserved
   from variant v left join stock_level sl on sl.variant_id = v.id

@@ -1,4 +1,7 @@
-/** Reads the report on products: what was sold, canceled and returned, by product, variant, category or place. */
+/**
+ * Reads the report on products: which units were sold, canceled and returned, grouped by product, variant,
+ * category, country or market.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildReportScopeCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
@@ -23,8 +26,8 @@ export interface ProductReportRow extends ProductFigures {
   /** Id of the product, variant, category or market, or the country code. */
   readonly key: string;
   /**
-   * Title of the product, or name of the category or market; null for countries, and if there is none any
-   * more.
+   * Title of the product, or name of the category or market. Null for countries, and for an object that was
+   * deleted since the sale.
    */
   readonly title: string | null;
   /** The SKU in a report by variant; null in other reports. */
@@ -32,9 +35,9 @@ export interface ProductReportRow extends ProductFigures {
 }
 
 export interface ProductReport {
-  /** Figures of all order lines, by currency. */
+  /** Totals of all order lines, one entry for each currency. */
   readonly totals: readonly ProductFigures[];
-  /** The first rows of each currency in the requested order. */
+  /** The rows of the report in the requested order, at most `first` rows of each currency. */
   readonly rows: readonly ProductReportRow[];
 }
 
@@ -74,7 +77,10 @@ interface ProductSums {
 }
 
 interface ProductStatementRow extends ProductSums {
-  /** Null in the row of a currency's totals. */
+  /**
+   * Id of the reported product, variant, category or market, or the country code; null in the row with the
+   * totals of a currency.
+   */
   readonly key: string | null;
   readonly title: string | null;
   readonly sku: string | null;
@@ -82,7 +88,10 @@ interface ProductStatementRow extends ProductSums {
 
 type Sql = RawBuilder<unknown>;
 
-/** SQL for the key of an order line `l` of the order `o`. */
+/**
+ * SQL for the id by which the report groups order lines. The statement must use the alias `l` for the order
+ * line and `o` for the order.
+ */
 const keys: Readonly<Record<ProductReportGroup, Sql>> = {
   product: sql`l.product_id`,
   variant: sql`l.variant_id`,
@@ -91,7 +100,10 @@ const keys: Readonly<Record<ProductReportGroup, Sql>> = {
   market: sql`o.market_id`,
 };
 
-/** SQL for the title of the key of a row `r`, in the merchant's default locale if there is a text in it. */
+/**
+ * SQL for the title that the report shows for a row `r`. The title is in the merchant's default locale if a
+ * text in that locale exists.
+ */
 const titles: Readonly<Record<ProductReportGroup, Sql>> = {
   product: titleOfProduct(sql`r.key`),
   variant: titleOfProduct(sql`(select v.product_id from variant v where v.id = r.key)`),

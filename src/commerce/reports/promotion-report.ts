@@ -15,7 +15,7 @@ export interface PromotionSalesFigures {
 
 /** Totals of all orders with a promotion, and figures per promotion. */
 export interface PromotionReport {
-  /** Figures of orders with any promotion, by currency; an order with two promotions counts once. */
+  /** Totals by currency of orders with at least one promotion. An order with two promotions counts once. */
   readonly totals: readonly PromotionSalesFigures[];
   readonly promotions: readonly PromotionReportEntry[];
 }
@@ -52,7 +52,7 @@ export async function readPromotionReport(
 }
 
 interface PromotionReportRow {
-  /** The promotion; null in the row of totals. */
+  /** The id of the promotion; null in the row with the totals of all promotions. */
   readonly promotionId: string | null;
   readonly title: string | null;
   readonly currency: string;
@@ -63,7 +63,10 @@ interface PromotionReportRow {
   readonly net: string;
 }
 
-/** Uses the discounts that each order stored when it was placed. */
+/**
+ * Uses the discounts that each order stored when it was placed. Later changes of a promotion do not change
+ * the report.
+ */
 function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuilder<PromotionReportRow> {
   const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as
     canceled_orders, sum(discount_minor)::text as discount,

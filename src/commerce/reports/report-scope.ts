@@ -1,4 +1,7 @@
-/** The scope of a report: which merchant's orders or carts, in which markets, in which period. */
+/**
+ * The scope of a report: one merchant or all merchants, the markets, and the period whose orders or carts the
+ * report counts.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -19,7 +22,10 @@ export interface ReportMarkets {
   readonly ids: readonly string[] | null;
   /** Currencies of the markets, sorted. */
   readonly currencies: readonly string[];
-  /** The common time zone; null if no market was named, or if the markets have different time zones. */
+  /**
+   * The time zone that all the markets share; null if no market was named, or if the markets have different
+   * time zones.
+   */
   readonly timeZone: string | null;
 }
 
@@ -56,8 +62,8 @@ export async function findReportMarkets(
 }
 
 /**
- * SQL condition that a row is in the report's scope. The row needs the columns merchant_id, market_id and the
- * given time column.
+ * SQL condition that a row is in the report's scope. The row must have the columns merchant_id and market_id,
+ * and the time column that the caller names.
  */
 export function buildReportScopeCondition(
   { merchantId, marketIds, period }: ReportScope,
@@ -71,14 +77,17 @@ export function buildReportScopeCondition(
     ${marketIds === null ? sql`` : sql`and ${column("market_id")} = any(${marketIds}::text[])`}`;
 }
 
-/** SQL for the number of the bucket that contains the time, from 1. */
+/**
+ * SQL for the number of the bucket (hour, day, week or month of the report) that contains the time. The first
+ * bucket has the number 1.
+ */
 export const reportBucketNumberSql = (moment: string, buckets: readonly PeriodBucket[]): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(moment)},
     ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
 /**
- * Converts the decimal digits of a sum to a number. Throws `invalid_field` if the sum exceeds the safe
- * integers.
+ * Converts a sum of amounts, given as decimal digits, to a number. Throws `invalid_field` if the sum is
+ * larger than a JavaScript number can hold exactly (2^53 − 1).
  */
 export function parseSummedAmountMinor(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);

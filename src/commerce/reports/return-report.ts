@@ -18,7 +18,7 @@ export interface ReturnFigures {
   readonly refundedMinor: number;
 }
 
-/** Totals by currency, and figures by kind and reason. */
+/** The figures of the report on returns: totals by currency, and figures by kind and reason. */
 export interface ReturnReport {
   readonly totals: readonly ReturnFigures[];
   /** Figures by kind, reason and currency, most returns first. */
@@ -48,14 +48,14 @@ export async function readReturnReport(
 
 interface ReturnReportRow {
   readonly currency: string;
-  /** The kind of return; null in the row of totals. */
+  /** The kind of return; null in the row with the totals of all returns. */
   readonly kind: ReturnKind | null;
   readonly reason: ReturnReason | null;
   readonly returns: number;
   readonly declined: number;
   readonly canceled: number;
   readonly closed: number;
-  /** Sum of units as decimal digits; sums without rows are null. */
+  /** Total number of returned units as decimal digits; null if there were no returns. */
   readonly units: string | null;
   readonly promised: string | null;
   readonly fee: string | null;

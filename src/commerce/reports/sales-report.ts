@@ -41,7 +41,7 @@ export interface CountrySales extends CurrencySales {
 
 interface SalesReportQuery extends ReportScope {
   readonly buckets: readonly PeriodBucket[];
-  /** Currencies that the report lists even without sales. */
+  /** Currencies that the report lists even if nothing was sold in them. */
   readonly currencies: readonly string[];
 }
 
@@ -93,12 +93,15 @@ function toCurrencySales(
   };
 }
 
-/** A row of the sales statement; sums without rows are null. */
+/** A row that the sales statement returns. A sum is null if no orders contribute to it. */
 interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
   readonly currency: string;
   /** Country of the orders; null in a report by currency. */
   readonly country: string | null;
-  /** Number of the bucket, from 1; null in the row of the whole period. */
+  /**
+   * Number of the bucket (hour, day, week or month), from 1; null in the row with the totals of the whole
+   * period.
+   */
   readonly bucket: number | null;
   readonly orders: number;
   readonly canceledOrders: number;
@@ -185,7 +188,10 @@ function toFigures(
   };
 }
 
-/** Divides with integers, because a quotient of floating-point numbers could be rounded twice. */
+/**
+ * Divides an amount by a count with integers and rounds halves up. A floating-point quotient could already be
+ * rounded before, which would give a wrong last digit.
+ */
 function divideHalfUp(amountMinor: number, parts: number): number {
   return Number((BigInt(amountMinor) * 2n + BigInt(parts)) / (BigInt(parts) * 2n));
 }

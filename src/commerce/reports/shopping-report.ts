@@ -20,7 +20,7 @@ type FunnelStep = "carts" | "checkouts" | "submittedCheckouts" | "orders";
 /** Number of checkout sessions with one status and cancellation reason. */
 export interface SessionOutcomeCount {
   readonly status: SessionStatus;
-  /** Why the sessions were canceled; null if they were not. */
+  /** Why the checkout sessions were canceled; null if the sessions have another status. */
   readonly reason: SessionCancelReason | null;
   readonly sessions: number;
 }
@@ -34,7 +34,7 @@ export interface FunnelFigures extends Readonly<Record<FunnelStep, number>> {
   readonly outcomes: readonly SessionOutcomeCount[];
 }
 
-/** The funnel of the whole period and of each bucket. */
+/** The funnel (carts, checkouts, submissions, orders) of the whole period and of each bucket. */
 export interface FunnelReport {
   readonly totals: FunnelFigures;
   readonly buckets: readonly (FunnelFigures & PeriodBucket)[];
@@ -64,16 +64,16 @@ export async function readFunnelReport(
 interface FunnelRow {
   readonly bucket: number;
   readonly step: FunnelStep | "sessions";
-  /** Status of the sessions; null in rows that count carts or orders. */
+  /** Status of the counted checkout sessions; null in rows that count carts or orders. */
   readonly status: SessionStatus | null;
   readonly reason: SessionCancelReason | null;
   readonly count: number;
 }
 
 /**
- * Counts carts, checkouts and orders. A session past its expiry counts as expired, even if its status has not
- * been updated. A session whose payment failed is open again but counts as submitted, because it has a
- * payment.
+ * Counts carts, checkouts and orders. A checkout session whose expiry time has passed counts as expired, even
+ * if its stored status is still open. A session whose payment failed is open again, but it counts as
+ * submitted, because it has a payment.
  */
 function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
@@ -150,11 +150,14 @@ export interface SearchReport {
 }
 
 interface SearchReportQuery {
-  /** The merchant; null for all merchants. Searches across all merchants count for every merchant. */
+  /**
+   * Id of the merchant of the report; null for all merchants. A search that was not limited to one merchant
+   * counts for every merchant.
+   */
   readonly merchantId: string | null;
   /** The country of the searches; null for all countries. */
   readonly country: string | null;
-  /** First and last day (UTC), both included. */
+  /** First and last day of the searches (UTC), both included. */
   readonly from: string;
   readonly to: string;
   readonly first: number;

@@ -6,7 +6,10 @@
 import { chooseLocale } from "#foundation/text.ts";
 import type { IndexedAttribute, IndexedProduct } from "./load-products.ts";
 
-/** An attribute value as facets count it; an attribute with several values has several. */
+/**
+ * One value of a product attribute, as facets count it. An attribute with several values has one entry for
+ * each value.
+ */
 export interface AttributeValue {
   readonly code: string;
   readonly value: string;
@@ -35,7 +38,10 @@ export function getAttributeText(
 
 const countryCode = /^[A-Z]{2}$/;
 
-/** The name of the country of an attribute such as `origin: "JP"`; undefined for other values. */
+/**
+ * Returns the name and the code of the country if the value of an attribute is a country of origin, for
+ * example `origin: "JP"`; undefined for other values.
+ */
 function countryName(
   { code }: IndexedAttribute,
   { text, locale }: { readonly text: string; readonly locale: string },

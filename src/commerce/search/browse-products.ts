@@ -1,8 +1,8 @@
 /**
- * Searches without words. Totals and facets are the same for every caller, and expensive: 10 000 products are
- * counted for a page of 20. They are cached with the PostgreSQL snapshot in which they were counted. The
- * statement of each page checks whether any product has changed since that snapshot, so the counts are never
- * older than the page.
+ * Runs searches without words. Their totals and facets are the same for every caller, and expensive: 10 000
+ * products are counted for a page of 20. The counts are cached with the PostgreSQL snapshot in which they
+ * were counted. The statement of each page checks whether any product has changed since that snapshot, so the
+ * counts are never older than the page.
  */
 import { LRUCache } from "lru-cache";
 import { runForSingleRow } from "#database/prepared-template.ts";
@@ -14,12 +14,15 @@ import { getCachedPageStatement, type SearchFacetRows } from "./search-statement
 /** The row that the statement of a search returns. */
 export interface SearchResultRow extends Counted {
   readonly hits: readonly SearchHitRow[];
-  /** Locales of the indexed documents; present only if the search has words. */
+  /** Locales of all search documents; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
   readonly vocabularyVersion?: string;
   readonly documentCount?: number;
   readonly indexedAt: Date | null;
-  /** First products of the sort order; present only if the search has no words. */
+  /**
+   * The first products of the search in its sort order, for the cache; present only if the search has no
+   * words.
+   */
   readonly first?: readonly CachedHit[];
   readonly snapshot?: string;
 }
@@ -48,15 +51,18 @@ const cachedCountsMax = 500;
 
 interface CountsCache {
   readonly entries: LRUCache<string, CachedCounts>;
-  /** Running counts by cache key; callers with the same key wait for them. */
+  /**
+   * Counts that are still running, by cache key. A caller with the same key waits for the running count
+   * instead of starting another.
+   */
   readonly pending: Map<string, Promise<unknown>>;
 }
 
 const countsCaches = new WeakMap<DatabaseReader, CountsCache>();
 
 /**
- * Returns the cache of a database connection; undefined inside a transaction, because a transaction sees
- * uncommitted changes.
+ * Returns the cache of search counts for a database connection. Returns undefined inside a transaction,
+ * because a transaction sees its own uncommitted changes, which must not get into the cache.
  */
 function countsCacheOf(reader: DatabaseReader): CountsCache | undefined {
   if (reader.isTransaction) return undefined;
@@ -75,7 +81,7 @@ async function findCachedCounts(
   return entries.get(key);
 }
 
-/** Counts the matches of a search and caches the result. */
+/** Counts the products that a search finds, and caches the result. */
 async function cacheCounts(
   { entries, pending }: CountsCache,
   key: string,
@@ -111,7 +117,7 @@ export const getSearchCountsCacheKey = (
     form.hasCategory ? categoryKey : null,
   ]);
 
-/** Returns the row of a search without words, from the cache if it is current. */
+/** Returns the result row of a search without words; from the cache if the cached counts are still current. */
 export async function browseProducts(
   reader: DatabaseReader,
   { key, values, count }: BrowseSearch,
@@ -124,7 +130,8 @@ export async function browseProducts(
   };
   const page = await readFromCache();
   if (page !== undefined) return page;
-  // If several callers find the cache outdated, the first one counts and the others wait for its result.
+  // If several callers find the cached counts outdated, the first caller counts again and the others wait for
+  // its result.
   const counted = cache.pending.has(key) ? await readFromCache() : undefined;
   return counted ?? cacheCounts(cache, key, count);
 }
@@ -142,7 +149,10 @@ const toCachedCounts = ({
   snapshot,
 });
 
-/** Reads a page whose products are cached; undefined if the page is not cached or a product has changed. */
+/**
+ * Reads a page of a search from cached products; undefined if the page is not cached or if a product has
+ * changed since.
+ */
 async function readCachedPage(
   reader: DatabaseReader,
   cached: CachedCounts,

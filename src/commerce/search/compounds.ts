@@ -6,11 +6,11 @@ import { stemmerNames } from "./stems.ts";
 
 interface CompoundLanguage {
   readonly stemmer: string;
-  /** True if a compound is recognized only if its first part is a known word too. */
+  /** True if a word only counts as a compound if its first part is a known word too, as in English. */
   readonly isRestKnown: boolean;
 }
 
-/** Languages whose compounds are found by their last part. */
+/** Languages in which a search for the last part of a compound finds the compound. */
 export const compoundLanguages: readonly CompoundLanguage[] = [
   { stemmer: "german", isRestKnown: false },
   { stemmer: "dutch", isRestKnown: false },
@@ -21,12 +21,15 @@ export const compoundLanguages: readonly CompoundLanguage[] = [
   { stemmer: "english", isRestKnown: true },
 ];
 
-/** Stemmers of the languages whose compounds are also found by their first part. */
+/** Stemmers of the languages in which a search for the first part of a compound also finds the compound. */
 export const prefixCompoundStemmers: ReadonlySet<string> = new Set(
   compoundLanguages.filter(({ isRestKnown }) => !isRestKnown).map(({ stemmer }) => stemmer),
 );
 
-/** Words that look like compounds but are not found by their end, each with that end. */
+/**
+ * Words that end like a compound but mean something else, each with the end by which a search must not find
+ * them, for example `Handschuhe` (gloves) and `Schuhe` (shoes).
+ */
 const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
   ["handschuh", "schuh"],
   ["handschoen", "schoen"],
@@ -41,15 +44,19 @@ const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
   ["mushroom", "room"],
 ];
 
-/** Whether a term that ends with the searched word has another meaning: `Handschuhe` for `Schuhe`. */
+/**
+ * Returns true if a vocabulary term ends with the searched word but means something else, for example
+ * `Handschuhe` (gloves) for `Schuhe` (shoes).
+ */
 export const isCompoundWithOtherMeaning = (term: string, searched: string): boolean =>
   opaqueCompounds.some(([word, end]) => searched.startsWith(end) && term.includes(word));
 
 const germanEnding = /(?:e[mnrs]?|n|s)$/;
 
 /**
- * The form in which the ends of compounds are compared: the word's stem. In German only a short ending is cut
- * off, because the stemmer would shorten `Isolationsweste` to `isolationsw`.
+ * Returns the form in which the ends of compounds are compared: the stem of the word. For German words, the
+ * function only cuts off a short ending, because the stemmer would shorten `Isolationsweste` to
+ * `isolationsw`.
  */
 export function getCompoundStem(word: string, stemmer: string, stem: string | undefined): string {
   if (stemmer === "german") return word.replace(germanEnding, "");
@@ -62,7 +69,10 @@ export const getLanguagesOfStemmer = (stemmer: string): string[] =>
 const endLengthMin = 5;
 const vowel = /[aeiouy]/;
 
-/** Whether a folded word may be a compound that ends with this text, which has at least 5 letters. */
+/**
+ * Returns true if the folded word may be a compound with this end. The end must have at least 5 letters; the
+ * part before it must have at least 3 letters and a vowel.
+ */
 export function mayEndCompound(word: string, end: string): boolean {
   const first = word.slice(0, word.length - end.length);
   return end.length >= endLengthMin && first.length >= partLengthMin && vowel.test(first);
@@ -74,8 +84,8 @@ const linkingElements = ["", "s", "n", "es", "en", "er", "e"] as const;
 const endings = ["", "n", "en", "e", "s"] as const;
 
 /**
- * The pairs of words of which a word may consist, the most balanced pairs first: `kaffeemuhlen` → `kaffee`
- * and `muhle`.
+ * Returns the pairs of words from which a word may be composed, for example `kaffee` and `muhle` for
+ * `kaffeemuhlen`. Pairs of words of similar length come first.
  */
 export function findCompoundSplits(word: string): (readonly [string, string])[] {
   const splits: { readonly pair: readonly [string, string]; readonly cost: number }[] = [];

@@ -19,14 +19,17 @@ import type { ExpandedQuery, QueryPartForms } from "./word-forms.ts";
 import { type TypoCandidate, getTypoCandidatesCache } from "./vocabulary-cache.ts";
 
 export interface QueryToCorrect extends FilteredSearch {
-  /** Finds the forms of a query. `isJoined` is false if neighboring words must stay separate. */
+  /**
+   * Finds the forms of a query's words (stems, compounds, synonyms). If `isJoined` is false, neighboring
+   * words such as `power bank` are not joined.
+   */
   readonly expand: (
     query: ParsedSearchQuery,
     options?: { readonly isJoined: boolean },
   ) => Promise<ExpandedQuery>;
 }
 
-/** Returns the corrected words in their usual spelling, by the misspelt word. */
+/** Returns a map from each misspelt word to the corrected word in its usual spelling. */
 export async function correctWords(
   search: QueryToCorrect,
   expanded: ExpandedQuery,
@@ -38,7 +41,8 @@ export async function correctWords(
   const countOf = await countDocuments(search, own);
   const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
-  // Few words have two typos, so their candidates are counted only if no candidate has one typo.
+  // Candidates with one typo are preferred to candidates with two typos. Candidates with two typos are
+  // counted only if no candidate has one typo, which is rare.
   for (const distance of [1, 2]) {
     const close = candidates.filter(
       (candidate) =>
@@ -49,7 +53,7 @@ export async function correctWords(
   return corrections;
 }
 
-/** Returns for each misspelt word the candidate that most products contain. */
+/** Returns, for each misspelt word, the candidate for its correction that occurs in most products. */
 async function mostFrequent(
   search: QueryToCorrect,
   candidates: readonly CandidateWithForms[],
@@ -74,7 +78,7 @@ interface Candidate extends TypoCandidate {
 const candidateRowsMax = 2000;
 const candidatesOfWordMax = 8;
 
-/** Finds the words of the vocabulary that are closest to each unknown word of the query. */
+/** Finds the vocabulary words that are most similar to each unknown word of the query. */
 async function findCandidates(reader: DatabaseReader, { query, forms }: ExpandedQuery): Promise<Candidate[]> {
   const words = forms
     .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
@@ -137,7 +141,10 @@ interface Term {
   readonly spelling: string;
 }
 
-/** The term, or the ends of a compound, if they are close enough to the misspelt word. */
+/**
+ * Returns the vocabulary term if it is similar enough to the misspelt word; otherwise the ends of the term
+ * that are similar enough, if the term is a compound.
+ */
 function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[] {
   const max = getMaxCorrectedTypos(word);
   const distance = computeTypoDistance(word, term, max);
@@ -159,7 +166,10 @@ function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[
     .filter((candidate) => candidate.distance <= max);
 }
 
-/** The end of a compound's spelling: `kaffeemuhle` of `handkaffeemühle` is `kaffeemühle`. */
+/**
+ * Returns the end of a compound in its usual spelling: for the end `kaffeemuhle` of `Handkaffeemühle`,
+ * returns `kaffeemühle`.
+ */
 function spellingOfEnd(end: string, spelling: string): string {
   const spelled = Array.from(spelling).slice(-Array.from(end).length).join("");
   return foldText(spelled) === end ? spelled : end;
@@ -169,7 +179,10 @@ interface CandidateWithForms extends Candidate {
   readonly forms: QueryPartForms;
 }
 
-/** Adds the forms of the candidates. A term may be a synonym that no product contains itself. */
+/**
+ * Adds the word forms (stems, compounds, synonyms) to each candidate for a correction. The synonyms are
+ * needed because a candidate may be a synonym that no product contains itself.
+ */
 async function addForms(
   { expand }: QueryToCorrect,
   candidates: readonly Candidate[],
@@ -180,7 +193,8 @@ async function addForms(
   const byWord = new Map(forms.map((part) => [part.part.text, part]));
   return candidates.flatMap((candidate) => {
     const own = byWord.get(candidate.correct);
-    // A corrected word is complete; only a word that the buyer typed may be the beginning of another.
+    // A corrected word is a complete word. Only the last word that the buyer typed may be the beginning of a
+    // longer word.
     return own === undefined
       ? []
       : [{ ...candidate, forms: { ...own, exact: [{ lexemes: [{ text: candidate.correct }] }], weak: [] } }];

@@ -10,7 +10,10 @@ import { type ExpandedQuery, expandQuery } from "./word-forms.ts";
 import { foldUmlautDigraphs } from "./word-lists.ts";
 import { readVocabulary } from "./word-vocabulary.ts";
 
-/** Looks the words of a query up. `isJoined` is false if neighboring words must stay separate. */
+/**
+ * Finds the forms of a query's words: stems, compounds and synonyms. If `isJoined` is false, neighboring
+ * words such as `power bank` are not joined.
+ */
 export async function expandSearchQuery(
   reader: DatabaseReader,
   query: ParsedSearchQuery,
@@ -30,7 +33,7 @@ export async function expandSearchQuery(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
   if (synonymWords.size === 0) return expandQuery(joined, { stems, vocabulary });
-  // Synonyms are searched with their stems and compounds too.
+  // The search also uses the stems and compounds of the synonyms.
   const synonymStems = await getCachedStems(reader, synonymWords);
   const synonymEntries = await readVocabulary(reader, {
     words: [...synonymWords],
@@ -45,8 +48,8 @@ export async function expandSearchQuery(
 }
 
 /**
- * The words whose stems are needed. A word is also looked up with its accents, because stop words are listed
- * with accents.
+ * Returns the words of the query whose stems are needed. Words are included both without and with their
+ * accents, because the dictionaries list stop words with accents.
  */
 const wordsToStem = ({ words }: ParsedSearchQuery): Set<string> =>
   new Set(

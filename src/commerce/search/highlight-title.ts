@@ -8,8 +8,8 @@ import { foldText, type SearchWord, splitDenseWord, splitWords } from "./tokens.
 import type { ExpandedQuery, Lexeme } from "./word-forms.ts";
 
 /**
- * A title and its stems. The title is split into words in the same way as for the index, so that word n of
- * the title has stem n.
+ * The title of a product with the stem of each word. Titles are split into words by the same rules as for the
+ * search index, so that stem n belongs to word n.
  */
 export interface StemmedTitle {
   readonly title: string;
@@ -18,13 +18,16 @@ export interface StemmedTitle {
   readonly titleStems: readonly (string | null)[] | null;
 }
 
-/** A part of the title, by the indexes of its characters; the end is exclusive. */
+/** A range of characters in the title; the end is exclusive. */
 interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** Returns the title as HTML with matching words in `<mark>`; null if no word matches. */
+/**
+ * Returns the title as HTML with each matching word in a `<mark>` element; null if no word of the title
+ * matches the query.
+ */
 export function highlightTitle(
   { title, stemmer, titleStems }: StemmedTitle,
   { query, forms }: ExpandedQuery,
@@ -52,7 +55,10 @@ export function highlightTitle(
 
 const joinedWordsMax = 3;
 
-/** The places of the title's words, stems, quantities and joined neighboring words (`powerbank`), by lexeme. */
+/**
+ * Returns where each lexeme occurs in the title. Lexemes are the title's words, their stems, quantities, and
+ * neighboring words that are joined (`power bank` as `powerbank`).
+ */
 function placesOf(
   title: string,
   words: readonly SearchWord[],
@@ -81,8 +87,9 @@ function placesOf(
 const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * Returns the parts of a dense word (a text run without spaces, as in Chinese) that match the dense words of
- * the query. Folding may change the length of a text, so positions are tracked by grapheme cluster.
+ * Returns the ranges of a dense word (a run of text without spaces, as in Chinese) that match dense words of
+ * the query. Folding may change the length of a text, so positions are counted in grapheme clusters (visible
+ * characters).
  */
 function markDense(title: string, { start, end }: SearchWord, dense: readonly string[]): Range[] {
   const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
@@ -102,7 +109,7 @@ function markDense(title: string, { start, end }: SearchWord, dense: readonly st
   return parts.filter((_, index) => hits.has(index));
 }
 
-/** Sorts the ranges and joins those that touch or overlap. */
+/** Sorts the ranges of characters to highlight, and joins ranges that touch or overlap. */
 function mergeRanges(ranges: readonly Range[]): Range[] {
   const merged: Range[] = [];
   for (const range of ranges.toSorted((one, other) => one.start - other.start)) {

@@ -24,8 +24,8 @@ import { buildSearchTermRows, insertSearchTerms } from "./term-rows.ts";
 const batchSize = 500;
 
 /**
- * Rebuilds the index rows of the products. A product gets no rows if it is not published, is not offered in
- * any market, or belongs to a suspended merchant.
+ * Rebuilds the search index rows of the given products. A product gets no index rows if it is not published,
+ * is not offered in any market, or belongs to a suspended merchant.
  */
 export async function indexProducts(
   handle: Transaction,
@@ -40,8 +40,8 @@ export async function indexProducts(
 }
 
 async function indexBatch(handle: Transaction, ids: readonly string[], now: Date): Promise<void> {
-  // Locks the products before reading them. Otherwise the slower of two transactions could overwrite the
-  // index with data read before the other's change.
+  // Locks the products before reading them. Otherwise two transactions could change one product, and the
+  // slower one could write an index row without the change of the other.
   await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(
     handle,
   );
@@ -78,7 +78,7 @@ function wordsByStemmer(drafts: readonly SearchDocumentDraft[]): Map<string, Set
   return wanted;
 }
 
-/** Inserts the documents and the stored summaries of their products. */
+/** Inserts the search documents of the products, and their stored summaries. */
 async function insertDocuments(
   handle: Transaction,
   rows: readonly SearchDocumentRow[],
@@ -122,8 +122,8 @@ async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]
 interface MerchantToIndex {
   readonly merchantId: string;
   /**
-   * True indexes only products without index rows, for example those published while the merchant was
-   * suspended.
+   * If true, only products without index rows are indexed. A product lacks index rows, for example, if it was
+   * published while its merchant was suspended.
    */
   readonly onlyMissing: boolean;
   readonly now: Date;
@@ -168,7 +168,7 @@ export async function refreshDueProducts(db: Database, now: Date, signal?: Abort
 
 interface BatchToRefresh {
   readonly now: Date;
-  /** ID of the last product of the previous batch; the batch continues after it. */
+  /** ID of the last product of the previous batch; the next batch starts with the product after this ID. */
   readonly after: string;
 }
 
@@ -186,7 +186,7 @@ async function refreshBatch(
 
 interface DueProduct {
   readonly id: string;
-  /** True if the variant's `available_from` has passed since the product was indexed. */
+  /** True if the `available_from` date of a variant has passed since its product was last indexed. */
   readonly hasArrived: boolean;
 }
 
@@ -205,9 +205,10 @@ async function findDue(
 }
 
 /**
- * Deletes the products' entries from `search_due` and returns their IDs. An entry is committed together with
- * the change that caused it, so data read after the deletion includes that change; later changes have their
- * own entries. Entries locked by another process are skipped, because that process handles them.
+ * Deletes the products' entries from the queue `search_due` and returns their IDs. An entry is committed
+ * together with the change that caused it. Data that is read after the deletion therefore includes that
+ * change; later changes have their own entries. Entries that another process has locked are skipped, because
+ * that process indexes these products.
  */
 async function takeDueEntries(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

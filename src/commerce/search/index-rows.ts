@@ -1,6 +1,7 @@
 /**
- * Builds the rows of the search index from loaded products; a pure computation. A word occurs in a document
- * once per field. Its tsvector position has no meaning; only its weight (A to D) names the field.
+ * Builds the rows of the search index from loaded products, as a pure computation. In the tsvector of a
+ * document, a word occurs once for each field that contains it. Its position in the tsvector has no meaning;
+ * its weight (A to D) names the field.
  */
 import { createHash } from "node:crypto";
 import { selectBestAvailability, type Availability } from "#commerce/catalog/availability.ts";
@@ -75,12 +76,15 @@ export interface SearchDocumentRow {
 /** A search document whose words are not stemmed yet. */
 export interface SearchDocumentDraft {
   readonly row: Omit<SearchDocumentRow, "words" | "head" | "titleStems">;
-  /** Lexemes for filtering by properties, for example merchant and category, instead of by a word. */
+  /**
+   * Lexemes that represent properties of the product, for example its merchant and categories. Searches
+   * filter by these lexemes.
+   */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
   /**
-   * Words of title, brand and categories, to which misspelt query words may be corrected: each folded word
-   * with its spelling in lower case.
+   * Words of the title, brand and categories, as a map from each folded word to its spelling in lower case. A
+   * misspelt query word may be corrected to one of these words.
    */
   readonly headTerms: ReadonlyMap<string, string>;
   /** Folded words of summary and description. */
@@ -202,7 +206,10 @@ export function draftSearchDocuments(
   });
 }
 
-/** Quantities of a text, and in German texts the words that spell umlauts with two letters, folded. */
+/**
+ * Returns further searchable forms of a text: its quantities and, for German texts, words that spell umlauts
+ * with two letters (`kaffeemuehle`) in folded form (`kaffeemuhle`).
+ */
 function furtherForms(text: string, isGerman: boolean): string[] {
   const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];
   return [...findQuantities(text).map(({ lexeme }) => lexeme), ...umlautForms];
@@ -238,8 +245,8 @@ export function listWordsToStem({
 }
 
 /**
- * Builds the text form of a tsvector; the fields get the weights A, B, C, D in their order. Lexemes contain
- * only letters and digits, so nothing has to be escaped.
+ * Builds the text form of a tsvector. The fields get the weights A, B, C, D in the given order. Lexemes need
+ * no escaping, because they contain only letters and digits.
  */
 function buildTsvector(fields: readonly ReadonlySet<string>[]): string {
   const places = new Map<string, string>();
@@ -281,13 +288,16 @@ function nameLocale(names: Readonly<Record<string, string>>, locale: string, mer
 }
 
 /**
- * Sizes of the random samples, in 64ths of all products. A larger sample contains all smaller ones. With one
- * lexeme for each size, a tsquery needs only one of them.
+ * Sizes of the random samples of products, in 64ths of all products. A larger sample contains all smaller
+ * ones. Every sample has its own lexeme, so a tsquery selects a sample with a single lexeme.
  */
 export const sampleSizes = [1, 2, 4, 8, 16, 32] as const;
 export const sampleParts = 64;
 
-/** Returns the samples that contain a product, which depend only on its ID. */
+/**
+ * Returns the sizes of the random samples that contain a product. The samples of a product depend only on its
+ * ID, so they never change.
+ */
 function sampleSizesOf(productId: string): number[] {
   const part = createHash("md5").update(productId).digest().readUInt8(0) % sampleParts;
   return sampleSizes.filter((size) => part < size);

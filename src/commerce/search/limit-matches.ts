@@ -1,8 +1,9 @@
 /**
- * Limits how many documents a search ranks. In a catalogue of a million products a frequent word has tens of
- * thousands of matches, and ranking them all takes a quarter of a second. A sample of the matches is read
- * first. If it shows that there are too many, only the most popular documents are ranked, and of equally
- * popular ones a random part. Matches in the title are limited separately, because they rank above others.
+ * Limits how many documents a search ranks. In a catalogue of a million products, a frequent word matches
+ * tens of thousands of documents, and ranking all of them takes a quarter of a second. A random sample of the
+ * matches is therefore read first. If it shows too many matches, only the most popular documents are ranked,
+ * and of equally popular documents a random part. Matches in the title are limited separately, because they
+ * rank above other matches.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -23,7 +24,10 @@ import {
 } from "./search-form.ts";
 import type { ExpandedQuery } from "./word-forms.ts";
 
-/** PostgreSQL's estimate of the number of documents; every search with words reads it for the next search. */
+/**
+ * PostgreSQL's estimate of the number of search documents, by database connection. Every search with words
+ * reads the estimate for use by the next search.
+ */
 export const documentCountSql = sql<number>`(select reltuples::int from pg_class
   where oid = 'search_document'::regclass)`;
 const documentCounts = new WeakMap<DatabaseReader, number>();
@@ -32,7 +36,7 @@ export function rememberDocumentCount(reader: DatabaseReader, count: number): vo
   documentCounts.set(reader, count);
 }
 
-/** Whether there are so many documents that those with a frequent word are sampled. */
+/** Returns true if the catalogue has so many documents that the matches of frequent words must be limited. */
 export const isLargeCatalogue = (
   reader: DatabaseReader,
   { matchLimits = defaultMatchLimits }: SearchInput,
@@ -45,14 +49,18 @@ interface SearchToLimit {
   readonly values: SearchValues;
 }
 
-/** How a search with words reads documents. */
+/**
+ * How a search with words finds its documents: whether it first reads candidates, and whether it limits the
+ * ranked documents.
+ */
 interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
   readonly values: SearchValues;
 }
 
 /**
- * Decides how documents are read: by their words alone, by the faster candidates, or limited to the most
- * popular ones.
+ * Decides how a search finds its documents. It can use the tsquery with all conditions, or a simpler tsquery
+ * for candidates that are checked afterwards. If the search has too many matches, only the most popular ones
+ * are read.
  */
 export async function planMatches(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
@@ -72,11 +80,14 @@ export async function planMatches(reader: DatabaseReader, search: SearchToLimit)
   return { hasCandidates, isLimited: true, values: { ...values, ...limits } };
 }
 
-/** Samples of recent searches. An old sample only makes a search rank somewhat more or fewer matches. */
+/**
+ * Results of the samples of recent searches, kept for a minute. An outdated sample is harmless: the search
+ * then ranks somewhat more or fewer matches.
+ */
 const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly SampledPopularityStep[]>>();
 const [samplesMax, sampleMs] = [5000, 60_000];
 
-/** Parameters that differ between the pages and the times of one search. */
+/** Parameters whose values do not influence which documents match a search: the time and the page. */
 const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
 
 async function readSample(
@@ -112,7 +123,10 @@ const sampleStatement = (
   });
 };
 
-/** From this share of candidates that are no matches, reading them costs more than the words' own lists. */
+/**
+ * Share of candidates that turn out to be no matches. From this share, reading candidates is slower than
+ * using the tsquery with all conditions.
+ */
 const falseCandidatesMin = 0.75;
 
 function hasManyFalseCandidates(steps: readonly SampledPopularityStep[]): boolean {
@@ -123,11 +137,11 @@ function hasManyFalseCandidates(steps: readonly SampledPopularityStep[]): boolea
 
 export interface SampledPopularityStep {
   readonly step: number;
-  /** Number of documents in the smallest sample that the index finds. */
+  /** Number of documents in the smallest random sample that the simpler tsquery for candidates finds. */
   readonly candidates: number;
-  /** Number of matches in the smallest sample. */
+  /** Number of documents in the smallest random sample that match the search. */
   readonly matches: number;
-  /** Number of those with all words in the title. */
+  /** Number of documents in the smallest random sample that contain all words of the query in the title. */
   readonly titles: number;
 }
 
@@ -136,7 +150,10 @@ export interface WordLimits {
   readonly others: string;
 }
 
-/** The tsqueries that limit matches; undefined if all can be ranked. */
+/**
+ * Returns the tsqueries that limit the ranked documents; undefined if there are few enough matches to rank
+ * all of them.
+ */
 export function limitWords(
   steps: readonly SampledPopularityStep[],
   { titlesMax, othersMax }: MatchLimits,
@@ -149,7 +166,10 @@ export function limitWords(
   };
 }
 
-/** A tsquery for at most about `max` documents: the highest popularity steps, and a sample of the next step. */
+/**
+ * Builds a tsquery that selects about `max` documents: all documents of the highest popularity steps, and a
+ * random sample of the next lower step.
+ */
 function mostPopular(max: number, sampledOf: (step: number) => number): string {
   const clauses: string[] = [];
   let left = max;
@@ -159,10 +179,11 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
     if (estimate <= left) clauses.push(popularity);
     else {
       const share = (sampleParts * left) / estimate;
-      // At least the smallest sample is ranked, because it is known to have matches.
+      // Uses at least the smallest random sample, because matches are known to be in that sample.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toSampleLexeme(size));
-      // Below step 0 there is nothing that the sample could add; its own list would contain most documents.
+      // In step 0, the lexeme of the popularity step is left out. The higher steps are selected already, so
+      // it would only make the index read a list of most documents.
       clauses.push(step === 0 ? sample : `${popularity} & ${sample}`);
       break;
     }

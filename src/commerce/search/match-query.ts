@@ -1,6 +1,6 @@
 /**
- * Builds PostgreSQL tsqueries from the forms of a query. The tsquery contains only quoted words of letters
- * and digits, so the buyer's text can never act as an operator.
+ * Builds PostgreSQL tsqueries from the word forms of a query. Every lexeme in a tsquery is quoted, so the
+ * buyer's text can never act as an operator.
  */
 import type { ExpandedQuery, Lexeme, QueryPartForms, WordForm } from "./word-forms.ts";
 
@@ -13,23 +13,31 @@ export type FieldWeight = "A" | "B" | "C" | "BC" | "D" | "";
 export interface MatchOptions {
   readonly weight?: FieldWeight;
   /**
-   * `exact` leaves out stems, compounds and synonyms; `ranked` leaves out only forms that do not raise a
-   * document's tier; `all` is the default.
+   * Which word forms the tsquery contains. `exact`: no stems, compounds and synonyms. `ranked`: no forms that
+   * cannot raise the score tier of a document. `all` (the default): all forms.
    */
   readonly forms?: "exact" | "ranked" | "all";
   /**
-   * False leaves out which merchants a synonym belongs to. Only the column `words` has merchants; `head` is
-   * compared for documents that `words` has found.
+   * Whether a synonym only matches documents of the merchant that defined the synonym. Must be false for the
+   * column `head`, which contains no merchants; `head` is only compared for documents that the column `words`
+   * has found.
    */
   readonly hasMerchants?: boolean;
-  /** True if one word of a form is enough, for example to find the fields that contain words of the query. */
+  /**
+   * If true, a document need only contain one word of a form that has several words. Used, for example, to
+   * find the fields that contain words of the query.
+   */
   readonly isAnyLexeme?: boolean;
-  /** True searches the title by the lexemes of `toTitleLexeme`, which needs no weight. */
+  /**
+   * If true, searches the title by the lexemes of `toTitleLexeme`, so that the condition needs no weight. The
+   * index stores no weights.
+   */
   readonly isTitle?: boolean;
   /**
-   * True leaves out the conditions of single forms: the languages and merchants that a form belongs to, and
-   * words that some languages excuse. The tsquery then finds a few more documents, but in a catalogue of a
-   * million products many times faster, because the index reads no list that contains half of all documents.
+   * If true, builds a simpler tsquery that finds all matches and a few other documents. It leaves out the
+   * languages and merchants in which a form is valid, and the exception for stop words. In a catalogue of a
+   * million products it is many times faster, because the index does not read lists that contain half of all
+   * documents.
    */
   readonly isCandidate?: boolean;
 }
@@ -37,13 +45,15 @@ export interface MatchOptions {
 const joinedPartsMax = 4;
 
 /**
- * Builds a tsquery for documents that contain every part; the last word may be a prefix. Documents that
- * contain all words joined into one (`t shirt` → `tshirt`, parts of a SKU) match too.
+ * Builds a tsquery for documents that contain every part of the query; the last word may be the beginning of
+ * a longer word. Documents that contain all words of the query joined into one also match (`t shirt` →
+ * `tshirt`, parts of a SKU).
  */
 export function matchAllQueryParts({ query, forms }: ExpandedQuery, options: MatchOptions = {}): string {
   if (forms.length === 0) return matchNothing;
   const clauses = requiredParts(forms, options).map((part) => {
-    // A document need not contain words that are stop words in the document's language.
+    // If a word of the query is a stop word in the language of a document, the document need not contain the
+    // word.
     const excused =
       part.part.isLast || options.isCandidate === true
         ? []
@@ -55,7 +65,10 @@ export function matchAllQueryParts({ query, forms }: ExpandedQuery, options: Mat
   return [clauses.join(" & "), ...joined].join(" | ");
 }
 
-/** The parts that every match has. Candidates need no stop words, which most documents of a language have. */
+/**
+ * Returns the parts of the query that every match contains. For candidates, stop words are left out, because
+ * most documents of a language contain them.
+ */
 function requiredParts(
   forms: readonly QueryPartForms[],
   { isCandidate = false }: MatchOptions,
@@ -64,13 +77,13 @@ function requiredParts(
   return others.length === 0 ? forms : others;
 }
 
-/** Builds a tsquery for documents that contain the part. */
+/** Builds a tsquery for documents that contain the given part of the query. */
 export const matchQueryPart = (
   part: QueryPartForms,
   options: MatchOptions = { hasMerchants: true },
 ): string => anyClause(partClauses(part, options));
 
-/** Builds a tsquery for documents that contain any of the parts. */
+/** Builds a tsquery for documents that contain at least one part of the query. */
 export function matchAnyQueryPart({ forms }: ExpandedQuery, options: MatchOptions = {}): string {
   const clauses = forms.map((part) => {
     const silent = part.part.isLast ? [] : part.stopIn.map((stemmer) => `!'${toLanguageLexeme(stemmer)}'`);
@@ -79,7 +92,10 @@ export function matchAnyQueryPart({ forms }: ExpandedQuery, options: MatchOption
   return clauses.length === 0 ? matchNothing : clauses.join(" | ");
 }
 
-/** Builds a tsquery of the lexemes of all parts in all languages, used by `ts_rank` for scoring. */
+/**
+ * Builds the tsquery for `ts_rank`, which computes the text rank. It contains the word forms of all parts in
+ * all languages.
+ */
 export function matchAnyForm({ forms }: ExpandedQuery): string {
   const ranked = forms.filter(({ part, stopIn }) => part.isLast || stopIn.length === 0);
   const clauses = ranked.flatMap(({ exact, loose }) =>
@@ -90,24 +106,33 @@ export function matchAnyForm({ forms }: ExpandedQuery): string {
   return clauses.length === 0 ? matchNothing : [...new Set(clauses)].slice(0, rankedFormsMax).join(" | ");
 }
 
-/** The maximum number of word forms in the ranking. More make `ts_rank` slow and leave the order unchanged. */
+/**
+ * Maximum number of word forms in the tsquery for `ts_rank`. More word forms would make `ts_rank` slow
+ * without changing the order of the results.
+ */
 const rankedFormsMax = 24;
 
-/** Matches no document; used if the query contains only punctuation. */
+/** A tsquery that matches no document; used if the query contains only punctuation. */
 const matchNothing = "'~'";
 
-/** Matches every document, because each has a language. */
+/** A tsquery that matches every document, because every document has a lexeme for its language. */
 export const matchEverything = "'~':*";
 
-// Lexemes that name a property of a document, for example its language. Words never contain their first
-// character.
+// Lexemes that represent a property of a document, for example its language. Each kind begins with a
+// character that no word contains.
 export const toLanguageLexeme = (stemmer: string): string => `~${stemmer}`;
 export const toCategoryLexeme = (slug: string): string => `#${slug}`;
 export const toMerchantLexeme = (id: string): string => `@${id}`;
 export const toBrandLexeme = (brand: string): string => `^${brand}`;
-/** A word of the title. The index has no weights, so without it all documents with the word would be read. */
+/**
+ * Returns the lexeme that represents a word in the title. The full-text index stores no weights; with the
+ * plain word, PostgreSQL would have to read all documents that contain the word in any field.
+ */
 export const toTitleLexeme = (word: string): string => `"${word}`;
-/** A random sample of products; `size` is its share of all products in 64ths. */
+/**
+ * Returns the lexeme of a random sample of products; `size` is the size of the sample in 64ths of all
+ * products.
+ */
 export const toSampleLexeme = (size: number): string => `%${size}`;
 export const toPopularityLexeme = (step: number): string => `+${step}`;
 export const toAttributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
@@ -133,7 +158,10 @@ function formClause(form: WordForm, options: MatchOptions): string {
   return conditions.length === 1 ? conditions.join("") : `(${conditions.join(" & ")})`;
 }
 
-/** Forms that count only in the title keep to it, unless the options name the fields. */
+/**
+ * Returns the field weight for a word form. A form that is only valid in titles gets the weight of the title,
+ * unless the options already name a field.
+ */
 function weightOf({ isTitleOnly = false }: WordForm, options: MatchOptions): FieldWeight {
   const { weight = "", isTitle = false, isCandidate = false } = options;
   return isTitleOnly && weight === "" && !isTitle && !isCandidate ? "B" : weight;
@@ -149,7 +177,10 @@ function lexemeClauses(
   return isAnyLexeme === true && lexemes.every(isSignificant) ? [anyClause(clauses)] : clauses;
 }
 
-/** Shorter words, for example the `l` of `0.5 l`, say too little without the words around them. */
+/**
+ * Returns true for words of at least 3 letters. Shorter words, for example the `l` of `0.5 l`, have little
+ * meaning without their neighboring words.
+ */
 const isSignificant = ({ text }: Lexeme): boolean => text.length >= 3;
 
 const anyClause = (clauses: readonly string[]): string =>
@@ -158,6 +189,6 @@ const anyClause = (clauses: readonly string[]): string =>
 const writeLexeme = (text: string, suffix: string): string =>
   suffix === "" ? quoteLexeme(text) : `${quoteLexeme(text)}:${suffix}`;
 
-/** Quotes a lexeme in a tsquery or tsvector. */
+/** Quotes a lexeme for use in the text of a tsquery or tsvector. */
 export const quoteLexeme = (text: string): string =>
   `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;

@@ -1,7 +1,7 @@
 /**
- * SQL for the matches of a search, the first part of its statement. Without words, the first offers in the
- * requested order are read from an index on `search_offer`. With words, documents are found by the full-text
- * index on `search_document`, and scored and counted without reading other tables.
+ * SQL that finds the matches of a search; this is the first part of the search statement. Without words, the
+ * first offers in the requested order are read from an index on `search_offer`. With words, the full-text
+ * index on `search_document` finds the documents, which are scored and counted without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -36,7 +36,8 @@ const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}
 const newest = sql`o.published_at desc, o.product_id`;
 
 export function matchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
-  // The main currency must not depend on the sort order, so it always comes from the most popular offers.
+  // The main currency is determined from the most popular offers, so that it does not depend on the requested
+  // sort order.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
     limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
@@ -48,7 +49,10 @@ export function matchesWithoutWordsSql(form: SearchStatementForm): SearchMatches
   return { base: baseOf(form), main, order: sql`place` };
 }
 
-/** Returns the offers of a search without words. All are equally relevant, so RELEVANCE sorts by popularity. */
+/**
+ * Returns the offers of a search without words. Without words all offers are equally relevant, so RELEVANCE
+ * sorts by popularity.
+ */
 function baseOf(form: SearchStatementForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
   if (form.sort === "price_asc") return byPrice(form, sql`asc`);
@@ -59,15 +63,18 @@ function baseOf(form: SearchStatementForm): Sql {
   );
 }
 
-/** Numbers the rows in the order in which the subquery returns them. */
+/**
+ * SQL that adds the column `place` to the rows of a subquery: the number of each row in the order of the
+ * subquery.
+ */
 const numberRows = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
 
 const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
 const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
 /**
- * Returns the offers of the country that pass the filters, as the text after `from`. Conditions that the
- * caller appends must start with `and`.
+ * SQL for a `from` clause that returns the offers of the country that pass the filters. The clause ends with
+ * a condition, so further conditions must start with `and`.
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
@@ -88,8 +95,9 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
 }
 
 /**
- * Reads documents in the order of titles. The last condition decides which document of a product is shown;
- * the condition before only skips most others cheaply, without reading the offer.
+ * SQL that reads search documents in the order of their titles. The last condition selects the document in
+ * whose locale a product is shown. The condition before it is not needed for the result; it cheaply skips
+ * most other documents without reading their offers.
  */
 function byTitle(form: SearchStatementForm): Sql {
   const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
@@ -101,8 +109,9 @@ function byTitle(form: SearchStatementForm): Sql {
 }
 
 /**
- * Reads first the offers in the main currency, then those in other currencies; each read follows an index.
- * The second read runs only if the first returns too few rows.
+ * SQL that sorts offers by price. It reads the offers in the main currency first, then the offers in other
+ * currencies, each by an index. Offers in other currencies are read only if the main currency has too few
+ * offers.
  */
 function byPrice(form: SearchStatementForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
@@ -130,7 +139,8 @@ export function matchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
     title_asc: sql`, d.title_folded`,
     popularity: sql`, o.popularity, d.published_at`,
   }[sort];
-  // Documents contain only the step of the popularity, so sorting by popularity needs a join.
+  // Search documents contain only the popularity step. Sorting by the exact popularity therefore needs a join
+  // with the offers.
   const popularity =
     sort === "popularity"
       ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${countryParameter}`
@@ -148,23 +158,27 @@ export function matchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
 }
 
 interface DocumentSource {
-  /** Condition on the columns of `search_document` that the full-text index answers. */
+  /** Condition on columns of `search_document` that PostgreSQL can evaluate with the full-text index. */
   readonly isIndexed: Sql;
-  /** The tsquery that the documents found by the index must match; undefined if all of them match. */
+  /**
+   * The tsquery by which the documents that the index found are checked again; undefined if all of them are
+   * matches.
+   */
   readonly words?: Sql | undefined;
   /** Joins with further tables. */
   readonly joined?: Sql;
   /**
-   * True if the caller needs only the first documents; then at most 10 000 documents that the index finds are
-   * read. Without a materialized subquery, PostgreSQL would read the whole table for them instead of the
+   * True if the caller needs only the first documents, in no order. At most 10 000 documents are then read,
+   * by the index, in a materialized subquery; without it PostgreSQL would read the whole table instead of the
    * index.
    */
   readonly isLimited?: boolean;
 }
 
 /**
- * The documents that match a tsquery and the filters, one for each product that is offered in the country, as
- * the text after `from`. The document is called `d`, its offer key `d.offer_key`.
+ * SQL for a `from` clause that returns the documents that match a tsquery and the filters, one document for
+ * each product that is offered in the country. The statement can use the alias `d` for the document, and
+ * `d.offer_key` for its offer key.
  */
 export function matchingDocumentsSql(
   form: SearchStatementForm,
@@ -190,8 +204,8 @@ export function matchingDocumentsSql(
 }
 
 /**
- * Condition that a document is the one in whose locale its product is shown: the requested locale, or the
- * fallback if the product lacks it.
+ * SQL condition that selects one document of each product: the document in the requested locale, or in the
+ * fallback locale if the product lacks the requested locale.
  */
 function isShown(key: Sql): Sql {
   const requested = sql`${parameter("chain0")}::text`;
@@ -213,8 +227,8 @@ const orders: Record<SearchSort, Sql> = {
 const queryParameter = (name: string): Sql => sql`${parameter<string>(name)}::tsquery`;
 
 /**
- * Finds the documents with the words and filters. With the filters in the tsquery, the index returns no
- * matches that are discarded afterwards.
+ * Returns the SQL conditions by which documents with the words and filters are found. The tsquery includes
+ * the filters, so that the index does not return documents that the filters would discard afterwards.
  */
 function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
@@ -227,22 +241,26 @@ function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed
   return { isIndexed: isFoundBy(form, "candidates"), words: queryParameter("filtered") };
 }
 
-/** Condition that the full-text index finds a document by the parameter's tsquery. */
+/** SQL condition that the full-text index finds a document by the tsquery in the named parameter. */
 export const isFoundBy = (form: SearchStatementForm, name: string): Sql =>
   isFoundByQuery(form, queryParameter(name));
 
 /**
- * Condition that a document matches a tsquery and, if the search has one, the filter by merchant. The tsquery
- * comes from a subselect, so that PostgreSQL plans without knowing the words and always uses the full-text
- * index; for frequent words PostgreSQL would otherwise read and decompress all documents.
+ * SQL condition that a document matches a tsquery and the filter by merchant, if the search has this filter.
+ * The tsquery is in a subselect, so that PostgreSQL plans the statement without knowing the words and always
+ * uses the full-text index. For frequent words, PostgreSQL would otherwise read and decompress all
+ * documents.
  */
 export const isFoundByQuery = (form: SearchStatementForm, words: Sql): Sql =>
   sql`words @@ (${addMerchantFilterSql(form, words)})`;
 
-/** Condition that a document is in the smallest sample, one of `sampleParts`. */
+/**
+ * SQL condition that a document is in the smallest random sample, which contains one of `sampleParts`
+ * documents on average.
+ */
 export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)))}::tsquery`;
 
-/** Adds the filter by merchant to a tsquery; the result is a subselect. */
+/** Returns a subselect with the tsquery, extended by the filter by merchant. */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
   return sql`select ${words} && quote_literal(${parameter("merchantMark")}::text || id)::tsquery
@@ -250,8 +268,9 @@ function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql):
 }
 
 /**
- * The tier of a document by the fields that contain all words. The distance between tiers is larger than the
- * sum of stock, popularity and text rank, which order the documents of one tier.
+ * The score tiers of documents, with their scores. The tier of a document depends on the fields that contain
+ * all words of the query. Stock, popularity and text rank order the documents within a tier; their sum is
+ * always smaller than the distance between two tiers.
  */
 export const scoreTiers = {
   code: 2000,

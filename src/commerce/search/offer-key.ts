@@ -44,13 +44,13 @@ export function buildOfferKey(parts: OfferKeyParts): string {
 
 const countedLength = 6;
 
-/** Returns the counted part of the offer key, as stored in offers. */
+/** Returns the first part of the offer key, by which facets are counted; offers store only this part. */
 export const buildFacetCountKey = (offer: OfferKeyParts): string =>
   buildOfferKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);
 
-/** SQL expression for the counted part of a full offer key. */
+/** SQL expression for the first part of an offer key, by which facets are counted. */
 export const facetCountKeySql = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
 export const offerAvailabilitySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
 export const offerCurrencySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
@@ -58,7 +58,10 @@ export const offerPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::in
 export const offerFallbackLocaleSql = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
 export const offerMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
-/** SQL expression for the popularity step, from 0 to 9; 0 in keys of documents that have no step yet. */
+/**
+ * SQL expression for the popularity step (0 to 9) in an offer key. The result is 0 if the key contains no
+ * popularity step yet.
+ */
 export const offerPopularitySql = (key: Sql): Sql =>
   sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 

@@ -1,6 +1,7 @@
 /**
- * Splits a buyer's search text into words and parts. Each part must be found, except fillers. A part is a
- * word, a quantity (`0.5 l`), or several words that the vocabulary joins (`power bank`).
+ * Splits a buyer's search text into words and parts. A part is a word, a quantity (`0.5 l`), or several words
+ * that the vocabulary joins (`power bank`). A found product must contain every part except fillers such as
+ * `best`.
  */
 import { findPrices, findQuantities } from "./quantities.ts";
 import {
@@ -17,19 +18,25 @@ export interface ParsedSearchQuery {
   readonly words: readonly SearchWord[];
   readonly parts: readonly QueryPart[];
   readonly normalized: string;
-  /** The whole query in the form in which SKUs and GTINs are indexed; null if it is shorter than 3 characters. */
+  /**
+   * The whole search text in the form in which SKUs and GTINs are indexed; null if this form has fewer than 3
+   * characters.
+   */
   readonly code: string | null;
 }
 
 export interface QueryPart {
-  /** The words of the part, separated by spaces. */
+  /** The words of this part of the query, separated by spaces. */
   readonly text: string;
   readonly words: readonly SearchWord[];
-  /** True for the last part of the query, whose last word may be the beginning of a longer word. */
+  /**
+   * True for the last part of the query. Its last word may be the beginning of a longer word, because the
+   * buyer may still be typing.
+   */
   readonly isLast: boolean;
   /** The lexeme of a quantity, for example `500ml`; undefined for other parts. */
   readonly quantity?: string | undefined;
-  /** True for a word that describes no product, for example `best`. */
+  /** True if this part of the query is a filler: a word that describes no product, for example `best`. */
   readonly isFiller: boolean;
 }
 
@@ -55,7 +62,8 @@ interface WordSpan {
 function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
   const within = ({ start, end }: { readonly start: number; readonly end: number }): SearchWord[] =>
     words.filter((word) => word.start >= start && word.end <= end);
-  // Prices are left out of the search; the filter by price is a parameter.
+  // Prices in the search text, for example `under 400 euro`, are treated as fillers, which products need not
+  // contain. Callers who want to filter by price use the price parameter.
   const prices = findPrices(q).map((price) => ({ words: within(price), isFiller: true }));
   const quantities = findQuantities(q).map((found) => ({ words: within(found), quantity: found.lexeme }));
   const several: readonly WordSpan[] = [...prices, ...quantities];
@@ -105,7 +113,10 @@ export function joinQueryParts(
 const isJoinable = ({ words, quantity, isFiller: isFillerPart }: QueryPart): boolean =>
   quantity === undefined && !isFillerPart && words.length === 1 && words[0]?.isDense === false;
 
-/** The phrases of two and three neighboring words, which the vocabulary may join. */
+/**
+ * Returns all sequences of two or three neighboring words of the query, for example `power bank`. The
+ * vocabulary may contain them as one word.
+ */
 export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
   return [2, 3].flatMap((count) =>
     parts.flatMap((_, index) => {
@@ -116,9 +127,9 @@ export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
 }
 
 /**
- * The query with dense words (runs of a script without spaces) split into parts by dictionary, so that some
- * of their segments can be left out: `冬用の手袋` → `冬用`, `手袋`. Single kana are usually particles and are left
- * out.
+ * Splits the dense words of a query (runs of a script without spaces) into segments by dictionary, so that
+ * some of the segments can be left out of the search: `冬用の手袋` → `冬用`, `手袋`. Segments of a single kana are
+ * removed, because they are usually particles.
  */
 export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
   const parts = query.parts.flatMap((part): readonly QueryPart[] => {
@@ -137,7 +148,10 @@ export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuer
   return { ...query, parts, words: parts.flatMap(({ words }) => words) };
 }
 
-/** The query with some of its parts, which are compounds, split into the two words of which they consist. */
+/**
+ * Returns the query with the given compounds replaced by the two words of which they consist, for example
+ * `Wander` and `Jacke` for `Wanderjacke`.
+ */
 export function splitCompoundQueryParts(
   query: ParsedSearchQuery,
   splits: ReadonlyMap<QueryPart, readonly [string, string]>,
@@ -156,7 +170,7 @@ export function splitCompoundQueryParts(
   return { ...query, parts, words: parts.flatMap(({ words }) => words) };
 }
 
-/** The query without some of its parts, for example without words that no product has. */
+/** Returns the query without the given parts, for example without words that no product contains. */
 export function removeQueryParts(
   query: ParsedSearchQuery,
   dropped: ReadonlySet<QueryPart>,

@@ -92,7 +92,10 @@ const withUnit = new RegExp(
 );
 const forPersons = new RegExp(`(?<![\\p{L}\\p{N}])(?:for|für)\\s(\\d|${word})(?![\\p{L}\\p{N}.,×x])`, "giu");
 
-/** Returns the quantities of a text in their order; a part of the text belongs to at most one quantity. */
+/**
+ * Returns the quantities in a text, in the order of the text. Each piece of the text belongs to at most one
+ * quantity.
+ */
 export function findQuantities(text: string): Quantity[] {
   const found: Quantity[] = [];
   const add = (lexeme: string | undefined, match: RegExpExecArray): void => {
@@ -110,8 +113,8 @@ export function findQuantities(text: string): Quantity[] {
 }
 
 /**
- * Finds prices with the words around them: `under 400 euro`, `bis 50 €`, `5000円以下`. A number without a
- * currency is no price.
+ * Finds the prices in a text, including the words around them: `under 400 euro`, `bis 50 €`, `5000円以下`. A
+ * number without a currency is not treated as a price.
  */
 export const findPrices = (text: string): readonly { readonly start: number; readonly end: number }[] =>
   [...text.matchAll(price)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }));

@@ -1,6 +1,7 @@
 /**
- * Counts the documents that match parts of a query, with the filters of the search. Queries are repaired by
- * these counts: a word is corrected to the most frequent candidate, and rare words are kept.
+ * Counts the documents that contain the parts of a query and pass the filters of the search. The counts are
+ * used to repair queries: a misspelt word is corrected to the most frequent candidate, and rare words are
+ * preferably kept.
  */
 import { type RawBuilder, sql } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -12,21 +13,21 @@ import { isFoundByQuery, isSampledSql, matchingDocumentsSql } from "./match-stat
 import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
 import type { QueryPartForms } from "./word-forms.ts";
 
-/** The search whose filters limit the documents. */
+/** The search whose filters decide which documents are counted. */
 export interface FilteredSearch {
   readonly reader: DatabaseReader;
   readonly form: SearchStatementForm;
   readonly values: SearchValues;
-  /** True if documents with frequent words are counted in a sample. */
+  /** True if the catalogue is so large that documents with frequent words are counted in a random sample. */
   readonly isLarge: boolean;
 }
 
-/** Words that occur in more documents than this count as equally frequent. */
+/** Counting stops at this number of documents, so all more frequent words count as equally frequent. */
 const countedMax = 1000;
 
 const documentCounts: CountCache<{ readonly words: string; readonly count: number }> = new WeakMap();
 
-/** Counts the documents with each part, up to 1000. */
+/** Returns, for each part of the query, the number of documents that contain it, at most 1000. */
 export async function countDocuments(
   search: FilteredSearch,
   parts: readonly QueryPartForms[],
@@ -51,20 +52,23 @@ const queryOf = (part: QueryPartForms): QueryToCount => ({
   candidates: matchQueryPart(part, { isCandidate: true }),
 });
 
-/** How often a part of a query occurs, and where. */
+/** How often a part of the query occurs in documents, and in which fields. */
 export interface PartFrequency {
-  /** False if no document that passes the filters has the part. */
+  /** False if no document that passes the filters of the search contains this part of the query. */
   readonly isFound: boolean;
-  /** The number of documents with the part in all languages and countries, at most `frequencyMax`. */
+  /**
+   * The number of documents that contain the part of the query, in all languages and countries; at most
+   * `frequencyMax`.
+   */
   readonly count: number;
-  /** The share of documents that have the part in the title or in the brand, from 0 to 1. */
+  /** The share of documents, from 0 to 1, that contain this part of the query in the title or in the brand. */
   readonly titleShare: number;
-  /** The share of documents that have the part in the name of a category, from 0 to 1. */
+  /** The share of documents, from 0 to 1, that contain this part of the query in the name of a category. */
   readonly categoryShare: number;
 }
 
 export const frequencyMax = 2000;
-/** The number of documents from which the shares are estimated. */
+/** The maximum number of documents from which the shares of titles and categories are estimated. */
 const sampledMax = 60;
 const notFound: PartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
 
@@ -78,7 +82,7 @@ interface PartCounts {
 
 const partCounts: CountCache<PartCounts> = new WeakMap();
 
-/** Measures how often each part occurs, and where. */
+/** Measures how often each part of a query occurs in documents, and in which fields. */
 export async function measurePartFrequencies(
   search: FilteredSearch,
   parts: readonly QueryPartForms[],
@@ -132,7 +136,7 @@ export async function findFirstMatchingQuery(
   return row === undefined ? undefined : queries.findIndex(({ words }) => words === row.words);
 }
 
-/** A tsquery, and a simpler one for the index that finds at least the same documents. */
+/** A tsquery, and a simpler tsquery (`candidates`) for the index, which finds at least the same documents. */
 export interface QueryToCount {
   readonly words: string;
   readonly candidates: string;
@@ -143,7 +147,10 @@ interface ListedQuery extends QueryToCount {
   readonly category?: string;
 }
 
-/** The tsqueries of a statement; without `offset 0` PostgreSQL would parse them once for each document. */
+/**
+ * SQL subquery that returns the listed tsqueries. It ends with `offset 0`, because PostgreSQL would otherwise
+ * parse each tsquery again for every document.
+ */
 const listedQueries = sql`(select words, words::tsquery as query, candidates::tsquery, title::tsquery, category::tsquery, place
   from json_to_recordset(${parameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
   offset 0)`;
@@ -155,18 +162,22 @@ interface QueriesStatement {
 }
 
 interface FoundDocuments {
-  /** The shown documents that the query `w` finds, as the text after `from`. */
+  /**
+   * SQL for a `from` clause that returns the documents that the tsquery of row `w` finds, one for each
+   * product.
+   */
   readonly documents: RawBuilder<unknown>;
-  /** Condition that the full-text index finds a document for the query `w`. */
+  /** SQL condition that the full-text index finds a document by the tsquery of row `w`. */
   readonly isIndexed: RawBuilder<unknown>;
 }
 
-/** A query that finds fewer documents in the sample is counted again without it. */
+/** If a tsquery finds fewer documents than this in the random sample, all its documents are counted instead. */
 const sampledMin = 8;
 
 /**
- * Runs a statement that counts documents for each query. In a large catalogue the documents of frequent words
- * are counted in a sample, and counts are cached; each row's counts must be multiplied by its factor.
+ * Runs a statement that counts the documents of each tsquery. In a large catalogue, the documents of frequent
+ * words are counted in a random sample, and the counts are cached. Callers must multiply the counts of a row
+ * by the returned factor.
  */
 async function runSampled<Row extends { readonly words: string; readonly count: number }>(
   search: FilteredSearch,
@@ -197,8 +208,8 @@ const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[
   rows.map((row) => [row, factor]);
 
 /**
- * Counts of the words of recent queries in a large catalogue, by database. Counts up to a minute old are good
- * enough.
+ * Caches, by database connection, how many documents contain words of recent queries. Only used in large
+ * catalogues. Counts may be up to a minute old.
  */
 type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
 const [countsMax, countsMs] = [20_000, 60_000];
@@ -212,7 +223,7 @@ function getReaderCounts<Row>(
   return counts;
 }
 
-/** The parameters of a search that decide which documents are counted, besides the words. */
+/** Names of the parameters of a search that, besides the words, decide which documents are counted. */
 const filterParameters = [
   "country",
   "chain0",

@@ -67,7 +67,10 @@ function writePopularity(db: Database, rows: readonly ProductPopularity[]): Prom
 
 const stepLexemes = Array.from({ length: popularityStepMax + 1 }, (_, step) => toPopularityLexeme(step));
 
-/** Writes the popularity steps of offer keys and words, in documents whose step has changed. */
+/**
+ * Writes the new popularity steps into offer keys and search documents. Updates only documents whose
+ * popularity step has changed.
+ */
 async function writePopularitySteps(
   transaction: Transaction,
   rows: readonly ProductPopularity[],

@@ -1,7 +1,8 @@
 /**
- * Chooses the words that a query keeps if no product has all of them. Kept is the combination of words with
- * the largest weight that finds a product. Each word counts; rare words, words of titles and categories, and
- * the noun before a preposition (`jacket for kids`) count more, because they name the product.
+ * Chooses which words a query keeps if no product contains all of them. Keeps the combination of words that
+ * has the largest total weight and still finds a product. Every word has a weight. Rare words, words of
+ * titles and categories, and the noun before a preposition (`jacket` in `jacket for kids`) have a larger
+ * weight, because they name the product.
  */
 import { matchAllQueryParts, type MatchOptions } from "./match-query.ts";
 import type { QueryPart } from "./parse-query.ts";
@@ -20,14 +21,20 @@ export interface QueryToRelax extends FilteredSearch {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
   readonly frequencyOf: (part: QueryPartForms) => PartFrequency;
-  /** True if the query with all its parts is known to find nothing. */
+  /**
+   * True if the query with all its parts has already been searched and found nothing; it is then not searched
+   * again.
+   */
   readonly isWholeTried: boolean;
 }
 
-/** Combinations of more parts than this are too many; the parts with the largest weight are combined. */
+/**
+ * Maximum number of query parts that are combined, because more parts would give too many combinations. The
+ * parts with the largest weight are used.
+ */
 const combinedPartsMax = 5;
 
-/** Returns the parts to keep; undefined if no part finds a product. */
+/** Returns the parts of the query to keep; undefined if no product contains any part. */
 export async function chooseQueryPartsToKeep(
   search: QueryToRelax,
 ): Promise<ReadonlySet<QueryPart> | undefined> {
@@ -54,7 +61,10 @@ export async function chooseQueryPartsToKeep(
   return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
 }
 
-/** The parts that are stop words in no language; all parts if there are no others. */
+/**
+ * Returns the parts of the query that are not stop words in any language. If there are only stop words,
+ * returns all parts.
+ */
 export function withoutStopWordParts({ forms }: ExpandedQuery): readonly QueryPartForms[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);
   return others.length === 0 ? forms : others;
@@ -65,14 +75,17 @@ const titleWeight = 1;
 const categoryWeight = 0.5;
 const nounWeight = 0.5;
 
-/** The weight of a part, from 1 to 3. */
+/**
+ * Returns the weight of a query part, from 1 to 3; the larger the weight, the more important it is to keep
+ * the part.
+ */
 const weightOf = ({ count, titleShare, categoryShare }: PartFrequency): number =>
   1 +
   rarityWeight * (1 - Math.log(count) / Math.log(frequencyMax)) +
   titleWeight * titleShare +
   categoryWeight * categoryShare;
 
-/** All combinations of the members, each in the order of the members. */
+/** Returns all combinations of the members of a list; each combination keeps the order of the list. */
 function combine<Member>(members: readonly Member[]): (readonly Member[])[] {
   const [first, ...others] = members;
   if (first === undefined) return [[]];
@@ -80,14 +93,17 @@ function combine<Member>(members: readonly Member[]): (readonly Member[])[] {
   return [...rest.map((own) => [first, ...own]), ...rest];
 }
 
-/** The last word before the first preposition, which usually names the product. */
+/**
+ * Returns the last word before the first preposition of the query (`jacket` in `jacket for kids`), because
+ * this word usually names the product.
+ */
 function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
   const { forms } = search.expanded;
   const preposition = forms.findIndex(({ part }) => isPreposition(part.text));
   return forms.slice(0, Math.max(preposition, 0)).findLast((part) => !isStopWord(part, search))?.part;
 }
 
-/** Whether a part is a stop word in the language of the search. */
+/** Returns true if a part of the query is a stop word (such as `the`) in the language of the search. */
 export const isStopWord = (
   part: QueryPartForms,
   { input, expanded }: Pick<QueryToRelax, "input" | "expanded">,

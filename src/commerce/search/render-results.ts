@@ -22,7 +22,10 @@ export interface SearchHit {
   readonly score: number;
   readonly matched: readonly MatchedField[];
   readonly titleHighlight: string | null;
-  /** The parts of the score; null if the search is not explained. */
+  /**
+   * The parts of the hit's score; null if the request did not ask for an explanation, or if the search has no
+   * words.
+   */
   readonly explanation: SearchExplanation | null;
 }
 
@@ -39,7 +42,7 @@ type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 /** One found product, as the search statement returns it. */
 export interface SearchHitRow extends ProductSummaryRow {
   readonly score: number;
-  /** This field and the following ones are present only if the search has words. */
+  /** This field and the next ones up to `inText` are present only if the search has words. */
   readonly stemmer?: string;
   readonly titleStems?: readonly (string | null)[] | null;
   readonly inCode?: boolean;
@@ -47,7 +50,7 @@ export interface SearchHitRow extends ProductSummaryRow {
   readonly inBrand?: boolean;
   readonly inCategory?: boolean;
   readonly inText?: boolean;
-  /** Present only if the search is explained. */
+  /** The parts of the hit's score; present only if the request asked for an explanation. */
   readonly explanation?: {
     readonly tier: number;
     readonly isInStock: boolean;
@@ -63,7 +66,8 @@ export function renderSearchHit(hit: SearchHitRow, expanded: ExpandedQuery): Sea
     return { productId: id, locale, score, matched: [], titleHighlight: null, explanation: null };
   const titleHighlight = highlightTitle({ title, stemmer, titleStems }, expanded);
   const fields = matchedIn(hit);
-  // No field contains all words of a term such as `back pack` if they are spread over several fields.
+  // If the words of a query are spread over several fields, no single field contains all of them. The title
+  // then counts as matched if some of its words are highlighted.
   const matched = fields.length === 0 && titleHighlight !== null ? (["title"] as const) : fields;
   return { productId: id, locale, score, matched, titleHighlight, explanation: explain(hit) };
 }
@@ -116,7 +120,7 @@ export function renderSearchFacets(
     { key: "category", buckets: categories },
     { key: "merchant", buckets: raw.merchant.map(({ value, label, count }) => ({ value, label, count })) },
     { key: "brand", buckets: raw.brand.map(({ value, count }) => ({ value, label: value, count })) },
-    // Labels are the API's availability codes; clients translate them.
+    // The labels of availabilities are the codes of the API, which clients translate.
     {
       key: "availability",
       buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })),
@@ -134,8 +138,9 @@ export function renderSearchFacets(
 }
 
 /**
- * Builds price buckets with the value `from-to` in minor units, excluding `to`. After the twentieth range,
- * the remaining counts are added to the last bucket, whose range then has no upper end.
+ * Builds the buckets of the price facet. A bucket has the value `from-to` in minor units; `to` itself is
+ * excluded. There are at most twenty buckets: the last one also counts all higher prices and then has no
+ * upper end.
  */
 function priceBuckets(counts: SearchFacetRows["price"], locale: string, currency: string): Bucket[] {
   const shown = counts
@@ -155,14 +160,14 @@ function priceBuckets(counts: SearchFacetRows["price"], locale: string, currency
 
 interface PriceSpan {
   readonly from: number;
-  /** Upper end of the range in minor units, exclusive; undefined if there is no upper end. */
+  /** Upper end of the price range in minor units, exclusive; undefined if the range has no upper end. */
   readonly to: number | undefined;
 }
 
 const labelsMax = 20_000;
 /**
- * Cached labels of price ranges. The same few combinations of range, locale and currency recur, and
- * `Intl.NumberFormat` is slow to create.
+ * Cached labels of price ranges. The same combinations of range, locale and currency occur again and again,
+ * and creating an `Intl.NumberFormat` is slow.
  */
 const labels = new LRUCache<string, string>({ max: labelsMax });
 

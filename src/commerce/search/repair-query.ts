@@ -1,6 +1,6 @@
 /**
- * Repairs a query that finds nothing. First misspelt words are corrected; if the corrected query finds
- * nothing either, compounds of which only one part is known are split, and words are left out.
+ * Repairs a query that finds nothing. First misspelt words are corrected. If the corrected query finds
+ * nothing either, compounds of which only one part is a known word are split, and words are left out.
  */
 import { correctWords, type QueryToCorrect } from "./correct-words.ts";
 import {
@@ -27,7 +27,7 @@ export interface CorrectedQuery {
   readonly corrected: string;
 }
 
-/** Corrects misspelt words; undefined if no word is corrected. */
+/** Corrects the misspelt words of a query; returns undefined if no word is corrected. */
 export async function correctQuery(search: QueryToRepair): Promise<CorrectedQuery | undefined> {
   const expanded = await splitDense(search);
   const corrections = await correctWords(search, expanded);
@@ -42,7 +42,10 @@ export interface RelaxedQuery {
   readonly dropped: readonly string[];
 }
 
-/** Leaves out words, so that the query finds products; undefined if no word of the query is found. */
+/**
+ * Leaves out words of the query until it finds products; returns undefined if no product contains any word of
+ * the query.
+ */
 export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | undefined> {
   const { expanded, dropped } = await choosePartsOf(search, await splitDense(search));
   if (dropped === undefined) return undefined;
@@ -67,24 +70,29 @@ async function splitDense({ expanded, expand }: QueryToRepair): Promise<Expanded
 
 interface ChosenParts {
   readonly expanded: ExpandedQuery;
-  /** The parts that are left out; undefined if no part finds a product. */
+  /** The parts of the query that are left out; undefined if no product contains any part. */
   readonly dropped: readonly QueryPart[] | undefined;
 }
 
 async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promise<ChosenParts> {
   const { expanded, frequencyOf } = await splitUnknownCompounds(search, query);
-  // The unsplit query has been run already and found nothing; a split query is a new one.
+  // The original query has already been searched and found nothing. A query that was split into more parts is
+  // different and has not been searched yet.
   const isWholeTried = expanded === search.expanded;
   const kept = await chooseQueryPartsToKeep({ ...search, expanded, frequencyOf, isWholeTried });
   const dropped = kept && expanded.query.parts.filter((part) => !kept.has(part));
-  // Words that the vocabulary joins are separate if they would be left out together.
+  // If words that the vocabulary joins (`power bank`) would be left out together, the query is tried again
+  // with these words separate, so that one of them can be kept.
   const isJoinedDropped = dropped?.some((part) => part.words.length > 1 && isWordPart(part)) === true;
   if (!isJoinedDropped) return { expanded, dropped };
   const words = parseSearchQuery(expanded.query.words.map(({ raw }) => raw).join(" "));
   return choosePartsOf(search, await search.expand(words, { isJoined: false }));
 }
 
-/** Whether a part consists of words, and is no quantity and no filler. */
+/**
+ * Returns true if the part of the query consists of ordinary words, not of a quantity or a filler such as
+ * `best`.
+ */
 const isWordPart = ({ quantity, isFiller }: QueryPart): boolean => quantity === undefined && !isFiller;
 
 interface MeasuredQuery {
@@ -93,8 +101,9 @@ interface MeasuredQuery {
 }
 
 /**
- * Splits compounds that no product has, so that one of their parts may be left out: `Wander|jacke`. A part
- * must name a kind of product, so it counts only if it is in titles, brands or categories.
+ * Splits compounds that no product contains, so that one half can be left out: `Wanderjacke` → `Wander`,
+ * `Jacke`. A half only counts as found if titles, brands or categories contain it, because it must name a
+ * kind of product.
  */
 async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQuery): Promise<MeasuredQuery> {
   const frequencyOf = await measurePartFrequencies(search, withoutStopWordParts(expanded));

@@ -42,8 +42,8 @@ export interface CountedSearch {
 export interface SearchCounts {
   readonly note: (search: CountedSearch) => void;
   /**
-   * Writes all counts that may be written. Counts that the database does not accept are written by the next
-   * flush.
+   * Writes the counts of all queries that enough clients searched for. If writing to the database fails, the
+   * next flush writes these counts.
    */
   readonly flush: () => Promise<void>;
   readonly start: () => void;
@@ -63,14 +63,17 @@ interface Entry {
   readonly query: string;
   /** Hashes of the clients that searched for the query, at most `clientsPerQueryMin`. */
   readonly clients: Set<string>;
-  /** Number of searches for the query since these counts were last written to the database. */
+  /** Number of searches for the query that are not yet written to the database. */
   searches: number;
   empty: number;
 }
 
 export function createSearchCounts({ db, clock, log }: SearchCountsOptions): SearchCounts {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
-  /** Random key of this process; never stored, so that nobody can find the client of a hash. */
+  /**
+   * Random key of this process with which clients are hashed. The key is never stored, so that the client of
+   * a hash cannot be found.
+   */
   const key = randomBytes(32);
   const hashOf = (client: string): string =>
     createHmac("sha256", key).update(client).digest("base64").slice(0, 16);
@@ -118,7 +121,10 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
   };
 }
 
-/** Writes the entries that enough clients searched for, and drops past days. Failed writes are retried later. */
+/**
+ * Writes the counts of queries that enough clients searched for, and drops the counts of past days. If a
+ * write fails, a later flush repeats it.
+ */
 async function writeEntries(
   entries: LRUCache<string, Entry>,
   { db, clock, log }: SearchCountsOptions,
@@ -128,7 +134,7 @@ async function writeEntries(
     ({ clients, searches }) => clients.size >= clientsPerQueryMin && searches > 0,
   );
   const taken = due.map((entry) => ({ ...entry }));
-  // Searches that arrive during the write are counted for the next write.
+  // Searches that arrive while counts are being written belong to the next write.
   for (const entry of due) entry.searches = entry.empty = 0;
   try {
     if (taken.length > 0) await saveCounts(db, taken);
@@ -142,7 +148,7 @@ async function writeEntries(
   dropPastDays(entries, today);
 }
 
-/** Drops entries of past days that have nothing left to write. */
+/** Drops the counts of past days that are already written or may not be written. */
 function dropPastDays(entries: LRUCache<string, Entry>, today: string): void {
   for (const [name, { day, clients, searches }] of entries.entries())
     if (day < today && (clients.size < clientsPerQueryMin || searches === 0)) entries.delete(name);
@@ -176,7 +182,10 @@ export async function deleteOldSearchCounts(db: Database, now: Date): Promise<vo
 }
 
 const mailAddress = /\S@\S/;
-/** Nine or more digits, with separators and adjacent letters: telephone, account and card numbers. */
+/**
+ * Matches nine or more digits, also with separators and adjacent letters, because such numbers may be
+ * telephone, account or card numbers.
+ */
 const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\p{Nd}]*/gu;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Separates a search into its form, which determines the SQL text (filters and sort order), and the values
- * bound as parameters. Searches of the same form share one prepared statement.
+ * Separates a search into its form (the filters and the sort order, which determine the SQL text) and the
+ * values that are bound as parameters. Searches of the same form share one prepared statement.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -34,11 +34,14 @@ export const searchMatchesMax = 10_000;
 export const searchPageSizeMax = 100;
 
 export interface MatchLimits {
-  /** Catalogues with fewer documents rank all matches, without reading a sample. */
+  /**
+   * If the catalogue has fewer documents than this, all matches are ranked and no random sample is read
+   * first.
+   */
   readonly documentsMin: number;
-  /** About how many documents with all words in the title are ranked. */
+  /** Approximate maximum number of ranked documents that contain all words of the query in the title. */
   readonly titlesMax: number;
-  /** About how many documents are ranked in addition, wherever they have the words. */
+  /** Approximate maximum number of further ranked documents, which may contain the words in any field. */
   readonly othersMax: number;
 }
 
@@ -55,20 +58,29 @@ export interface SearchInput {
   readonly sort: SearchSort;
   readonly page: number;
   readonly pageSize: number;
-  /** Filters of the GraphQL schema; REST has only category and merchant. */
+  /**
+   * Filters that only GraphQL offers. The filters by category and merchant, which REST offers too, are
+   * separate fields.
+   */
   readonly filters?: SearchFilters | undefined;
-  /** True adds the parts of the score to each hit. */
+  /** If true, each hit contains the parts of its score. */
   readonly isExplained?: boolean | undefined;
-  /** True counts the facets of attributes. */
+  /** If true, the search also counts facets of attributes, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
   /** Limits other than `defaultMatchLimits`. */
   readonly matchLimits?: MatchLimits;
 }
 
-/** A product must match all filters, and one value of each filter. */
+/**
+ * Filters of a search. A product must pass all of them; it passes a filter with several values if it has one
+ * of the values.
+ */
 export interface SearchFilters {
   readonly brands?: readonly string[] | undefined;
-  /** Range of the lowest price in the country, both ends included. Offers in other currencies do not match. */
+  /**
+   * Range of the product's lowest price in the country; both ends are included. Offers in other currencies
+   * than that of the range do not match.
+   */
   readonly price?: PriceFilter | undefined;
   readonly availabilities?: readonly Availability[] | undefined;
   readonly attributes?: readonly AttributeFilter[] | undefined;
@@ -86,7 +98,10 @@ interface AttributeFilter {
 }
 
 export interface SearchStatementForm {
-  /** False if there are neither words nor filters that need the full-text index; then offers are read. */
+  /**
+   * True if the search has words, or filters that need the full-text index. If false, the search reads offers
+   * instead of documents.
+   */
   readonly hasWords: boolean;
   /** True if the search text may be a SKU or GTIN. */
   readonly hasCode: boolean;
@@ -96,9 +111,12 @@ export interface SearchStatementForm {
   readonly hasAvailability: boolean;
   readonly hasAttributeFacets: boolean;
   readonly isExplained: boolean;
-  /** True if the index finds candidates by `candidates`, of which `filtered` keeps the matches. */
+  /**
+   * True if the index finds documents by the simpler tsquery `candidates`, and the tsquery `filtered` then
+   * selects the matches among them.
+   */
   readonly hasCandidates: boolean;
-  /** True if only a part of the candidates is read; see `planMatches`. */
+  /** True if the search ranks only a part of the matches, because there are too many; see `planMatches`. */
   readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
@@ -147,17 +165,17 @@ export function resolvedLocaleSql(
 }
 
 /**
- * SQL condition that the merchant is not suspended. Usually no merchant is suspended and nothing is checked
- * per match. PostgreSQL keeps the few suspended merchants in a hash table; a join could be planned as a
- * comparison of every match with every merchant.
+ * SQL condition that the merchant is not suspended. Usually no merchant is suspended, and the condition costs
+ * nothing per match. It is not a join, because PostgreSQL might then compare every match with every merchant;
+ * with `not in`, PostgreSQL keeps the few suspended merchants in a hash table.
  */
 export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id
     from merchant where status = 'suspended'))`;
 
 /**
- * SQL for the main currency. If all offers of the country have the same currency, that currency is used
- * without counting.
+ * SQL for the main currency of the matches. If all offers of the country have the same currency, that
+ * currency is used, and no matches need to be counted.
  */
 export const mainCurrencySql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency
@@ -203,11 +221,14 @@ export function getSearchParameterValues(
   };
 }
 
-/** Whether the search needs the full-text index. */
+/** Whether the search has words or filters that need the full-text index. */
 export const needsFullTextIndex = ({ q, filters }: SearchInput): boolean =>
   q.trim() !== "" || Object.values(filters ?? {}).some((filter) => filter !== undefined);
 
-/** Returns the parameters that depend on the words: tsquery texts, and texts compared with `strpos`. */
+/**
+ * Returns the parameters that depend on the words of the query: texts of tsqueries, and texts that SQL
+ * compares with `strpos`.
+ */
 function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
   const { query } = expanded;
   const anyText = matchAnyQueryPart(expanded, { weight: "D", isAnyLexeme: true });
@@ -232,9 +253,9 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
 }
 
 /**
- * The words of a query as they are searched in a title that has a space at each end. A dense word (without
- * spaces around it) may begin anywhere. The last word may be the beginning of a longer word, unless it is
- * known.
+ * Returns the text that is searched in titles as a whole phrase. Titles get a space at each end, so a space
+ * in the phrase marks the border of a word. A phrase that begins with a dense word (without spaces around it)
+ * may begin anywhere. The last word may be the beginning of a longer word, unless it is a known word.
  */
 export function buildTitlePhrase({ query, forms }: ExpandedQuery): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");

@@ -34,13 +34,13 @@ export interface SearchResult {
   readonly totalItems: number;
   readonly totalItemsRelation: "exact" | "at_least";
   readonly currency: string | null;
-  /** Locale in which most matches are shown; the requested locale if nothing was found. */
+  /** Locale in which most of the found products are shown; the requested locale if nothing was found. */
   readonly localeResolved: string;
   readonly facets: readonly SearchFacet[];
   readonly query: {
     readonly normalized: string;
     readonly corrected: string | null;
-    /** Words that the found products need not contain. */
+    /** Words of the query that the found products need not contain. */
     readonly dropped: readonly string[];
   };
   readonly indexedAt: Date;
@@ -80,7 +80,10 @@ interface SearchRun {
   readonly input: SearchInput;
   readonly query: ParsedSearchQuery;
   readonly now: Date;
-  /** True if the search is repeated because stems or vocabulary had changed since they were cached. */
+  /**
+   * True if the search runs a second time because its first run found that the cached stems or vocabulary
+   * were outdated.
+   */
   readonly isAgain?: true;
 }
 
@@ -126,8 +129,8 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
 }
 
 /**
- * Whether the cached stems and vocabulary are those of the database. Both checks run, because each clears its
- * cache.
+ * Returns true if the cached stems and the cached vocabulary are those of the database. Both checks always
+ * run, because each check clears its own cache if it is outdated.
  */
 const isCacheCurrent = (
   reader: DatabaseReader,
@@ -138,7 +141,7 @@ const isCacheCurrent = (
     clearVocabularyCacheIfOutdated(reader, vocabularyVersion ?? ""),
   ].every(Boolean);
 
-/** Runs the statement of a search, or reads its page from the cache if it has no words. */
+/** Runs the search statement. If the search has no words, the page may come from the cache instead. */
 function findMatches(
   reader: DatabaseReader,
   { form, values }: Pick<FinishedSearch, "form" | "values">,

@@ -38,9 +38,9 @@ const firstMax = 200;
 const max = sql.raw(String(searchMatchesMax));
 
 /**
- * Builds the statement. `base` contains all matches of the words or, without words, the first matches in the
- * sort order. `found` contains the counted matches. `main` contains the currency of most matches; only prices
- * in that currency are compared.
+ * Builds the search statement from common table expressions. `base` contains all matches of the words;
+ * without words, it contains the first matches in the sort order. `found` contains the matches that are
+ * counted. `main` contains the currency of most matches; only prices in that currency are compared.
  */
 export function buildSearchStatement(form: SearchStatementForm): Sql {
   const { base, main, order } = form.hasWords ? matchesOfWordsSql(form) : matchesWithoutWordsSql(form);
@@ -73,14 +73,17 @@ export function buildSearchStatement(form: SearchStatementForm): Sql {
 
 const indexedAt = sql`(select max(indexed_at) from search_document)`;
 
-/** Additional columns of a search without words, for the cache: the first products and the snapshot. */
+/**
+ * Additional columns that the statement of a search without words returns for the cache: the first products
+ * and the PostgreSQL snapshot.
+ */
 const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale',
   locale) order by place), '[]')
     from base where place <= ${sql.raw(String(firstMax))}) as first, pg_current_snapshot()::text as snapshot`;
 
 /**
- * Builds the statement for a page whose products are cached. `is_current` is false if a product has changed
- * since the cached snapshot.
+ * Builds the statement for a page of search results whose products are cached. `is_current` is false if a
+ * product has changed since the cached snapshot.
  */
 export function getCachedPageStatement(): Sql {
   const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
@@ -93,8 +96,8 @@ export function getCachedPageStatement(): Sql {
 }
 
 /**
- * Returns all matches, or the best ones if there are more than the limit. PostgreSQL evaluates the conditions
- * on `size` first and reads only one of the two branches.
+ * SQL that returns all matches, or only the best ones if there are more than the maximum. PostgreSQL
+ * evaluates the conditions on `size` first, so it reads only one of the two branches of the union.
  */
 function bestOf(order: Sql): Sql {
   return sql`
@@ -104,8 +107,8 @@ function bestOf(order: Sql): Sql {
 }
 
 /**
- * Lists the locales of the indexed documents. The recursion jumps from locale to locale in the index instead
- * of reading all terms.
+ * SQL that lists the locales of the search documents. The recursion jumps in the index from one locale to the
+ * next, instead of reading all terms.
  */
 function usedLocales({ hasWords }: SearchStatementForm): Sql {
   if (!hasWords) return sql``;
@@ -164,7 +167,7 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
 
 const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
 
-/** The parts of the score of a hit. */
+/** SQL for the parts of a hit's score: tier, stock, popularity step and text rank. */
 const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${scoreTierSql(form)},
   'isInStock', ${isOfferInStockSql(offerKey)}, 'popularityStep', ${offerPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
@@ -187,17 +190,23 @@ export interface SearchFacetRows {
   readonly merchant: readonly { value: string; label: string; count: number }[];
   readonly brand: readonly { value: string; count: number }[];
   readonly availability: readonly { value: string; count: number }[];
-  /** Present only if they were requested. `value` is `code:value`. */
+  /**
+   * Counts by attribute value; present only if the request asked for facets of attributes. `value` has the
+   * form `code:value`, for example `material:wood`.
+   */
   readonly attributes?: readonly { value: string; count: number }[];
-  /** `step` is the number of the highest price step that is not above the price; 0 means below the first step. */
+  /**
+   * Counts by price step. `step` is the number of the highest step that is not above the price; 0 means that
+   * the price is below the first step.
+   */
   readonly price: readonly { step: number; count: number }[];
 }
 
 const buckets = sql.raw(String(facetBucketsMax));
 
 /**
- * Counts the matches in three groupings, distinguished by `kind`: by merchant and categories, by brand, and
- * by locale and offer key. Each grouping has few different values.
+ * SQL that counts the matches in three groupings, which the column `kind` distinguishes: by merchant and
+ * categories, by brand, and by locale and offer key. Each grouping has only few groups.
  */
 function countedIn(found: Sql): Sql {
   return sql`

@@ -1,7 +1,8 @@
 /**
- * Looks up stems of words in the dictionaries included in PostgreSQL. Words are folded and looked up one at a
- * time, so no text parser is involved. Stems of query words are cached, because stems never change. The
- * indexed languages may change at any time; every search checks them and clears the cache after a change.
+ * Reads the stems of words from the dictionaries included in PostgreSQL. Words are folded and passed one at a
+ * time, so no text parser is involved. Stems of query words are cached, because the stem of a word never
+ * changes. The set of indexed languages may change at any time; every search checks it and clears the cache
+ * after a change.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -64,7 +65,7 @@ export async function loadStems(
   const lists = JSON.stringify(
     Object.fromEntries(names.map((name) => [name, [...(wanted.get(name) ?? [])]])),
   );
-  // A dictionary that the server does not have returns no stems.
+  // If the PostgreSQL server lacks a dictionary, the words of that language get no stems.
   const { rows } = await sql<{ stemmer: string; words: string[]; stems: string[] }>`
     select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary,
     w.word))[1], '')) as stems
@@ -80,14 +81,14 @@ export async function loadStems(
 }
 
 /**
- * Looks up the stems of words in all indexed languages. The result has at least one entry; `simple`
+ * Returns the stems of words in all indexed languages. The result has at least one entry; the entry `simple`
  * represents the languages without a stemmer.
  */
 export async function loadStemsOfIndexedLanguages(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
 ): Promise<StemsByStemmer> {
-  // The recursion jumps from locale to locale in the index instead of reading all terms.
+  // The recursion jumps in the index from one locale to the next, instead of reading all terms.
   const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
     with recursive used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -113,7 +114,10 @@ export async function loadStemsOfIndexedLanguages(
 }
 
 interface StemCache {
-  /** Stemmers of the indexed languages; empty if they have not been loaded yet. */
+  /**
+   * Names of the stemmers of the indexed languages; empty if the languages have not been read from the
+   * database yet.
+   */
   stemmers: readonly string[];
   /** Cached stems of words: word → stemmer → stem. */
   readonly words: LRUCache<string, ReadonlyMap<string, string>>;
@@ -133,8 +137,9 @@ export async function getCachedStems(
   words: ReadonlySet<string>,
 ): Promise<StemsByStemmer> {
   const cache = stemCacheOf(reader);
-  // Another search may change the cache while this one waits for the database. The result therefore
-  // combines one copy of the cache with the rows read for it.
+  // Another search may change the cache of stems while this search waits for the database. The result
+  // therefore uses the cached stems as they were before the wait, together with the stems that this search
+  // read.
   const { stemmers, words: cachedWords } = cache;
   const found = new Map([...words].flatMap((word) => [[word, cachedWords.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
@@ -177,7 +182,10 @@ function stemsIn(read: StemsByStemmer, word: string): ReadonlyMap<string, string
   return stems;
 }
 
-/** Returns whether the cache matches the locales of the indexed documents; clears the cache if it does not. */
+/**
+ * Returns true if the cached stems are those of the languages in the search index. Clears the cache
+ * otherwise.
+ */
 export function clearStemCacheIfOutdated(
   reader: DatabaseReader,
   locales: readonly (string | null)[],

@@ -1,7 +1,7 @@
 /**
- * Synonyms of a merchant in one locale. A rule without replacements makes its terms equivalent; a rule with
+ * Synonyms of a merchant in one locale. A rule without replacements makes its terms equivalent. A rule with
  * replacements lets a search for a term also find the replacements, but not the other way round. A change
- * replaces the whole list, so that a list can be exported, edited and imported.
+ * replaces the whole list of rules, so that merchants can export, edit and import the list.
  */
 import { sql } from "kysely";
 import { requireVersion, type CommandContext } from "#commerce/command-context.ts";
@@ -20,9 +20,12 @@ import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-r
 import { joinWords, splitWords } from "./tokens.ts";
 
 export interface SynonymRule {
-  /** Words or phrases of one to three words. */
+  /** The terms of the synonym rule: words, or phrases of at most three words. */
   readonly terms: readonly string[];
-  /** Words that a search for a term also finds; empty if the terms are equivalent. */
+  /**
+   * Words that a search for one of the rule's terms also finds; empty if the terms are equivalent to each
+   * other.
+   */
   readonly replacements: readonly string[];
 }
 
@@ -130,7 +133,7 @@ export async function saveSynonyms(
   await insertSearchTerms(transaction, toSearchTerms(locale, words, stems.get(stemmer)));
 }
 
-/** Terms of rules are part of the vocabulary, so that typos in them are corrected. */
+/** The terms of synonym rules are added to the vocabulary, so that typos in these terms are corrected. */
 const toSearchTerms = (
   locale: string,
   words: ReadonlyMap<string, string>,
@@ -143,7 +146,10 @@ interface SynonymPair {
   readonly synonym: string;
 }
 
-/** The pairs of a rule. A phrase is also stored with its words stemmed, so that plurals find the synonyms. */
+/**
+ * Returns the pairs of phrase and synonym that a synonym rule defines. Each phrase is also stored with its
+ * words stemmed, so that the plural of a word finds its synonyms too.
+ */
 function pairsOf(
   { terms, replacements }: SynonymRule,
   stems: ReadonlyMap<string, string> | undefined,

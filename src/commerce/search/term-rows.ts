@@ -1,6 +1,6 @@
 /**
- * Rows of the vocabulary: each word of the documents once per locale, with the keys by which compounds are
- * found by their end and misspelt words are corrected.
+ * Builds the rows of the vocabulary. Each word of the search documents has one row per locale. The row's keys
+ * serve to find compounds by their end and to correct misspelt words.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -13,11 +13,17 @@ import { reverseText } from "./word-vocabulary.ts";
 export interface SearchTermRow {
   readonly locale: string;
   readonly term: string;
-  /** `getCompoundStem` of the term in reverse, so that compounds are found by their end. */
+  /**
+   * The stem of the term (see `getCompoundStem`), written backwards. An index on this column finds compounds
+   * by their end.
+   */
   readonly reversed: string;
   /** Keys for typo correction; null for words that occur only in summaries and descriptions. */
   readonly typoKeys: readonly number[] | null;
-  /** The term in lower case with its accents; null if it has none, or without keys. */
+  /**
+   * The term in lower case with its accents; null if the term has no accents, or occurs only in summaries and
+   * descriptions.
+   */
   readonly spelling: string | null;
 }
 
@@ -57,9 +63,9 @@ export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): S
 });
 
 /**
- * Inserts only missing terms, in a fixed order, so that two transactions that add the same terms wait for
- * each other instead of deadlocking. A term of descriptions that now occurs in a title gets its keys for typo
- * correction.
+ * Inserts the terms that the vocabulary lacks, in a fixed order, so that two transactions that add the same
+ * terms wait for each other instead of deadlocking. If a term occurred only in descriptions before and now
+ * occurs in a title, its existing row gets the keys for typo correction.
  */
 export async function insertSearchTerms(handle: Transaction, rows: readonly SearchTermRow[]): Promise<void> {
   await sql`

@@ -7,11 +7,11 @@
 export interface SearchWord {
   /** The word in normalized form: letters and digits without case and accents. */
   readonly text: string;
-  /** The word in lower case with its accents, as stop words are listed. */
+  /** The word in lower case with its accents. The lists of stop words contain words in this form. */
   readonly raw: string;
   /**
-   * True for a run in a script without spaces between words, for example Chinese or Thai; `splitDenseWord`
-   * splits it further.
+   * True for a run of text in a script without spaces between words, for example Chinese or Thai.
+   * `splitDenseWord` splits such a run into segments.
    */
   readonly isDense: boolean;
   /** Index of the word's first character in the text. */
@@ -21,8 +21,8 @@ export interface SearchWord {
 
 const wordLengthMax = 64;
 
-// Soft hyphens and joiners occur inside words. Japanese squared words (U+3300 to U+33FF) are symbols in
-// Unicode, but are read as words.
+// Words may contain soft hyphens and joiners (U+200C, U+200D). Japanese squared words (U+3300 to U+33FF) also
+// count as letters: Unicode classifies them as symbols, but people read them as words.
 const letter = String.raw`[\p{L}\p{M}\p{N}\u00ad\u200c\u200d\u3300-\u33ff]`;
 const dense = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]`;
 const runs = new RegExp(String.raw`(?<dense>[${letter}&&${dense}]+)|[${letter}--${dense}]+`, "gv");
@@ -52,8 +52,9 @@ const truncateWord = (word: string): string =>
   word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
 /**
- * Combining marks that `foldText` removes: those of Latin, Greek, Arabic and Hebrew. Marks of kana, Indic and
- * Thai are letters and stay, and so does the breve of й, which distinguishes it from и.
+ * The combining marks (accents) of Latin, Greek, Arabic and Hebrew, which `foldText` removes. Marks of kana,
+ * Indic scripts and Thai stay, because they are part of the letter. The breve of й also stays, because it
+ * distinguishes й from и.
  */
 const marks =
   // eslint-disable-next-line no-misleading-character-class -- The ranges contain combining marks on purpose.
@@ -86,10 +87,13 @@ export function foldText(text: string): string {
     .replaceAll(toSpellOut, (character) => spelledOutLetters[character] ?? character);
 }
 
-// The locale does not matter, because the segmenter uses the same dictionaries for every locale.
+// Any locale would do here, because the segmenter uses the same dictionaries for every locale.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
-/** Splits a dense word into segments by dictionary, so that シューズ finds both シューズ and ランニングシューズ. */
+/**
+ * Splits a dense word (text without spaces) into segments by dictionary, so that a search for シューズ (shoes)
+ * also finds ランニングシューズ (running shoes).
+ */
 export function splitDenseWord(text: string): string[] {
   return [...segmenter.segment(text)].map(({ segment }) => truncateWord(segment));
 }
@@ -128,7 +132,7 @@ export function listLexemes(words: readonly SearchWord[]): Set<string> {
 
 const hyphenated = /[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)+/gu;
 
-/** Returns hyphenated words in joined form: `T-Shirt` → `tshirt`. */
+/** Returns the hyphenated words of a text in joined form: `T-Shirt` → `tshirt`. */
 export function findJoinedForms(text: string): string[] {
   return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => normalizeCode(form)) : [];
 }

@@ -6,11 +6,14 @@
  * end.
  */
 
-/** Words are compared by the keys of this many first letters, which limits a word to 29 keys. */
+/**
+ * Number of first letters of a word from which its typo keys are computed. Seven letters limit a word to 29
+ * keys.
+ */
 const prefixLength = 7;
 const twoTyposLengthMin = 8;
 const oneTypoLengthMin = 4;
-/** The shortest compound: a first part of 3 letters and an end of 5. */
+/** Minimum number of letters of a compound: a first part of 3 letters and an end of 5 letters. */
 const compoundLengthMin = 8;
 const endMark = "<";
 const lettersOnly = /^[\p{L}\p{M}]+$/u;
@@ -27,8 +30,9 @@ export function getMaxCorrectedTypos(word: string): 0 | 1 | 2 {
 }
 
 /**
- * Keys of a vocabulary term, stored in the index. A query word with two typos may be two letters longer. For
- * compounds, the keys of the term's end are included.
+ * Returns the typo keys of a vocabulary term, which are stored in the search index. A misspelt word may be up
+ * to two letters longer than the term, so a term gets keys even if it is shorter than the words that are
+ * corrected. For compounds, the keys of the end are included.
  */
 export function computeTypoKeysOfTerm(
   term: string,
@@ -41,17 +45,23 @@ export function computeTypoKeysOfTerm(
   return isCompound && length >= compoundLengthMin ? [...keys, ...computeTypoKeysOfEnd(term, 2)] : keys;
 }
 
-/** Keys of a query word with at most `typos` typos. */
+/** Returns the typo keys of a query word that may contain up to `typos` typos. */
 export const computeTypoKeys = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).slice(0, prefixLength), { typos });
 
-/** Keys of the end of a word, which a compound shares with a word that is its end. */
+/**
+ * Returns typo keys computed from the last letters of a word. A compound and the word that is its end have
+ * such keys in common (`Handkaffeemühle` and `Kaffeemühle`).
+ */
 export const computeTypoKeysOfEnd = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).toReversed().slice(0, prefixLength), { typos, mark: endMark });
 
 interface DeletionKeys {
   readonly typos: 0 | 1 | 2;
-  /** Distinguishes the keys of ends from the keys of beginnings. */
+  /**
+   * Text that is put before the hashed letters, so that keys of word ends differ from keys of word
+   * beginnings.
+   */
   readonly mark?: string;
 }
 
@@ -70,7 +80,10 @@ function withoutOneLetter(text: string): string[] {
   return letters.map((_, index) => letters.toSpliced(index, 1).join(""));
 }
 
-/** FNV-1a with 32 bits as a signed integer. Colliding keys cost a comparison, not a wrong correction. */
+/**
+ * Hashes a text with FNV-1a to a signed 32-bit integer. If two texts have the same hash, one more word is
+ * compared, but no word is corrected wrongly.
+ */
 function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)

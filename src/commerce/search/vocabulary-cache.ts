@@ -1,21 +1,25 @@
 /**
- * Caches what the vocabulary says about words of queries. An entry is valid until the vocabulary or a list of
- * synonyms changes; every search with words reads the current version and clears the cache after a change.
+ * Caches the vocabulary's data about words of queries. An entry is valid until the vocabulary or a list of
+ * synonyms changes. Every search with words reads the current version, and clears the cache if the version
+ * has changed.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
-/** What the vocabulary says about a word or a phrase of a query. */
+/** The vocabulary's data about one word or phrase of a query. */
 export interface WordEntry {
   readonly isKnown: boolean;
-  /** True if a known word begins with this word. */
+  /** True if the vocabulary contains a word that begins with this word. */
   readonly isPrefix: boolean;
-  /** The word with folded umlauts, if the vocabulary has it: `kaffeemuehle` → `kaffeemuhle`. */
+  /**
+   * The folded form of a word that spells umlauts with two letters, if the vocabulary contains that form:
+   * `kaffeemuehle` → `kaffeemuhle`.
+   */
   readonly umlautForm: string | null;
-  /** Known compounds that end with this word. */
+  /** Compounds of the vocabulary that end with this word. */
   readonly compounds: readonly string[];
-  /** Two known words that form this word; null if there are none. */
+  /** Two words of the vocabulary that form this word when joined; null if there are none. */
   readonly split: readonly [string, string] | null;
   /**
    * The beginning and the end of a compound of which at least one is a known word: `Wanderjacke` → `Wander`,
@@ -32,7 +36,7 @@ export interface WordSynonym {
   readonly phrase: string;
 }
 
-/** A word to which a misspelt word may be corrected. */
+/** A vocabulary word that is a candidate for the correction of a misspelt word. */
 export interface TypoCandidate {
   /** The folded word. */
   readonly correct: string;
@@ -42,14 +46,17 @@ export interface TypoCandidate {
 }
 
 interface VocabularyCache {
-  /** The state of vocabulary and synonyms for which the entries are valid. */
+  /** The version of vocabulary and synonyms for which the cached entries are valid. */
   version: string;
   readonly entries: LRUCache<string, WordEntry>;
   readonly candidates: LRUCache<string, readonly TypoCandidate[]>;
 }
 
 const entriesMax = 20_000;
-/** Entries are read again after this time, in case a change was committed out of order. */
+/**
+ * Maximum age of a cached entry in milliseconds. It bounds the error if transactions commit in another order
+ * than their version numbers, so that the cache misses a change.
+ */
 const entryMs = 300_000;
 const caches = new WeakMap<DatabaseReader, VocabularyCache>();
 
@@ -63,7 +70,10 @@ export function getVocabularyCache(reader: DatabaseReader): VocabularyCache {
   return cache;
 }
 
-/** The candidates of misspelt words, valid until the vocabulary changes. */
+/**
+ * Returns the cached candidates for the correction of misspelt words; they are valid until the vocabulary
+ * changes.
+ */
 export const getTypoCandidatesCache = (reader: DatabaseReader): VocabularyCache["candidates"] =>
   getVocabularyCache(reader).candidates;
 
@@ -73,11 +83,14 @@ export function clearVocabularyCache(cache: VocabularyCache, version: string): v
   cache.version = version;
 }
 
-/** The version of vocabulary and synonyms, as part of a statement. */
+/** SQL expression for the current version of vocabulary and synonyms, for use in other statements. */
 export const vocabularyVersionSql = sql<string>`(select coalesce(max(id), 0) from search_term) || '/' ||
   (select coalesce(max(version), 0) from search_synonym_list)`;
 
-/** Clears the cache if it is valid for another version; returns whether it was valid. */
+/**
+ * Clears the cache if its entries belong to another version of the vocabulary. Returns true if the cache was
+ * current.
+ */
 export function clearVocabularyCacheIfOutdated(reader: DatabaseReader, version: string): boolean {
   const cache = getVocabularyCache(reader);
   if (cache.version === version) return true;

@@ -1,6 +1,7 @@
 /**
- * The forms in which a part of a query may occur in a document. Exact forms are other spellings of the same
- * words; loose forms are stems, compounds, synonyms and irregular plurals, which rank below exact forms.
+ * Finds the forms in which a part of a query may occur in a document. Exact forms are other spellings of the
+ * same words. Loose forms are stems, compounds, synonyms and irregular plurals; documents with loose forms
+ * rank below documents with exact forms.
  */
 import { prefixCompoundStemmers } from "./compounds.ts";
 import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
@@ -12,16 +13,19 @@ import type { Vocabulary } from "./word-vocabulary.ts";
 
 export interface Lexeme {
   readonly text: string;
-  /** True if the lexeme may be the beginning of a longer word. */
+  /** True if the document may also contain a longer word that begins with the lexeme. */
   readonly isPrefix?: boolean;
 }
 
-/** A document has a form if it has all lexemes, one of the languages, and one of the merchants. */
+/**
+ * A form of a query part. A document contains the form if it has all lexemes, its language is one of the
+ * form's languages, and its merchant is one of the form's merchants.
+ */
 export interface WordForm {
   readonly lexemes: readonly Lexeme[];
   /** Stemmers of the languages in which the form is valid; all languages if left out. */
   readonly stemmers?: readonly string[];
-  /** True if only titles are searched for the form, because its words alone are too general. */
+  /** True if the form is searched only in titles. Its words are too general to be searched in other fields. */
   readonly isTitleOnly?: boolean;
   /** Merchants for whose products the form is valid; all merchants if left out. */
   readonly merchants?: readonly string[];
@@ -31,17 +35,20 @@ export interface QueryPartForms {
   readonly part: QueryPart;
   readonly exact: readonly WordForm[];
   readonly loose: readonly WordForm[];
-  /** Forms that find a document but do not raise its tier: longer words that begin with a known word. */
+  /**
+   * Forms that find a document but do not raise its score tier: longer words that begin with a known word of
+   * the query.
+   */
   readonly weak: readonly WordForm[];
-  /** Stemmers of the languages in which the part is a stop word. */
+  /** Stemmers of the languages in which this part of the query is a stop word. */
   readonly stopIn: readonly string[];
-  /** True if the vocabulary contains the word. */
+  /** True if the vocabulary contains the word of this query part. */
   readonly isKnown: boolean;
-  /** The parts of a compound of which only one is known; null for other words. */
+  /** The two halves of a compound of which only one is a known word; null for other words. */
   readonly partlyKnownSplit: WordEntry["partlyKnownSplit"];
 }
 
-/** A query with the forms of its parts. */
+/** A query together with the word forms of its parts. */
 export interface ExpandedQuery {
   readonly query: ParsedSearchQuery;
   readonly stems: StemsByStemmer;
@@ -81,7 +88,10 @@ function formsOfPart(part: QueryPart, { stems, vocabulary, synonyms: known }: Qu
   };
 }
 
-/** The forms of a quantity, or of words that the vocabulary joins. */
+/**
+ * Returns the forms of a query part with several words: a quantity (`0.5 l`), or words that the vocabulary
+ * joins (`power bank`).
+ */
 function formsOfPhrase(part: QueryPart, entry: WordEntry | undefined): WordForm[] {
   const { words, isLast, quantity } = part;
   const separate = words.map(({ text }, index) => ({
@@ -124,7 +134,10 @@ function formsOfWord(
   return { exact, loose, weak };
 }
 
-/** The two words of which a word consists. If the word itself is known, they are searched in titles only. */
+/**
+ * Returns a form with the two words of which a word consists. If the vocabulary contains the whole word, the
+ * two words are searched in titles only.
+ */
 const splitForms = ({ split, isKnown }: WordEntry): WordForm[] =>
   split === null
     ? []
@@ -133,7 +146,10 @@ const splitForms = ({ split, isKnown }: WordEntry): WordForm[] =>
 const prefixLengthMin = 4;
 const umlautStemmers = ["danish", "finnish", "german", "norwegian", "swedish"];
 
-/** Compounds that begin with the word, in the languages that join compounds. */
+/**
+ * Returns a form that finds compounds that begin with the word, in the languages that write compounds as one
+ * word.
+ */
 function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
   const stemmers = [...stems]
     .filter(([stemmer, own]) => prefixCompoundStemmers.has(stemmer) && own.get(text) !== "")
@@ -141,7 +157,7 @@ function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
   return stemmers.length === 0 ? [] : [{ lexemes: [{ text, isPrefix: true }], stemmers }];
 }
 
-/** The stems of a word, each with the languages in which it has this stem. */
+/** Returns one form for each different stem of a word, with the languages in which the word has this stem. */
 function stemForms(text: string, stems: StemsByStemmer): WordForm[] {
   const own = [...stems].flatMap(([stemmer, words]) => {
     const stem = words.get(text);
@@ -184,8 +200,9 @@ function synonymForms(entry: WordEntry | undefined, knowledge: QueryWordData | u
 }
 
 /**
- * The character pairs of each segment of a dense word. A single kana beside other segments is usually a
- * particle, which a product's text may lack, so it is left out.
+ * Returns the pairs of adjacent characters of each segment of a dense word. A segment of a single kana is
+ * usually a particle, which the text of a product may lack; the function leaves it out if there are other
+ * segments.
  */
 function denseForm(text: string): WordForm {
   const segments = splitDenseWord(text);

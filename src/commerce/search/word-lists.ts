@@ -3,7 +3,10 @@
  * plurals, and the spelling of umlauts with two letters. All words are in the folded form of `foldText`.
  */
 
-/** Words that buyers add but that describe no product. They are required only if the query has no others. */
+/**
+ * Words that buyers add but that describe no product, for example `best`. Found products must contain such
+ * words only if the query has no other words.
+ */
 const fillerWords: ReadonlySet<string> = new Set(
   (
     "best better good great nice cheap cheapest affordable buy order online shop store sale sales deal deals " +
@@ -57,12 +60,16 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The other number of an irregular English noun: `knives` → `knife`; undefined for other words. */
+/**
+ * Returns the plural or singular of an irregular English noun, for example `knife` for `knives`; undefined
+ * for other words.
+ */
 export const getIrregularForm = (word: string): string | undefined => irregularForms.get(word);
 
 /**
- * The folded form of a word that spells umlauts with two letters: `kaffeemuehle` → `kaffeemuhle`. Undefined
- * if the word has no such spelling. `foldText` folds `ü` to `u`, so both spellings meet there.
+ * Returns the folded form of a word that spells umlauts with two letters: `kaffeemuehle` → `kaffeemuhle`.
+ * Returns undefined if the word has no such spelling. `foldText` turns `ü` into `u`, so both spellings get
+ * the same folded form.
  */
 export function foldUmlautDigraphs(word: string): string | undefined {
   const folded = word.replaceAll(/(?<![aeq])([aou])e/g, "$1").replaceAll("aa", "a");

@@ -1,8 +1,8 @@
 /**
- * Looks words of queries up in the vocabulary of the indexed products: whether a word is known, compounds
- * that end with the word (`Pfanne` → `Gusseisenpfanne`), two known words of which it consists (`Kaffeemühle`
- * → `Kaffee`, `Mühle`), words that it forms with its neighbor (`power bank` → `powerbank`), and synonyms. The
- * results are cached until the vocabulary or the synonyms change.
+ * Reads the vocabulary's data about words of a query: whether a word is known, compounds that end with the
+ * word (`Pfanne` → `Gusseisenpfanne`), two known words of which the word consists (`Kaffeemühle` → `Kaffee`,
+ * `Mühle`), words that it forms with its neighbor (`power bank` → `powerbank`), and synonyms. The results are
+ * cached until the vocabulary or the synonyms change.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -25,10 +25,10 @@ import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
 
 export type Vocabulary = ReadonlyMap<string, WordEntry>;
 
-/** The words and phrases to look up, and the stems of the words. */
+/** The words and phrases whose vocabulary data is wanted, and the stems of the words. */
 export interface VocabularyQuery {
   readonly words: readonly string[];
-  /** Two or three neighboring words of the query, joined by spaces; synonyms are looked up for them. */
+  /** Phrases of two or three neighboring words of the query, joined by spaces. They may have synonyms. */
   readonly phrases: readonly string[];
   readonly stems: StemsByStemmer;
 }
@@ -50,7 +50,8 @@ export async function readVocabulary(reader: DatabaseReader, query: VocabularyQu
   const { version, entries } = await loadEntries(reader, missing);
   if (cache.version !== version) {
     clearVocabularyCache(cache, version);
-    // Entries of another version are not combined with the new ones.
+    // The cached entries belong to an older version of the vocabulary than the entries just read. Everything
+    // is read again, so that the result contains only one version.
     if (found.size > 0) return readVocabulary(reader, query);
   }
   for (const [text, entry] of entries) {
@@ -62,10 +63,16 @@ export async function readVocabulary(reader: DatabaseReader, query: VocabularyQu
 
 const compoundsMax = 50;
 const restLengthMin = 3;
-/** The first part of a compound has a vowel, so `Schmutz` is no compound of `Mütze`, whose stem is `mutz`. */
+/**
+ * SQL pattern for a vowel. The part before the end of a compound must contain a vowel. `Schmutz` is therefore
+ * not mistaken for a compound that ends with `Mütze`, whose stem is `mutz`.
+ */
 const vowel = "[aeiouy]";
 const suffixLengthMin = 3;
-/** Sorts after every continuation of a text. */
+/**
+ * SQL for the highest Unicode character. A text followed by this character sorts after all words that begin
+ * with the text.
+ */
 const afterAll = sql`chr(1114111)`;
 
 interface VocabularyRow {
@@ -78,7 +85,7 @@ interface VocabularyRow {
 
 interface Suffix {
   readonly word: string;
-  /** The word, or the word with folded umlauts. */
+  /** The searched word, or the searched word with folded umlauts. */
   readonly form: string;
   readonly reversed: string;
   readonly languages: readonly string[];
@@ -146,7 +153,8 @@ function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
   return compoundLanguages.flatMap(({ stemmer, isRestKnown }) => {
     const stem = stems.get(stemmer)?.get(form);
     const own = stem === undefined || stem === "" ? "" : getCompoundStem(form, stemmer, stem);
-    // English compounds are looked up only with a known first part: "head" for "headlamp".
+    // English compounds such as `headlamp` are found by their end only if their first part (`head`) is a
+    // known word too.
     if (own.length < suffixLengthMin) return [];
     return [
       {
@@ -166,7 +174,10 @@ function stemsOf(text: string, stems: StemsByStemmer): string[] {
   return [...new Set(stemmed)].filter((stem) => stem !== text);
 }
 
-/** Prefers a known end, because it names the kind of product, and then the longest known part. */
+/**
+ * Chooses between several ways to split a compound. Prefers a split whose end is a known word, because the
+ * end names the kind of product; then the split with the longest known part.
+ */
 function findPartlyKnown(
   splits: readonly (readonly [string, string])[],
   known: ReadonlySet<string>,
@@ -194,7 +205,7 @@ interface LookedUp {
   readonly phrases: readonly string[];
   readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
   readonly umlautForms: ReadonlyMap<string, string | undefined>;
-  /** For each word or phrase its text and its stems; synonyms are looked up by these. */
+  /** For each word or phrase: the text and its stems, by which its synonyms are found. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
 }
 
