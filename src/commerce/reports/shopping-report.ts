@@ -78,24 +78,26 @@ interface FunnelRow {
 function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
     with made as materialized (
-      select c.id, ${reportBucketNumberSql("c.created_at", buckets)} as bucket from cart c
+      select c.id, c.order_id, ${reportBucketNumberSql("c.created_at", buckets)} as bucket from cart c
       where ${buildReportScopeCondition(scope, "c", "created_at")} and c.status <> 'merged'),
     checkout as materialized (
       select m.bucket, s.cart_id, case when s.status = 'open' and s.expires_at <= ${now}::timestamptz
       then 'expired' else s.status end as status,
         s.cancel_reason, s.submitted_at is not null or exists (select from payment p
         where p.session_id = s.id) as is_submitted
-      from made m join hosted_checkout_session s on s.cart_id = m.id)
+      from made m join hosted_checkout_session s on s.cart_id = m.id),
+    checked_out as (
+      select bucket, count(*)::int as carts, count(*) filter (where is_submitted)::int as submitted
+      from (select bucket, cart_id, bool_or(is_submitted) as is_submitted from checkout group by 1, 2) as c
+      group by 1)
     select bucket, 'carts' as step, null as status, null as reason, count(*)::int as count from made
     group by 1
     union all
-    select bucket, 'checkouts', null, null, count(distinct cart_id)::int from checkout group by 1
+    select bucket, 'checkouts', null, null, carts from checked_out
     union all
-    select bucket, 'submittedCheckouts', null, null, count(distinct cart_id)::int from checkout
-    where is_submitted group by 1
+    select bucket, 'submittedCheckouts', null, null, submitted from checked_out where submitted > 0
     union all
-    select m.bucket, 'orders', null, null, count(*)::int from made m join sales_order o on o.cart_id = m.id
-    group by 1
+    select bucket, 'orders', null, null, count(*)::int from made where order_id is not null group by 1
     union all
     select bucket, 'sessions', status, cancel_reason, count(*)::int from checkout
     group by 1, status, cancel_reason`;

@@ -87,9 +87,9 @@ function statements(order: OrderParts): string[] {
     ];
   };
   return [
-    `insert into cart (id, merchant_id, country, currency, market_id, tax_included, locale, status, ended_at,
-      created_at, updated_at, expires_at)
-      values ('${cart}', ${common}, '${marketId}', true, 'en', 'completed', ${at}, ${at}, ${at}, ${at})`,
+    `insert into cart (id, merchant_id, country, currency, market_id, tax_included, locale, status, order_id,
+      ended_at, created_at, updated_at, expires_at)
+      values ('${cart}', ${common}, '${marketId}', true, 'en', 'completed', '${made}', ${at}, ${at}, ${at}, ${at})`,
     `insert into hosted_checkout_session (id, merchant_id, country, currency, cart_id, status, locale,
       amount_total_minor, success_url, cancel_url, submitted_at, completed_at, created_at, updated_at,
       expires_at)
