@@ -6,7 +6,11 @@
  */
 import type { Pool } from "pg";
 import { type StemmedTitle, highlightTitle } from "#commerce/search/highlight-title.ts";
-import { matchAllQueryParts, matchAnyForm, matchAnyQueryPart } from "#commerce/search/match-query.ts";
+import {
+  buildTsqueryOfAllParts,
+  buildRankingTsquery,
+  buildTsqueryOfAnyPart,
+} from "#commerce/search/match-query.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
 import { buildTitlePhrase } from "#commerce/search/search-form.ts";
@@ -216,20 +220,20 @@ function itemOf(hit: Hit, title: string | null): unknown {
 /** The parameters, in the order of the statement. */
 function wordValues(expanded: ExpandedQuery, category: string | null): string[] {
   const { query } = expanded;
-  const all = matchAllQueryParts(expanded);
+  const all = buildTsqueryOfAllParts(expanded);
   return [
     category === null ? all : `(${all}) & '#${category}'`,
-    matchAllQueryParts(expanded, { forms: "ranked" }),
-    matchAllQueryParts(expanded, { weight: "B", forms: "exact" }),
-    matchAllQueryParts(expanded, { weight: "B", forms: "ranked" }),
-    matchAllQueryParts(expanded, { weight: "BC", forms: "ranked" }),
-    matchAnyQueryPart(expanded, { weight: "B" }),
-    matchAnyForm(expanded),
+    buildTsqueryOfAllParts(expanded, { forms: "ranked" }),
+    buildTsqueryOfAllParts(expanded, { weight: "B", forms: "exact" }),
+    buildTsqueryOfAllParts(expanded, { weight: "B", forms: "ranked" }),
+    buildTsqueryOfAllParts(expanded, { weight: "BC", forms: "ranked" }),
+    buildTsqueryOfAnyPart(expanded, { weight: "B" }),
+    buildRankingTsquery(expanded),
     buildTitlePhrase(expanded),
-    matchAnyQueryPart(expanded, { weight: "A", isAnyLexeme: true }),
-    matchAnyQueryPart(expanded, { weight: "B", isAnyLexeme: true }),
-    matchAnyQueryPart(expanded, { weight: "C", isAnyLexeme: true }),
-    matchAnyQueryPart(expanded, { weight: "D", isAnyLexeme: true }),
+    buildTsqueryOfAnyPart(expanded, { weight: "A", isAnyLexeme: true }),
+    buildTsqueryOfAnyPart(expanded, { weight: "B", isAnyLexeme: true }),
+    buildTsqueryOfAnyPart(expanded, { weight: "C", isAnyLexeme: true }),
+    buildTsqueryOfAnyPart(expanded, { weight: "D", isAnyLexeme: true }),
     ...(query.code === null ? [] : [` ${query.code} `, ` ${query.code}`]),
   ];
 }

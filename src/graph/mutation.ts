@@ -27,11 +27,14 @@ export interface MutationContext<Context> {
   /** Whether the mutation has the argument `merchantId`, with which platform callers name the merchant. */
   readonly hasMerchantId: boolean;
   /** Checks the argument `merchantId` before the transaction of the mutation begins. */
-  readonly open: (request: GraphContext, merchantId: string | null | undefined) => OpenedMutation<Context>;
+  readonly open: (
+    request: GraphContext,
+    merchantId: string | null | undefined,
+  ) => AuthorizedMutation<Context>;
 }
 
 /** A mutation whose argument `merchantId` has been checked and whose command has not yet run. */
-export interface OpenedMutation<Context> {
+export interface AuthorizedMutation<Context> {
   /** The id of the merchant whose data changes; null for data of the platform. */
   readonly merchantId: string | null;
   /** Runs the mutation's command, and then publishes the events of the command's changes. */

@@ -94,11 +94,11 @@ export function recordCredentialForLog(request: FastifyRequest, viewer: Internal
 const replays = new WeakMap<FastifyRequest, boolean>();
 
 /** Records whether the answer is a replay of a stored answer. The header `Idempotent-Replayed` shows this. */
-export function setReplayed(request: FastifyRequest, isReplay: boolean): void {
+export function recordReplayedAnswer(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);
 }
 
-export function wasReplayed(request: FastifyRequest): boolean | undefined {
+export function isReplayedAnswer(request: FastifyRequest): boolean | undefined {
   return replays.get(request);
 }
 

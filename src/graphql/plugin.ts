@@ -20,15 +20,15 @@ import {
   getClientKey,
   type InternalAuthentication,
   recordCredentialForLog,
-  wasReplayed,
-  setReplayed,
+  isReplayedAnswer,
+  recordReplayedAnswer,
   setViewer,
   getViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
 import { translateFailures } from "./failures.ts";
 import { createEventStreams, type EventStreams, sendEvents } from "./event-streams.ts";
-import { rememberAcceptHeader, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
+import { recordEventStreamAccepted, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
 
 export interface GraphqlOptions {
   readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
@@ -77,13 +77,13 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
     handler: async (request, reply) => {
       // Yoga must answer with JSON even if the Accept header does not list JSON, because every client can
       // read JSON. Only the results of subscriptions are sent in another format.
-      rememberAcceptHeader(request);
+      recordEventStreamAccepted(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
       const results = getSubscriptionResults(request);
       if (results !== undefined) return sendEvents(reply, results);
       for (const [name, value] of response.headers) void reply.header(name, value);
-      const isReplay = wasReplayed(request);
+      const isReplay = isReplayedAnswer(request);
       if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
       return reply
         .code(response.status)
@@ -118,7 +118,7 @@ function contextsOf({
       ...callerDetailsOf(request, viewer),
       client: getClientKey(request),
       source,
-      onOnce: ({ isReplay }) => setReplayed(request, isReplay),
+      onOnce: ({ isReplay }) => recordReplayedAnswer(request, isReplay),
     });
   };
 }

@@ -59,7 +59,7 @@ const accepting = new WeakSet<FastifyRequest>();
  * Records whether the caller accepts server-sent events. Called before the Accept header is replaced for
  * Yoga.
  */
-export function rememberAcceptHeader(caller: FastifyRequest): void {
+export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 

@@ -11,7 +11,7 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
-import { requireNoDispute } from "#commerce/orders/order-checks.ts";
+import { requireNoDisputedPayment } from "#commerce/orders/order-checks.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
@@ -125,7 +125,8 @@ function distributeWithinLines(
 /** Refuses to settle a return that needs a refund while a payment of the order is disputed. */
 export function requireRefundNotDisputed(settled: ReturnToSettle): void {
   const isCredit = settled.found.settlement === "store_credit";
-  if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0) requireNoDispute(settled.order);
+  if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0)
+    requireNoDisputedPayment(settled.order);
 }
 
 /** Writes the settlement to the order's lines and the return. The caller closes the return. */

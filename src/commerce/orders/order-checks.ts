@@ -146,7 +146,7 @@ export function createOrderConflict(
 }
 
 /** Throws while a payment of the order is disputed: a disputed payment can be neither captured nor refunded. */
-export function requireNoDispute(order: OrderAggregate): void {
+export function requireNoDisputedPayment(order: OrderAggregate): void {
   if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
   throw createOrderFailure("invalid_state", order, {
     reason: "payment_disputed",

@@ -15,7 +15,7 @@ import {
   computeTypoKeysOfEnd,
   getMaxCorrectedTypos,
 } from "./typo-distance.ts";
-import type { ExpandedQuery, QueryPartForms } from "./word-forms.ts";
+import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
 import { type TypoCandidate, getTypoCandidatesCache } from "./vocabulary-cache.ts";
 
 export interface QueryToCorrect extends FilteredSearch {
@@ -176,7 +176,7 @@ function spellingOfEnd(end: string, spelling: string): string {
 }
 
 interface CandidateWithForms extends Candidate {
-  readonly forms: QueryPartForms;
+  readonly forms: ExpandedQueryPart;
 }
 
 /**

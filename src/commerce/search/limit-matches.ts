@@ -10,7 +10,7 @@ import { LRUCache } from "lru-cache";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { sampleParts, sampleSizes } from "./index-rows.ts";
-import { matchAllQueryParts, toPopularityLexeme, quoteLexeme, toSampleLexeme } from "./match-query.ts";
+import { buildTsqueryOfAllParts, toPopularityLexeme, quoteLexeme, toSampleLexeme } from "./match-query.ts";
 import { isFoundBy, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
 import { offerPopularitySql, popularityStepMax } from "./offer-key.ts";
 import {
@@ -62,16 +62,16 @@ interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimit
  * for candidates that are checked afterwards. If the search has too many matches, only the most popular ones
  * are read.
  */
-export async function planMatches(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
+export async function planMatchLimits(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
   const hasCandidates = values["candidates"] !== values["filtered"];
   const isSampled = isLargeCatalogue(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
   if (!isSampled) return { hasCandidates, isLimited: false, values };
   const rows = await readSample(reader, search);
-  const limit = limitWords(rows, input.matchLimits ?? defaultMatchLimits);
+  const limit = buildRankingLimits(rows, input.matchLimits ?? defaultMatchLimits);
   if (limit === undefined)
     return { hasCandidates: hasCandidates && !hasManyFalseCandidates(rows), isLimited: false, values };
-  const titles = matchAllQueryParts(expanded, { isTitle: true, forms: "ranked", isCandidate: true });
+  const titles = buildTsqueryOfAllParts(expanded, { isTitle: true, forms: "ranked", isCandidate: true });
   const limits = {
     titleCandidates: matchWithFilters(titles, input),
     titlesLimit: limit.titles,
@@ -154,7 +154,7 @@ export interface WordLimits {
  * Returns the tsqueries that limit the ranked documents; undefined if there are few enough matches to rank
  * all of them.
  */
-export function limitWords(
+export function buildRankingLimits(
   steps: readonly SampledPopularityStep[],
   { titlesMax, othersMax }: MatchLimits,
 ): WordLimits | undefined {

@@ -2,7 +2,7 @@
  * Builds PostgreSQL tsqueries from the word forms of a query. Every lexeme in a tsquery is quoted, so the
  * buyer's text can never act as an operator.
  */
-import type { ExpandedQuery, Lexeme, QueryPartForms, WordForm } from "./word-forms.ts";
+import type { ExpandedQuery, Lexeme, ExpandedQueryPart, WordForm } from "./word-forms.ts";
 
 /**
  * Field weights of the index: A for SKU and GTIN, B for title, C for brand, D for category names (column
@@ -49,7 +49,7 @@ const joinedPartsMax = 4;
  * a longer word. Documents that contain all words of the query joined into one also match (`t shirt` →
  * `tshirt`, parts of a SKU).
  */
-export function matchAllQueryParts({ query, forms }: ExpandedQuery, options: MatchOptions = {}): string {
+export function buildTsqueryOfAllParts({ query, forms }: ExpandedQuery, options: MatchOptions = {}): string {
   if (forms.length === 0) return matchNothing;
   const clauses = requiredParts(forms, options).map((part) => {
     // If a word of the query is a stop word in the language of a document, the document need not contain the
@@ -70,21 +70,21 @@ export function matchAllQueryParts({ query, forms }: ExpandedQuery, options: Mat
  * most documents of a language contain them.
  */
 function requiredParts(
-  forms: readonly QueryPartForms[],
+  forms: readonly ExpandedQueryPart[],
   { isCandidate = false }: MatchOptions,
-): readonly QueryPartForms[] {
+): readonly ExpandedQueryPart[] {
   const others = isCandidate ? forms.filter(({ stopIn }) => stopIn.length === 0) : [];
   return others.length === 0 ? forms : others;
 }
 
 /** Builds a tsquery for documents that contain the given part of the query. */
-export const matchQueryPart = (
-  part: QueryPartForms,
+export const buildTsqueryOfPart = (
+  part: ExpandedQueryPart,
   options: MatchOptions = { hasMerchants: true },
 ): string => anyClause(partClauses(part, options));
 
 /** Builds a tsquery for documents that contain at least one part of the query. */
-export function matchAnyQueryPart({ forms }: ExpandedQuery, options: MatchOptions = {}): string {
+export function buildTsqueryOfAnyPart({ forms }: ExpandedQuery, options: MatchOptions = {}): string {
   const clauses = forms.map((part) => {
     const silent = part.part.isLast ? [] : part.stopIn.map((stemmer) => `!'${toLanguageLexeme(stemmer)}'`);
     return [anyClause(partClauses(part, options)), ...silent].join(" & ");
@@ -96,7 +96,7 @@ export function matchAnyQueryPart({ forms }: ExpandedQuery, options: MatchOption
  * Builds the tsquery for `ts_rank`, which computes the text rank. It contains the word forms of all parts in
  * all languages.
  */
-export function matchAnyForm({ forms }: ExpandedQuery): string {
+export function buildRankingTsquery({ forms }: ExpandedQuery): string {
   const ranked = forms.filter(({ part, stopIn }) => part.isLast || stopIn.length === 0);
   const clauses = ranked.flatMap(({ exact, loose }) =>
     [...exact, ...loose.filter(({ merchants }) => merchants === undefined)].map((form) =>
@@ -137,7 +137,7 @@ export const toSampleLexeme = (size: number): string => `%${size}`;
 export const toPopularityLexeme = (step: number): string => `+${step}`;
 export const toAttributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
 
-function partClauses({ exact, loose, weak }: QueryPartForms, options: MatchOptions): string[] {
+function partClauses({ exact, loose, weak }: ExpandedQueryPart, options: MatchOptions): string[] {
   const forms = { exact, ranked: [...exact, ...loose], all: [...exact, ...loose, ...weak] };
   return forms[options.forms ?? "all"].map((form) => formClause(form, options));
 }

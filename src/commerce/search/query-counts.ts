@@ -7,11 +7,11 @@ import { type RawBuilder, sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { matchQueryPart } from "./match-query.ts";
+import { buildTsqueryOfPart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
 import { isFoundByQuery, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
 import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
-import type { QueryPartForms } from "./word-forms.ts";
+import type { ExpandedQueryPart } from "./word-forms.ts";
 
 /** The search whose filters decide which documents are counted. */
 export interface FilteredSearch {
@@ -30,9 +30,9 @@ const documentCounts: CountCache<{ readonly words: string; readonly count: numbe
 /** Returns, for each part of the query, the number of documents that contain it, at most 1000. */
 export async function countDocuments(
   search: FilteredSearch,
-  parts: readonly QueryPartForms[],
-): Promise<(part: QueryPartForms) => number> {
-  const queries = new Map(parts.map((part) => [matchQueryPart(part), queryOf(part)]));
+  parts: readonly ExpandedQueryPart[],
+): Promise<(part: ExpandedQueryPart) => number> {
+  const queries = new Map(parts.map((part) => [buildTsqueryOfPart(part), queryOf(part)]));
   const rows = await runSampled(search, {
     name: "count",
     cache: documentCounts,
@@ -44,12 +44,12 @@ export async function countDocuments(
   const counts = new Map(
     rows.map(([{ words, count }, factor]) => [words, Math.min(count * factor, countedMax)]),
   );
-  return (part) => counts.get(matchQueryPart(part)) ?? 0;
+  return (part) => counts.get(buildTsqueryOfPart(part)) ?? 0;
 }
 
-const queryOf = (part: QueryPartForms): QueryToCount => ({
-  words: matchQueryPart(part),
-  candidates: matchQueryPart(part, { isCandidate: true }),
+const queryOf = (part: ExpandedQueryPart): TsqueryToCount => ({
+  words: buildTsqueryOfPart(part),
+  candidates: buildTsqueryOfPart(part, { isCandidate: true }),
 });
 
 /** How often a part of the query occurs in documents, and in which fields. */
@@ -85,12 +85,12 @@ const partCounts: CountCache<PartCounts> = new WeakMap();
 /** Measures how often each part of a query occurs in documents, and in which fields. */
 export async function measurePartFrequencies(
   search: FilteredSearch,
-  parts: readonly QueryPartForms[],
-): Promise<(part: QueryPartForms) => PartFrequency> {
+  parts: readonly ExpandedQueryPart[],
+): Promise<(part: ExpandedQueryPart) => PartFrequency> {
   const queries = parts.map((part) => ({
     ...queryOf(part),
-    title: matchQueryPart(part, { weight: "BC", hasMerchants: false }),
-    category: matchQueryPart(part, { weight: "D", hasMerchants: false }),
+    title: buildTsqueryOfPart(part, { weight: "BC", hasMerchants: false }),
+    category: buildTsqueryOfPart(part, { weight: "D", hasMerchants: false }),
   }));
   const rows = await runSampled(search, {
     name: "measure",
@@ -118,13 +118,13 @@ export async function measurePartFrequencies(
       },
     ]),
   );
-  return (part) => frequencies.get(matchQueryPart(part)) ?? notFound;
+  return (part) => frequencies.get(buildTsqueryOfPart(part)) ?? notFound;
 }
 
 /** Returns the index of the first tsquery that finds a product; undefined if none does. */
 export async function findFirstMatchingQuery(
   search: FilteredSearch,
-  queries: readonly QueryToCount[],
+  queries: readonly TsqueryToCount[],
 ): Promise<number | undefined> {
   const [row] = await runForQueries<{ words: string }>(search, {
     name: "first",
@@ -137,12 +137,12 @@ export async function findFirstMatchingQuery(
 }
 
 /** A tsquery, and a simpler tsquery (`candidates`) for the index, which finds at least the same documents. */
-export interface QueryToCount {
+export interface TsqueryToCount {
   readonly words: string;
   readonly candidates: string;
 }
 
-interface ListedQuery extends QueryToCount {
+interface ListedQuery extends TsqueryToCount {
   readonly title?: string;
   readonly category?: string;
 }

@@ -4,7 +4,7 @@
  * titles and categories, and the noun before a preposition (`jacket` in `jacket for kids`) have a larger
  * weight, because they name the product.
  */
-import { matchAllQueryParts, type MatchOptions } from "./match-query.ts";
+import { buildTsqueryOfAllParts, type MatchOptions } from "./match-query.ts";
 import type { QueryPart } from "./parse-query.ts";
 import {
   type FilteredSearch,
@@ -14,13 +14,13 @@ import {
 } from "./query-counts.ts";
 import { matchWithFilters, type SearchInput } from "./search-form.ts";
 import { getStemmerOfLocale } from "./stems.ts";
-import type { ExpandedQuery, QueryPartForms } from "./word-forms.ts";
+import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
 import { isPreposition } from "./word-lists.ts";
 
 export interface QueryToRelax extends FilteredSearch {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: QueryPartForms) => PartFrequency;
+  readonly frequencyOf: (part: ExpandedQueryPart) => PartFrequency;
   /**
    * True if the query with all its parts has already been searched and found nothing; it is then not searched
    * again.
@@ -54,7 +54,7 @@ export async function chooseQueryPartsToKeep(
     .toSorted((one, other) => other.weight - one.weight);
   const queries = combinations.map(({ parts }) => {
     const match = (options: MatchOptions): string =>
-      matchWithFilters(matchAllQueryParts({ ...expanded, forms: parts }, options), input);
+      matchWithFilters(buildTsqueryOfAllParts({ ...expanded, forms: parts }, options), input);
     return { words: match({ hasMerchants: true }), candidates: match({ isCandidate: true }) };
   });
   const first = await findFirstMatchingQuery(search, queries);
@@ -65,7 +65,7 @@ export async function chooseQueryPartsToKeep(
  * Returns the parts of the query that are not stop words in any language. If there are only stop words,
  * returns all parts.
  */
-export function withoutStopWordParts({ forms }: ExpandedQuery): readonly QueryPartForms[] {
+export function withoutStopWordParts({ forms }: ExpandedQuery): readonly ExpandedQueryPart[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);
   return others.length === 0 ? forms : others;
 }
@@ -105,6 +105,6 @@ function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
 
 /** Returns true if a part of the query is a stop word (such as `the`) in the language of the search. */
 export const isStopWord = (
-  part: QueryPartForms,
+  part: ExpandedQueryPart,
   { input, expanded }: Pick<QueryToRelax, "input" | "expanded">,
 ): boolean => part.stopIn.includes(getStemmerOfLocale(input.locale)) && expanded.forms.length > 1;

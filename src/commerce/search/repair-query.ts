@@ -14,7 +14,7 @@ import {
 import { measurePartFrequencies, type PartFrequency } from "./query-counts.ts";
 import { chooseQueryPartsToKeep, withoutStopWordParts, isStopWord } from "./relax-query.ts";
 import type { SearchInput } from "./search-form.ts";
-import type { ExpandedQuery, QueryPartForms } from "./word-forms.ts";
+import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
 
 export interface QueryToRepair extends QueryToCorrect {
   readonly input: SearchInput;
@@ -97,7 +97,7 @@ const isWordPart = ({ quantity, isFiller }: QueryPart): boolean => quantity === 
 
 interface MeasuredQuery {
   readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: QueryPartForms) => PartFrequency;
+  readonly frequencyOf: (part: ExpandedQueryPart) => PartFrequency;
 }
 
 /**

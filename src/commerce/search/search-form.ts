@@ -10,9 +10,9 @@ import {
   toAttributeLexeme,
   toBrandLexeme,
   toCategoryLexeme,
-  matchAllQueryParts,
-  matchAnyForm,
-  matchAnyQueryPart,
+  buildTsqueryOfAllParts,
+  buildRankingTsquery,
+  buildTsqueryOfAnyPart,
   matchEverything,
   type MatchOptions,
   toMerchantLexeme,
@@ -116,7 +116,7 @@ export interface SearchStatementForm {
    * selects the matches among them.
    */
   readonly hasCandidates: boolean;
-  /** True if the search ranks only a part of the matches, because there are too many; see `planMatches`. */
+  /** True if the search ranks only a part of the matches, because there are too many; see `planMatchLimits`. */
   readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
@@ -231,19 +231,19 @@ export const needsFullTextIndex = ({ q, filters }: SearchInput): boolean =>
  */
 function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
   const { query } = expanded;
-  const anyText = matchAnyQueryPart(expanded, { weight: "D", isAnyLexeme: true });
+  const anyText = buildTsqueryOfAnyPart(expanded, { weight: "D", isAnyLexeme: true });
   return {
-    all: matchAllQueryParts(expanded, { forms: "ranked" }),
+    all: buildTsqueryOfAllParts(expanded, { forms: "ranked" }),
     filtered: matchWithFilters(matchRequired(expanded, input), input),
     candidates: matchWithFilters(matchRequired(expanded, input, { isCandidate: true }), input),
-    exactInTitle: matchAllQueryParts(expanded, { weight: "B", forms: "exact" }),
-    allInTitle: matchAllQueryParts(expanded, { weight: "B", forms: "ranked" }),
-    allInTitleOrBrand: matchAllQueryParts(expanded, { weight: "BC", forms: "ranked" }),
-    partInTitle: matchAnyQueryPart(expanded, { weight: "B" }),
-    any: matchAnyForm(expanded),
-    anyCode: matchAnyQueryPart(expanded, { weight: "A", isAnyLexeme: true }),
-    anyTitle: matchAnyQueryPart(expanded, { weight: "B", isAnyLexeme: true }),
-    anyBrand: matchAnyQueryPart(expanded, { weight: "C", isAnyLexeme: true }),
+    exactInTitle: buildTsqueryOfAllParts(expanded, { weight: "B", forms: "exact" }),
+    allInTitle: buildTsqueryOfAllParts(expanded, { weight: "B", forms: "ranked" }),
+    allInTitleOrBrand: buildTsqueryOfAllParts(expanded, { weight: "BC", forms: "ranked" }),
+    partInTitle: buildTsqueryOfAnyPart(expanded, { weight: "B" }),
+    any: buildRankingTsquery(expanded),
+    anyCode: buildTsqueryOfAnyPart(expanded, { weight: "A", isAnyLexeme: true }),
+    anyTitle: buildTsqueryOfAnyPart(expanded, { weight: "B", isAnyLexeme: true }),
+    anyBrand: buildTsqueryOfAnyPart(expanded, { weight: "C", isAnyLexeme: true }),
     anyCategory: anyText,
     anyText,
     phrase: buildTitlePhrase(expanded),
@@ -267,7 +267,7 @@ const matchRequired = (
   expanded: ExpandedQuery,
   { q }: SearchInput,
   options: MatchOptions = { hasMerchants: true },
-): string => (q.trim() === "" ? matchEverything : matchAllQueryParts(expanded, options));
+): string => (q.trim() === "" ? matchEverything : buildTsqueryOfAllParts(expanded, options));
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 

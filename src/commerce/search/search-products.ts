@@ -10,7 +10,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { browseProducts, getSearchCountsCacheKey, type SearchResultRow } from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { isLargeCatalogue, rememberDocumentCount, planMatches } from "./limit-matches.ts";
+import { isLargeCatalogue, rememberDocumentCount, planMatchLimits } from "./limit-matches.ts";
 import { correctQuery, relaxQuery } from "./repair-query.ts";
 import { type SearchFacet, type SearchHit, renderSearchFacets, renderSearchHit } from "./render-results.ts";
 import { clearStemCacheIfOutdated } from "./stems.ts";
@@ -104,7 +104,7 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
   const allValues = getSearchParameterValues(input, { expanded, now });
   const wholeForm = formOf(input, query);
   const search = { input, expanded, form: wholeForm, values: allValues };
-  const { values, hasCandidates, isLimited } = await planMatches(reader, search);
+  const { values, hasCandidates, isLimited } = await planMatchLimits(reader, search);
   const form = { ...wholeForm, hasCandidates, isLimited };
   const row = await findMatches(reader, { form, values });
   if (row.documentCount !== undefined) rememberDocumentCount(reader, row.documentCount);

@@ -31,7 +31,7 @@ export interface WordForm {
   readonly merchants?: readonly string[];
 }
 
-export interface QueryPartForms {
+export interface ExpandedQueryPart {
   readonly part: QueryPart;
   readonly exact: readonly WordForm[];
   readonly loose: readonly WordForm[];
@@ -53,7 +53,7 @@ export interface ExpandedQuery {
   readonly query: ParsedSearchQuery;
   readonly stems: StemsByStemmer;
   /** Forms of all parts except fillers. */
-  readonly forms: readonly QueryPartForms[];
+  readonly forms: readonly ExpandedQueryPart[];
 }
 
 /** Stems and vocabulary entries of the query's words, and of their synonyms. */
@@ -68,7 +68,10 @@ export function expandQuery(query: ParsedSearchQuery, knowledge: QueryWordData):
   return { query, stems: knowledge.stems, forms };
 }
 
-function formsOfPart(part: QueryPart, { stems, vocabulary, synonyms: known }: QueryWordData): QueryPartForms {
+function formsOfPart(
+  part: QueryPart,
+  { stems, vocabulary, synonyms: known }: QueryWordData,
+): ExpandedQueryPart {
   const [word] = part.words;
   const isWord = part.words.length === 1 && word !== undefined;
   const entry = vocabulary.get(part.text);
@@ -115,7 +118,7 @@ function formsOfWord(
   { isLast }: QueryPart,
   { text }: SearchWord,
   { stems, entry }: WordContext,
-): Pick<QueryPartForms, "exact" | "loose" | "weak"> {
+): Pick<ExpandedQueryPart, "exact" | "loose" | "weak"> {
   const isComplete = entry?.isKnown === true;
   const exact: WordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
   const weak: WordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];

@@ -1,7 +1,7 @@
 /** Searches of a large catalogue rank only the most popular of too many matches. */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { limitWords } from "#commerce/search/limit-matches.ts";
+import { buildRankingLimits } from "#commerce/search/limit-matches.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import { defaultMatchLimits, type MatchLimits, type SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
@@ -94,15 +94,18 @@ describe("the limits of matches", () => {
       { step: 2, candidates: 20, matches: 20, titles: 10 },
       { step: 5, candidates: 2, matches: 2, titles: 1 },
     ];
-    const { titles = "", others = "" } = limitWords(steps, { ...limitsOf(1000), othersMax: 200 }) ?? {};
+    const { titles = "", others = "" } =
+      buildRankingLimits(steps, { ...limitsOf(1000), othersMax: 200 }) ?? {};
     expect(titles).toMatch(/^\('\+9' \| .*'\+5' \| '\+4' \| '\+3' \| '\+2' \| '\+1' \| '%1'\)$/);
     // About 128 of the 200 documents have step 5, which leaves 72 of the 1280 with step 2: 3.6 of 64.
     expect(others).toMatch(/'\+3' \| '\+2' & '%2'\)$/);
   });
 
   it("are left out if all matches can be ranked", () => {
-    expect(limitWords([{ step: 0, candidates: 15, matches: 15, titles: 5 }], limitsOf(1000))).toBeUndefined();
-    expect(limitWords([], limitsOf(1000))).toBeUndefined();
+    expect(
+      buildRankingLimits([{ step: 0, candidates: 15, matches: 15, titles: 5 }], limitsOf(1000)),
+    ).toBeUndefined();
+    expect(buildRankingLimits([], limitsOf(1000))).toBeUndefined();
   });
 });
 

@@ -17,7 +17,7 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
-import { deleteUnreservedUnitRecords } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
+import { reduceUnreservedUnits } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
 export interface UnitsToCancel {
@@ -53,7 +53,7 @@ export async function cancelUnits(
   }));
   await releaseOrderStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
-  await deleteUnreservedUnitRecords(transaction, { order, returnId: null, lines: unreserved });
+  await reduceUnreservedUnits(transaction, { order, returnId: null, lines: unreserved });
   await cancelLineUnits(transaction, order.id, value.lines);
   const events: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },

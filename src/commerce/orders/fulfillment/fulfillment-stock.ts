@@ -92,7 +92,7 @@ export async function allocateFulfillmentUnits(
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableStock(transaction, context, unreservedOf(waiting)));
   requireStock(order, await allocateStock(transaction, context, waiting, order.number));
-  await deleteUnreservedUnitRecords(transaction, {
+  await reduceUnreservedUnits(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
@@ -305,7 +305,7 @@ interface DroppedUnits {
  * Reduces the recorded numbers of units without reserved stock, because stock has been reserved for these
  * units or the units were canceled. The oldest records are reduced first.
  */
-export async function deleteUnreservedUnitRecords(
+export async function reduceUnreservedUnits(
   transaction: Transaction,
   { order, returnId, lines }: DroppedUnits,
 ): Promise<void> {

@@ -24,7 +24,7 @@ import {
   type AmountInput,
   createOrderFailure,
   requireCurrency,
-  requireNoDispute,
+  requireNoDisputedPayment,
 } from "#commerce/orders/order-checks.ts";
 
 export interface PaymentTarget extends ExpectedVersionInput {
@@ -111,7 +111,7 @@ export async function capturePayment(
 
 function amountToCapture(found: OrderAndPayment, requested: number | undefined): number {
   const { order } = found;
-  requireNoDispute(order);
+  requireNoDisputedPayment(order);
   const capturable = computeCapturableAmountMinor(found);
   if (capturable > 0 && (requested ?? capturable) <= capturable) return requested ?? capturable;
   const isNothing = capturable === 0;

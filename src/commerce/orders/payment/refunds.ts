@@ -26,7 +26,7 @@ import {
   requireSelectableUnits,
   requireCurrency,
   requireKnownLines,
-  requireNoDispute,
+  requireNoDisputedPayment,
 } from "#commerce/orders/order-checks.ts";
 import {
   computeRefundableOrderAmountMinor,
@@ -132,7 +132,7 @@ function composeRefund(
 ): RefundComposition {
   requireCurrency(order, amount);
   requireKnownLines(order, chosen ?? []);
-  requireNoDispute(order);
+  requireNoDisputedPayment(order);
   requireFewRefunds(order);
   const lines = toRefundLines(order, chosen ?? []);
   const shippingMinor = shipping === true ? shippingToRefund(order) : 0;
@@ -260,7 +260,7 @@ export async function queueRefund(
   refund: RefundToQueue,
 ): Promise<string> {
   const { order, amountMinor, reason, note = null, lines = [], shippingMinor = 0, returnId = null } = refund;
-  requireNoDispute(order);
+  requireNoDisputedPayment(order);
   const payment = order.payments.find(
     (candidate) => computeRefundablePaymentAmountMinor(candidate) >= amountMinor,
   );
