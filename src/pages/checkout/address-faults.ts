@@ -82,7 +82,7 @@ interface FaultyField {
 }
 
 export interface FieldMessages {
-  /** The message that is shown beside the field. */
+  /** The error message that the checkout page shows beside an address field. */
   readonly message: string;
   /** The message for the list above the form; names the field. */
   readonly summary: string;

@@ -82,7 +82,7 @@ const streetAddress: FieldWords = {
 };
 const city: FieldWords = { label: ["City", "Stadt", "市"], noun: ["the city", "die Stadt", "市"] };
 
-/** Rows of countries whose fields have other words. */
+/** Labels of address fields in countries that use other words, for example "ZIP code" in the United States. */
 const own: readonly (readonly [countries: string, Partial<Record<AddressFormFieldName, FieldWords>>])[] = [
   [
     "US PR GU VI AS MP",

@@ -115,7 +115,7 @@ interface AddressShown {
 
 export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountryNew }: AddressShown): Markup {
   const { say, session, path, isHolder } = visit;
-  // The form starts with the saved address, if this browser has entered it.
+  // The address form is filled with the saved address if this browser has entered that address.
   const values = Object.keys(typed).length > 0 ? typed : toTypedAddress(visit.entered.address);
   const { country, fields, regions } = addressForms(values, visit);
   const isEmailNeeded = isEmailAsked(visit);
@@ -269,7 +269,7 @@ function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: F
   </div>`;
 }
 
-/** Chooses the keyboard that phones show. */
+/** Chooses the kind of keyboard that phones show for an address field. */
 function keyboardFor(name: AddressFormFieldName, country: string): Markup | undefined {
   if (name !== "postalCode") return undefined;
   return hasNumericPostalCode(country) ? html` inputmode="numeric"` : html` autocapitalize="characters"`;

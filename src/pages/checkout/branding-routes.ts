@@ -15,7 +15,7 @@ import type { PageMerchant } from "./documents.ts";
 const logoPath = "/checkout-logo/:hash";
 const themePath = "/checkout-theme/:file";
 
-/** The content of these paths never changes. */
+/** The path of a logo or style sheet contains a hash or the color itself, so its content never changes. */
 const headers = {
   "cache-control": "public, max-age=31536000, immutable",
   "content-security-policy": "default-src 'none'",

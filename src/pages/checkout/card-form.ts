@@ -54,7 +54,7 @@ export function readCard(
   };
 }
 
-/** Reads the card form of a visit. */
+/** Reads the card form that a buyer has sent in a request to the checkout page. */
 export const readVisitCard = ({ say, pageContext }: CheckoutVisit, form: URLSearchParams): CardReading =>
   readCard(form, { say, now: pageContext.services.clock.now() });
 

@@ -62,7 +62,7 @@ interface CheckoutLimits {
 
 export interface CheckoutServices {
   readonly db: Database;
-  /** Decrypts the address and e-mail for the browser that entered them. */
+  /** Decrypts the address and e-mail of a checkout, for the browser that entered them. */
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly log: Log;
@@ -101,7 +101,7 @@ export const createCheckoutServices = ({
   limits: createLimits(limiter),
 });
 
-/** Runs one document of the page as the buyer of its session. */
+/** Runs one GraphQL document of the checkout page as the buyer of the checkout session. */
 function runnerOf(text: string, run: RunDocument, services: GraphServices): RunCheckoutDocument {
   const document = markServiceDocument(parse(text), "A document of the checkout page");
   return async <Value>(

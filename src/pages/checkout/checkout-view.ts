@@ -20,7 +20,7 @@ import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
 /** The state of a page that is shown again after a form was refused: the typed values, errors and a notice. */
 export interface CheckoutFormState {
-  /** The typed address; if set, the address form is open. */
+  /** The address that the buyer has typed; if set, the page shows the address form with it. */
   readonly typed?: TypedAddress;
   readonly fieldFaults?: readonly FieldFault[];
   readonly isCountryNew?: boolean;
@@ -30,7 +30,7 @@ export interface CheckoutFormState {
   readonly codeFault?: string;
   readonly optionId?: string | undefined;
   readonly card?: TypedCard;
-  /** An error message about the whole page. */
+  /** An error message at the top of the checkout page that belongs to no single field. */
   readonly notice?: string;
 }
 
@@ -198,7 +198,7 @@ function contactView({ say, path, session }: CheckoutVisit, { typed, fault }: Co
   </section>`;
 }
 
-/** The values that the promotion code form shows. */
+/** The typed code and the error message that the promotion code form shows. */
 interface PromotionShown {
   readonly typed: string;
   readonly fault: string | undefined;

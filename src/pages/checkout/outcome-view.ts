@@ -95,7 +95,7 @@ export function unknownSessionPage(language: Language): CheckoutPageContent {
 export interface CheckoutMessage {
   readonly title: string;
   readonly text: string;
-  /** A link that loads the same page again. */
+  /** A link that loads the same checkout page again. */
   readonly again?: { readonly text: string; readonly path: string };
 }
 

@@ -19,7 +19,7 @@ export function preferredLanguage({ headers }: FastifyRequest): Language | undef
 
 export interface PageLanguage {
   readonly language: Language;
-  /** The locale in which amounts are formatted. */
+  /** The locale in which the checkout page formats amounts. */
   readonly locale: string;
 }
 
@@ -38,7 +38,7 @@ export function choosePageLanguage(
     : { language: preferred, locale: `${preferred}-${market}` };
 }
 
-/** Stores the chosen language in a cookie of the page. */
+/** Stores the language that the buyer has chosen in a cookie of the checkout page. */
 export function keepLanguage(
   reply: FastifyReply,
   language: Language,

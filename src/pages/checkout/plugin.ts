@@ -102,7 +102,7 @@ async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
 const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
-/** Loads the order, only for the browser that placed it. */
+/** Loads the order of a completed checkout, only for the browser that placed the order. */
 async function orderOf({
   session,
   pageContext,

@@ -11,7 +11,7 @@ type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "langua
 
 export interface SummaryViewOptions {
   readonly promotion: Markup | undefined;
-  /** True if the summary is open at first, because it contains a message to read. */
+  /** True if the order summary is unfolded at first, because it contains a message that the buyer must read. */
   readonly isUnfolded: boolean;
 }
 
@@ -90,7 +90,7 @@ function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): M
   const { totals, promotion } = cart;
   const text = (amount: Amount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
-  // If nothing is missing, the buyer pays exactly this total.
+  // If the checkout lacks no address and delivery, the buyer pays exactly this total.
   const isFinal = session.status !== "open" || findFirstMissingSection(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}

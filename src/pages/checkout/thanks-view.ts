@@ -88,7 +88,7 @@ function withoutOldData(visit: CheckoutVisit): CheckoutVisit {
   return sinceMs < wholeDataMs ? visit : { ...visit, entered: { address: undefined, email: undefined } };
 }
 
-/** Says when the shop opens, with a link that stops it. The script counts the seconds. */
+/** Says in how many seconds the page leads back to the shop, with a link to stay. A script counts the seconds. */
 function countdownView({ session, say, path, language }: CheckoutVisit, seconds: number): Markup {
   const [before = "", after = ""] = say("thanksNext", { merchant: session.merchant.name }).split("{time}");
   const time = html`<span data-seconds>${formatSeconds(seconds, language)}</span>`;

@@ -32,7 +32,7 @@ export interface CheckoutVisit {
   readonly viewer: BuyerViewer;
   readonly session: PageSession;
   readonly browser: PageBrowser;
-  /** True if the browser sent this session's cookie, so it has opened the page before. */
+  /** True if the browser sent the cookie of this checkout session, so the browser has opened the page before. */
   readonly isKnown: boolean;
   /**
    * True if this browser may change the session, pay, and see personal data. That is the browser that last

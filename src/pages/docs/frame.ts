@@ -20,7 +20,7 @@ export interface DocsFrame {
 }
 
 export interface DocsPage {
-  /** The path below /docs; empty for the start page. */
+  /** The path of a documentation page below /docs; empty for the start page. */
   readonly path: string;
   readonly title: string;
   readonly content: Markup;

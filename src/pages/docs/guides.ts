@@ -73,7 +73,7 @@ export function renderGuideContent({ text }: Guide, { publicUrl, home }: GuidePl
   const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) =>
     addressOf(href, home),
   );
-  // The table of contents comes after the first paragraph.
+  // The table of contents of a guide is inserted after its first paragraph.
   const end = body.text.indexOf("</p>") + "</p>".length;
   const [lead, rest] = [new Markup(body.text.slice(0, end)), new Markup(body.text.slice(end))];
   return html`<article class="guide">${lead} ${tableOfContents(headings)} ${rest}</article>`;

@@ -21,7 +21,7 @@ interface OperationPage {
   readonly publicUrl: string;
   /** URL path of the documentation's start page. */
   readonly home: string;
-  /** The example answer, as parsed JSON. */
+  /** The example answer of an operation, as parsed JSON. */
   readonly answer: unknown;
   /** True if the page may fetch the demo's key from `/docs/demo-key`. */
   readonly hasDemoKey: boolean;

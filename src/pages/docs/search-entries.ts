@@ -19,7 +19,7 @@ export interface SearchEntry {
   /** Other names by which the entry is found, for example the operation's id and path. */
   readonly names: string;
   readonly text: string;
-  /** URL path of the page, with the anchor. */
+  /** URL path of the page that a search result opens, with the anchor of the section. */
   readonly url: string;
 }
 

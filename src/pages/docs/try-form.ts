@@ -10,7 +10,7 @@ import type { RequestExample } from "./examples.ts";
 interface TryFormContext {
   readonly example: RequestExample;
   readonly publicUrl: string;
-  /** True adds a button that fills in the demo's key. */
+  /** Whether the form has a button that fills in the demo's API key. */
   readonly hasDemoKey: boolean;
 }
 

@@ -276,7 +276,7 @@ it("there are fifteen questions", () => {
   expect(Object.keys(questions)).toHaveLength(15);
 });
 
-it.each(Object.entries(questions))("%s", async (title, check) => {
+it.each(Object.entries(questions))("the example answers the question: %s", async (title, check) => {
   const example = reportExamples.find((candidate) => candidate.title === title);
   if (example === undefined) throw new Error(`GraphiQL has no example "${title}".`);
   const { body } = await world().graphql(example.query, {

@@ -90,7 +90,7 @@ async function replace(form: HTMLFormElement, button: HTMLButtonElement): Promis
   form.requestSubmit(button);
 }
 
-/** Opens the order summary on wide screens. */
+/** Opens the folded order summary of the checkout page on wide screens. */
 function unfoldOrder(): void {
   const order = document.querySelector<HTMLDetailsElement>("#order-fold");
   if (order !== null && matchMedia("(min-width: 56rem)").matches) order.open = true;

@@ -24,7 +24,7 @@ export function returnToShopAfterDelay(): void {
     if (!(target instanceof HTMLAnchorElement) || !target.matches("[data-stay]")) return;
     event.preventDefault();
     clearInterval(timer);
-    // Loading the page again must not start the time again.
+    // Loading the thank-you page again must not start the countdown to the shop again.
     history.replaceState(null, "", target.href);
     note?.remove();
     link?.focus();

@@ -42,7 +42,7 @@ async function pay(form: HTMLFormElement, button: HTMLButtonElement): Promise<vo
       answer.status < 500 && answer.headers.get("content-type")?.startsWith("text/html") === true;
     const next = isPage ? new DOMParser().parseFromString(await answer.text(), "text/html") : undefined;
     if (next !== undefined && replaceMain(next, typed)) return;
-    // The browser then shows the answer as a page of its own.
+    // If the answer cannot replace the page, the browser sends the form itself and shows the answer as a new page.
     form.toggleAttribute("data-plain", true);
     form.requestSubmit(button);
   } catch {

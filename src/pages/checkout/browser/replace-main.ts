@@ -106,7 +106,7 @@ export const readTypedValues = (form: HTMLFormElement): Typed =>
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
-    // The values of card fields are never sent back, so they are always kept.
+    // The service never sends card numbers back to the page, so the typed values of card fields are kept.
     const isKept = control.matches("[data-kept]") && control.value !== "";
     if (!isKept && stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
     const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);

@@ -144,7 +144,7 @@ function showResults(index: MiniSearch<IndexedEntry>, { query, list, status }: S
   );
 }
 
-/** Kinds are ordered by their best result. */
+/** Groups of search results (guides, operations and so on) are ordered by the best result in each. */
 const rankOf = (kind: string, groups: ReadonlyMap<string, readonly SearchResult[]>): number =>
   -(groups.get(kind)?.[0]?.score ?? 0) + kinds.indexOf(kind) / 1000;
 
@@ -189,7 +189,7 @@ function excerptOf(text: string, terms: readonly string[]): string {
 
 /** Moves between the results with the arrow keys; Enter in the field opens the first result. */
 function moveSelection(event: KeyboardEvent, { input, list }: Pick<SearchElements, "input" | "list">): void {
-  // In a search field, Escape would only clear the text.
+  // Escape closes the search dialog. By default, it would only clear the text of the search field.
   if (event.key === "Escape") {
     event.preventDefault();
     input.closest("dialog")?.close();

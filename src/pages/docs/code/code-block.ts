@@ -15,7 +15,7 @@ import { html, Markup } from "#pages/shared/html.ts";
 const languages = { bash, go, graphql, http, javascript, json, php, python, ruby, typescript };
 for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
 
-/** The syntax of a block by its label. */
+/** The syntax by which a code block is highlighted, by the label of the block. */
 const syntaxOf: Readonly<Record<string, keyof typeof languages>> = {
   curl: "bash",
   Shell: "bash",

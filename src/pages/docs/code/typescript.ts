@@ -1,9 +1,9 @@
 /** Example requests with the project's TypeScript client. */
 import { promotionCodeFirstNote, type ExampleRequest } from "./example-request.ts";
 
-/** Parts of an operation that the client needs besides its request. */
+/** Parts of an operation that an example with the TypeScript client shows besides the request. */
 export interface ClientCall {
-  /** The path with its parameters in braces. */
+  /** The operation's path with its parameters in braces. */
   readonly path: string;
   readonly pathParameters: Readonly<Record<string, string>>;
   readonly queryParameters: Readonly<Record<string, string | number>>;

@@ -53,7 +53,7 @@ export async function renderGraphiqlEditor(
     logo: "<span></span>",
     defaultTabs: data.opened.map(({ query, variables = null }) => ({ query, variables })),
     shouldPersistHeaders: false,
-    // The rest of the page follows the system too.
+    // GraphiQL uses the light or dark theme of the operating system, as the rest of the page does.
     forcedTheme: "system",
     onSchemaChange: onSchema,
     // Without this handler GraphiQL writes every key stroke into the URL, including typed secrets.

@@ -123,7 +123,7 @@ function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<u
       try {
         return isStopped ? over : await results.next();
       } catch (error) {
-        // A read that was aborted by stopping is no error.
+        // If the reader stops a running operation, the aborted read of its answer is not an error.
         if (isStopped) return over;
         throw error;
       }

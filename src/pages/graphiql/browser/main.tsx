@@ -70,7 +70,7 @@ function renderPaneTabs(place: Element, editor: HTMLElement): (pane: Pane) => vo
   return choose;
 }
 
-/** Replaces the loading text with an error message. */
+/** Replaces the page's loading text with an error message if GraphiQL cannot be loaded. */
 function showMissing(place: Element): void {
   place.replaceChildren();
   render(

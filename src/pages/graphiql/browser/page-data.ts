@@ -8,7 +8,7 @@ export interface GraphiqlExample {
 
 export interface GraphiqlExampleGroup {
   readonly title: string;
-  /** Roles whose tokens can run the group's examples. */
+  /** Roles whose tokens can run a group's example queries. */
   readonly roles: readonly string[];
   readonly examples: readonly GraphiqlExample[];
 }

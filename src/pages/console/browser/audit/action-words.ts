@@ -57,7 +57,7 @@ const verbs: Readonly<Record<string, string>> = {
   void: "voided",
 };
 
-/** Actions whose words do not follow from their names. */
+/** Audit log actions whose words on the page cannot be derived from the names of their mutations. */
 const irregular: Readonly<Record<string, string>> = {
   cartBuyerSet: "set the buyer of the cart",
   cartMerge: "merged another cart into the cart",

@@ -5,7 +5,7 @@ import { enumLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { actionWords } from "./action-words.ts";
 import type { AuditLogEntry } from "./audit-documents.ts";
 
-/** Actors that have no name of their own. */
+/** Words for actors in the audit log that have no name, for example buyers. */
 const unnamedActors: Readonly<Record<AuditLogEntry["actor"], string>> = {
   API_KEY: "An app with an API key",
   OAUTH_CLIENT: "An app with an OAuth grant",

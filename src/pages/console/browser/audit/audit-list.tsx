@@ -18,7 +18,7 @@ export const emptyAuditFilter: AuditLogFilter = {
 
 interface AuditListProps {
   readonly filter: AuditLogFilter;
-  /** Shown if no entry matches the filter. */
+  /** The text that is shown if no entry of the audit log matches the filter. */
   readonly empty: ComponentChildren;
   readonly isOfTarget?: boolean;
   readonly names?: TargetNames;

@@ -7,7 +7,7 @@ import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
 export interface RequestHeader {
   readonly name: string;
   readonly value: string;
-  /** True if the value is not stored, and the text only describes it. */
+  /** True if the value of the header is not stored; the text then only describes the value. */
   readonly isDescribed: boolean;
 }
 

@@ -65,7 +65,7 @@ export function BulkReplayDialog({ endpoints, onClose }: BulkReplayProps): JSX.E
   const [result, setResult] = useState<BulkResult>();
   if (result === undefined) {
     const select = (next: Selection): void => {
-      // Another selection starts at its first delivery.
+      // If the staff member changes the selection, the replay starts at the first delivery of the new selection.
       setAfter(null);
       setSelection(next);
     };
@@ -226,7 +226,7 @@ const ExplanationFields = ({ explanation, failure, onChange }: ExplanationFields
   </>
 );
 
-/** Says what the replay will send and what it leaves out. */
+/** Says which deliveries the replay will send and which it leaves out. */
 const ReplayCount = ({ counts }: { readonly counts: ReplayCounts | null }): JSX.Element =>
   counts === null ? (
     <p>The endpoint does not exist.</p>

@@ -48,7 +48,7 @@ import { ReplayDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
   readonly endpointId: string;
-  /** Undefined until the endpoint is loaded, and if it was deleted. */
+  /** The webhook endpoint; undefined until it is loaded, and if it was deleted. */
   readonly endpoint: Endpoint | undefined;
   /** The status in the page's address, in lower case; null for all deliveries. */
   readonly status: string | null;

@@ -8,7 +8,7 @@ import { type Delivery, replayDocument } from "./delivery-documents.ts";
 
 interface ReplayDialogProps {
   readonly delivery: Pick<Delivery, "id" | "status" | "event">;
-  /** Called with the id of the new delivery. */
+  /** Called after a replay, with the id of the new delivery. */
   readonly onReplayed: (deliveryId: string) => void;
   readonly onClose: () => void;
 }

@@ -12,7 +12,7 @@ import { deliveryOutcome } from "./delivery-texts.tsx";
 
 interface RetryBarProps {
   readonly delivery: DeliveryDetail;
-  /** Null until the endpoint is loaded, and if it was deleted. */
+  /** The webhook endpoint; null until it is loaded, and if it was deleted. */
   readonly endpoint: Endpoint | null;
   readonly onRetried: () => void;
 }

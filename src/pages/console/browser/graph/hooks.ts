@@ -105,7 +105,7 @@ export function useQuery<Result, Variables extends object>(
           }));
         },
       );
-      // The query runs again only if the document or its variables change.
+      // This effect runs the query again only if the GraphQL document or its variables change.
     },
     [key],
   );

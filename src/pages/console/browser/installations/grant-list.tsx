@@ -114,7 +114,7 @@ function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
   ];
 }
 
-/** “Shop search, allowed by Ada Berg”. */
+/** The app and the person who allowed it, for example “Shop search, allowed by Ada Berg”. */
 const grantName = ({ installation, staff }: Grant): string =>
   staff === null ? installation.app.name : `${installation.app.name}, allowed by ${staff.name}`;
 

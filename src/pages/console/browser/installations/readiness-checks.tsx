@@ -63,7 +63,7 @@ interface CheckWords {
   readonly title: string;
   /** What the shop's staff does about an open check, in place of the words for the app's developers. */
   readonly remedy?: string;
-  /** The link to where it is done; `{id}` is the installation's id. */
+  /** The link to the page on which the step is done; `{id}` stands for the installation's id. */
   readonly link?: { readonly name: string; readonly to: string };
   /** A guide of the documentation, for what the console has no page for. */
   readonly guide?: { readonly name: string; readonly path: string };

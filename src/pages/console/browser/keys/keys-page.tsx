@@ -128,7 +128,7 @@ interface KeyListProps {
   readonly installationId: string;
   /** The number of changes that other parts of the page have made. Each new number loads the table again. */
   readonly changes: number;
-  /** Shown if the installation has no key. */
+  /** The text that is shown if the installation has no API key. */
   readonly empty: JSX.Element;
 }
 

@@ -31,7 +31,7 @@ export function getOrderListPath({ number, status, from, to }: OrderListFilter):
   return query.size === 0 ? "/orders" : `/orders?${query.toString()}`;
 }
 
-/** Midnight at the start of the day, or of the day after it, in the reader's time zone. */
+/** Returns midnight at the start of a day, or of the day after that day, in the reader's time zone. */
 function startOfDay(day: string, daysLater = 0): string | null {
   if (day === "") return null;
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);

@@ -93,7 +93,7 @@ export const OrderPaymentTable = ({
   </OrderSection>
 );
 
-/** “2 × Enamel mug, 1 × Linen shirt”. */
+/** The units of order lines as a text, for example “2 × Enamel mug, 1 × Linen shirt”. */
 function describeLineQuantities(
   quantities: readonly ConsoleLineQuantity[],
   lines: readonly ConsoleOrderLine[],

@@ -11,7 +11,7 @@ import type { LoggedEvent } from "./overview-documents.ts";
 export interface Problem {
   readonly key: string;
   readonly tone: "fault" | "warn";
-  /** One or two words for the badge. */
+  /** One or two words for the badge beside a problem. */
   readonly label: string;
   readonly text: string;
   /** The text and the path below /console of the link. */

@@ -52,7 +52,7 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };
-  // Browsers without the attribute `closedby` may close the dialog anyway; it is then opened again.
+  // Browsers without the attribute `closedby` may close the dialog anyway; the script then opens it again.
   const reopen = (): void => {
     const shown = dialog.current;
     if (isFirm && shown?.isConnected === true && !shown.open) shown.showModal();

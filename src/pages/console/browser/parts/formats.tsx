@@ -119,7 +119,7 @@ const zoneNameAt = (date: Date): string =>
   zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
 interface TimeProps {
-  /** RFC 3339; null if it never happened. */
+  /** A time in RFC 3339; null if the event has not happened. */
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;

@@ -1,6 +1,6 @@
 /** The permissions of apps, API keys and OAuth grants in words. The API calls them scopes. */
 interface Permission {
-  /** The scope's name in the API. */
+  /** The name of the permission's scope in the API, for example `catalog:read`. */
   readonly name: string;
   readonly title: string;
   readonly hint: string;

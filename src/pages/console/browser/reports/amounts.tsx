@@ -34,7 +34,7 @@ export const AmountText = ({ minor, currency }: AmountProps): JSX.Element =>
     </>
   );
 
-/** The rows in the chosen currency, or all. */
+/** Returns the rows of a report in the chosen currency, or all rows if no currency is chosen. */
 export const inCurrency = <Row extends { readonly currency: string }>(
   rows: readonly Row[],
   currency: string | null,

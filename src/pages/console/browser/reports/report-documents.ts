@@ -57,7 +57,7 @@ export interface SoldProduct {
   readonly units: number;
   readonly canceledUnits: number;
   readonly returnedUnits: number;
-  /** From 0 to 1; null if all units were canceled. */
+  /** The share of units that were returned, from 0 to 1; null if all units were canceled. */
   readonly returnRate: number | null;
   readonly grossMinor: number;
   readonly netMinor: number;

@@ -12,7 +12,7 @@ interface ApiOperation {
 
 const operation = (id: string, method: string, path: string): ApiOperation => ({ id, method, path });
 
-/** In the order of their paths. */
+/** The operations of the REST API in the order of their paths. */
 export const apiOperations: readonly ApiOperation[] = [
   operation("getPublicMerchantProduct", "GET", "/catalog/merchants/{merchantSlug}/products/{productSlug}"),
   operation("describeOAuthAuthorization", "GET", "/oauth/authorize"),
@@ -48,7 +48,7 @@ export const apiOperations: readonly ApiOperation[] = [
   operation("searchPublicProducts", "GET", "/search"),
 ];
 
-/** The part of the path that all operations have. */
+/** The start of the path that all REST operations have in common. */
 export const apiRoot = "/api/v1";
 
 export const operationPath = (id: string): string | undefined =>

@@ -33,7 +33,7 @@ export interface RequestFilter {
   readonly installationId: string | null;
   readonly credentialId: string | null;
   readonly operation: string | null;
-  /** The lowest and the highest status, both included. */
+  /** The lowest and the highest HTTP status of the listed requests, both included. */
   readonly statusFrom: number | null;
   readonly statusTo: number | null;
 }

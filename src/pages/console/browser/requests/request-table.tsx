@@ -80,7 +80,7 @@ const columns: TableColumn<ApiRequest>[] = [
 
 interface RequestTableProps {
   readonly filter: RequestFilter;
-  /** Shown if no request matches the filter. */
+  /** The text that is shown if no request matches the filter. */
   readonly empty: ComponentChildren;
 }
 
@@ -159,7 +159,7 @@ function usePolling({ refresh }: QueryState<RequestsResult>, isLive: boolean): v
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** The ids of the requests that were not in the list when it was loaded before; none at the first load. */
+/** The ids of requests that are new since the list was loaded the last time; none at the first load. */
 function useArrived(data: RequestsResult | undefined, key: string): ReadonlySet<string> {
   const before = useRef<{ readonly key: string; readonly ids: ReadonlySet<string> } | undefined>(undefined);
   const [arrived, setArrived] = useState(nothing);

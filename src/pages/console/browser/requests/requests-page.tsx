@@ -79,7 +79,7 @@ interface FilterSelectProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** The values of the choices. A value of the address that is not one of them is added as it is. */
+  /** The values of a filter's choices. A value in the page's address that is not among the choices is added. */
   readonly options: readonly string[];
   readonly children: ComponentChildren;
 }

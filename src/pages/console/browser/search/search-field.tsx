@@ -21,7 +21,7 @@ export function SearchField({ place }: { readonly place: ConsoleLocation }): JSX
   useEffect(() => setText(withoutSecrets(searched)), [searched]);
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
-      // An open dialog keeps the focus.
+      // While a dialog is open, the keys do not move the focus to the search field.
       if (!isShortcut(event) || document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
       field.current?.focus();

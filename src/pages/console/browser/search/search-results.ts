@@ -42,12 +42,12 @@ export interface ConsoleSearchHit {
   readonly title: string;
   /** The path below /console of the object's page, or of the list that shows the object. */
   readonly to: string;
-  /** True if the page at `to` shows this object alone. */
+  /** True if the page at the path `to` shows only the object that was found, not a list. */
   readonly isOwnPage: boolean;
   /** An enum value or an HTTP status; undefined if the object has no status. */
   readonly status?: string;
   readonly facts: string;
-  /** RFC 3339; undefined if no time is shown. */
+  /** The time of the search result in RFC 3339; undefined if no time is shown. */
   readonly at?: string;
 }
 

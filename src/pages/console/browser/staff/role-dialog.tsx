@@ -37,7 +37,7 @@ export function RoleField({ value, failure, onChange }: RoleFieldProps): JSX.Ele
 
 interface RoleDialogProps {
   readonly member: StaffMember;
-  /** True if the account is the one that is signed in. */
+  /** True if the staff account is the one that is signed in. */
   readonly isSelf: boolean;
   /** True if no other account of the merchant is an enabled admin. */
   readonly isLastAdmin: boolean;

@@ -106,7 +106,7 @@ function NewPasswordDialog({ title, email, password, onClose }: NewPasswordProps
 
 interface MemberDialogProps {
   readonly member: StaffMember;
-  /** True if the account is the one that is signed in. */
+  /** True if the staff account is the one that is signed in. */
   readonly isSelf: boolean;
   readonly onChanged: () => void;
   readonly onClose: () => void;
