@@ -16,7 +16,7 @@ const parts = ["src", "schema", "test", "soak", ".meshrc.yaml", "README.md", "pa
 function blockOf(path: string): string {
   const guide = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
   const [, block] =
-    new RegExp(`^\`${path.replaceAll(".", String.raw`\.`)}\`:\\n\\n\`\`\`\\w+\\n([^]+?)\`\`\`$`, "m").exec(
+    new RegExp(`^.*\`${path.replaceAll(".", String.raw`\.`)}\`:\\n\\n\`\`\`\\w+\\n([^]+?)\`\`\`$`, "m").exec(
       guide,
     ) ?? [];
   if (block === undefined) throw new Error(`CONTRIBUTING.md has no ${path}.`);
