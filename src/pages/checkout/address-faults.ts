@@ -24,7 +24,10 @@ const other: CheckoutTexts = [
   "ご確認ください。",
 ];
 
-/** Messages by broken rule. They are shown beside the field's label. */
+/**
+ * Error messages for an address field, by the code of the broken rule. The page shows the message after the
+ * field's label.
+ */
 const byRule: Readonly<Record<string, CheckoutTexts>> = {
   too_long: [
     "The text is too long. Shorten it.",
@@ -40,7 +43,7 @@ const byRule: Readonly<Record<string, CheckoutTexts>> = {
 };
 const named: CheckoutTexts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
 
-/** The following messages are complete sentences that name the field. */
+/** Error messages about address fields that name the field themselves, for example "Enter the ZIP code." */
 const enter: CheckoutTexts = ["Enter {noun}.", "Geben Sie {noun} ein.", "{noun}を入力してください。"];
 const choose: CheckoutTexts = ["Choose {noun}.", "Wählen Sie {noun}.", "{noun}を選択してください。"];
 const mismatch: CheckoutTexts = [
@@ -84,7 +87,7 @@ interface FaultyField {
 export interface FieldMessages {
   /** The error message that the checkout page shows beside an address field. */
   readonly message: string;
-  /** The message for the list above the form; names the field. */
+  /** The error message for the list of errors above the address form. Unlike `message`, it names the field. */
   readonly summary: string;
 }
 

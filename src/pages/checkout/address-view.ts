@@ -31,7 +31,10 @@ function addressForms(
   return { country, ...getAddressForm(country) };
 }
 
-/** Converts the faults to messages of form fields. Of several faults of a field, only the first is returned. */
+/**
+ * Converts the faults of an address to messages of form fields. If a field has several faults, only the first
+ * one is returned.
+ */
 function fieldFaults(
   details: readonly FailureDetail[],
   { language, country }: { readonly language: Language; readonly country: string },
@@ -109,7 +112,7 @@ export function readTypedAddress(form: URLSearchParams): TypedAddress {
 interface AddressShown {
   readonly typed: TypedAddress;
   readonly faults: readonly FieldFault[];
-  /** True if the buyer has just changed the country: the country field then gets the focus. */
+  /** True if the buyer has just changed the country. The country field then gets the focus again. */
   readonly isCountryNew: boolean;
 }
 
@@ -294,6 +297,9 @@ const described = (id: string, fault: string | undefined): Markup => {
   aria-describedby="${hint}${id}-fault"`;
 };
 
-/** Renders the fault's element also when there is no fault, so that the script can write into it. */
+/**
+ * Renders an element for the field's error message, also if there is no error, so that the page's script can
+ * write a message into it.
+ */
 const faultView = (id: string, fault: string | undefined): Markup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;

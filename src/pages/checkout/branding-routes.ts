@@ -51,13 +51,19 @@ export function registerBrandingRoutes(
   for (const path of [logoPath, themePath]) refuseOtherMethods(server, path, ["GET"]);
 }
 
-/** Returns the paths of the style sheets with the merchant's colour: one, or none. */
+/**
+ * Returns the URL path of the style sheet with the merchant's colour; an empty list if the merchant has no
+ * colour.
+ */
 export const brandStyles = ({ branding }: PageMerchant, publicUrl: string): readonly string[] =>
   typeof branding?.color === "string"
     ? [`${basePathOf(publicUrl)}/checkout-theme/${branding.color.slice(1)}.css`]
     : [];
 
-/** The merchant's logo, for the place before its name, which says the same in words. */
+/**
+ * The image of the merchant's logo; undefined if the merchant has none. Screen readers skip the image,
+ * because the page shows the merchant's name beside it.
+ */
 export function logoView({ branding }: PageMerchant): Markup | undefined {
   if (branding === null || branding.logo === null) return undefined;
   const { url, width, height } = branding.logo;

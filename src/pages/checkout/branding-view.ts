@@ -2,7 +2,10 @@
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
-/** The ways to the merchant's help; undefined if it names none. */
+/**
+ * Links to the merchant's support page, e-mail address and phone number; undefined if the merchant has set
+ * none of them.
+ */
 export function supportLinks({ session: { merchant } }: CheckoutVisit): Markup | undefined {
   const { supportUrl = null, supportEmail = null, supportPhone = null } = merchant.branding ?? {};
   const links = [

@@ -22,7 +22,10 @@ async function isChallengeOpen({ services }: CheckoutPageContext, sessionId: str
   return (await findOpenChallenge(services.db, { sessionId, now: services.clock.now() })) !== undefined;
 }
 
-/** True if the browser of a status request must open the challenge page. */
+/**
+ * True if the page must open the challenge page, where the bank asks the buyer to confirm the payment. Called
+ * for the status request of the page's script.
+ */
 export async function mustOpenChallengePage(
   pageContext: CheckoutPageContext,
   { secret, cookie }: { readonly secret: string; readonly cookie: string | undefined },
@@ -57,7 +60,10 @@ export async function showChallenge(visit: CheckoutVisit): Promise<FastifyReply>
 
 const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
 
-/** Records the answer, if the challenge is still open, and returns to the checkout. */
+/**
+ * Records the buyer's answer to the bank's question, if the question is still open, and returns to the
+ * checkout page.
+ */
 export async function takeChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {
   const { session, path, reply, request, pageContext } = visit;
   const { db, clock, events } = pageContext.services;

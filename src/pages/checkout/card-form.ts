@@ -14,14 +14,17 @@ export interface CardFault {
   readonly message: string;
 }
 
-/** What the card form shows again after a refusal. Number and security code are never sent back. */
+/**
+ * The values that the card form shows again after it was refused. The card number and the security code are
+ * never sent back to the browser.
+ */
 export interface TypedCard {
   readonly expiry: string;
   readonly name: string;
   readonly faults: readonly CardFault[];
 }
 
-/** The read card form: the payment token of the test card, or what is wrong with the form. */
+/** The result of reading the card form: the payment token of the test card, or what is wrong with the form. */
 export interface CardReading {
   readonly token: string | undefined;
   readonly typed: TypedCard;
@@ -58,7 +61,10 @@ export function readCard(
 export const readVisitCard = ({ say, pageContext }: CheckoutVisit, form: URLSearchParams): CardReading =>
   readCard(form, { say, now: pageContext.services.clock.now() });
 
-/** Reads what the card form shows again if something else in the form is refused. */
+/**
+ * Reads what the buyer has typed into the card form, without its errors. Used if another part of the form was
+ * refused and the page is shown again.
+ */
 export const readTypedCard = (visit: CheckoutVisit, form: URLSearchParams): TypedCard => ({
   ...readVisitCard(visit, form).typed,
   faults: [],

@@ -1,6 +1,9 @@
 /** Texts of the test card form and of the bank's confirmation page in English, German and Japanese. */
 
-/** A text in English, German and Japanese, as in texts.ts, which imports this file. */
+/**
+ * A text in English, German and Japanese. Repeats the type `CheckoutTexts` of texts.ts, because texts.ts
+ * imports this file.
+ */
 type CardTexts = readonly [en: string, de: string, ja: string];
 
 export const cardTexts = {

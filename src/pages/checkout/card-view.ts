@@ -4,11 +4,11 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import type { CardField, TypedCard } from "./card-form.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
-/** The id of a field's element, for links from the list of errors. */
+/** Returns the id of a card field's HTML element, to which the list of errors links. */
 export const cardFieldId = (field: CardField): string =>
   field.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
 
-/** Attributes of each field; the values of `autocomplete` let browsers fill the form in. */
+/** HTML attributes of each card field. The values of `autocomplete` let browsers fill in a stored card. */
 const attributes: Readonly<Record<CardField, Markup>> = {
   cardNumber: html`inputmode="numeric" autocomplete="cc-number" maxlength="23" placeholder="4242 4242 4242
   4242"`,
@@ -45,7 +45,10 @@ export function cardView(
     ${testCardList(say)}`;
 }
 
-/** The test cards. The buttons, which fill the form in, are shown if the browser runs scripts. */
+/**
+ * Lists the test cards. Each card has a button that fills the form in; the buttons are shown only if the
+ * browser runs scripts.
+ */
 const testCardList = (say: CheckoutVisit["say"]): Markup =>
   html`<details class="test-cards">
     <summary><h3>${say("cardList")}</h3></summary>

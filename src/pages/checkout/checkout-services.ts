@@ -25,8 +25,8 @@ interface CheckoutDocumentRequest {
 }
 
 /**
- * Runs one compiled GraphQL document and returns the value of its only root field. Throws the field's
- * failure.
+ * Runs one compiled GraphQL document and returns the value of its only root field. Throws the failure of this
+ * field.
  */
 export type RunCheckoutDocument = <Value>(
   request: CheckoutDocumentRequest,
@@ -52,10 +52,16 @@ export type TypedAddress = Readonly<Partial<Record<AddressFormFieldName, string>
 /** Rate limits of the checkout page. Each function throws `rate_limited` if its limit is exceeded. */
 interface CheckoutLimits {
   readonly takeAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** Called before the page answers that a secret is unknown. */
+  /**
+   * Throws if the caller has sent too many wrong secrets. Called before the page answers that a secret is
+   * unknown.
+   */
   readonly requireSecretsLeft: (request: FastifyRequest) => Promise<void>;
   readonly countWrongSecret: (request: FastifyRequest) => Promise<void>;
-  /** Called before a promotion code is tried. The limits apply per cart and per IP address. */
+  /**
+   * Throws if too many wrong promotion codes were sent. Called before a code is tried. The limits apply per
+   * cart and per IP address.
+   */
   readonly requireCodesLeft: (request: FastifyRequest, cartId: string) => Promise<void>;
   readonly countWrongCode: (request: FastifyRequest, cartId: string) => Promise<void>;
 }
@@ -153,8 +159,8 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
       const state = await limiter.consume(bucket, key);
       if (state?.isExceeded === true) exceeded = createRateLimitFailure("rate_limited", state);
     }
-    // Concurrent attempts can pass the check before any of them is counted. Those above the limit get only
-    // the rate limit error.
+    // Concurrent attempts can pass the check of the limit before any of them is counted. Attempts above the
+    // limit then get only the rate limit error, not the result of the attempt.
     if (exceeded !== undefined) throw exceeded;
   };
   return {

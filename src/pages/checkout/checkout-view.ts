@@ -1,6 +1,7 @@
 /**
- * The page of an open session: what is bought, and the steps to it, with the forms for contact and promotion
- * code. Forms with text fields are never nested or side by side, so that nothing typed is lost.
+ * The page of an open checkout session: the order summary, the steps of the checkout, and the forms for the
+ * e-mail address and the promotion code. Forms with text fields are never nested or side by side, so that
+ * sending one form loses no text in another.
  */
 import { randomUUID } from "node:crypto";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -95,7 +96,10 @@ function isAddressOpen(visit: CheckoutVisit, { typed }: CheckoutFormState): bool
   return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
 }
 
-/** True if the buyer has followed the link that changes this part of the order. */
+/**
+ * True if the buyer has followed the link that opens the form for this part of the order: the address or the
+ * contact.
+ */
 const isEditing = ({ request }: CheckoutVisit, part: "address" | "contact"): boolean =>
   request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === part;
 
@@ -140,7 +144,7 @@ function faultsOf(
     : [{ message: paymentFault, id: undefined }];
 }
 
-/** True if the buyer has changed something after the last payment. */
+/** True if the buyer has changed something in the checkout since the last payment failed. */
 const isActedOn = ({ request }: CheckoutVisit): boolean =>
   request.method !== "GET" || Object.keys(request.query as object).length > 0;
 

@@ -90,7 +90,10 @@ export interface PageCart {
   readonly buyer: { readonly emailHint: string | null };
 }
 
-/** How the merchant presents itself; null if it has set nothing. */
+/**
+ * The merchant's logo, colour, support and legal links on the checkout page. A field is null if the merchant
+ * has not set it.
+ */
 export interface PageBranding {
   /** `#rrggbb` */
   readonly color: string | null;

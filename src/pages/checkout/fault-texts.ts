@@ -16,7 +16,10 @@ const gone: CheckoutTexts = [
     "den Warenkorb im Shop und beginnen Sie neu.",
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
-/** Messages by failure code. A conflict may have a message for its `reason` instead. */
+/**
+ * Messages by failure code. A conflict that has a `reason` gets the message of its reason instead, if there
+ * is one.
+ */
 const byCode: Readonly<Record<string, CheckoutTexts>> = {
   ...promotionTexts,
   ...cardFailureTexts,

@@ -56,14 +56,14 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
 };
 
 /**
- * Actions that every browser may run, even if another browser has changed the session before. A browser that
- * enters an address becomes the only one that may change the session.
+ * Form actions that every browser may run, even if another browser has changed the session before. A browser
+ * that enters an address becomes the only one that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
-/** Actions that are allowed while the payment is being processed. */
+/** Form actions that are allowed while the payment is being processed. */
 const waitingActions: ReadonlySet<string> = new Set(["give-up"]);
 
-/** Runs the submitted form. Returns undefined if the page has no form with this action. */
+/** Runs the action of the submitted form. Returns undefined if the checkout page has no form with this action. */
 export async function runCheckoutAction(
   visit: CheckoutVisit,
   form: URLSearchParams,
@@ -74,8 +74,8 @@ export async function runCheckoutAction(
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
-  // The session's status has changed since the page was loaded, so the current page is shown. A payment is
-  // not refused here, because a payment that is sent again gets its stored answer.
+  // If the session's status has changed since the page was loaded, the form is not run and the current page
+  // is shown. A payment is not refused here, because a payment that is sent again gets its stored answer.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open"))
     return redirectToPage(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);

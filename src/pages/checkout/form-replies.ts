@@ -74,8 +74,8 @@ async function reprice(visit: CheckoutVisit): Promise<void> {
 }
 
 /**
- * Returns false if the delivery option is no longer available. Ignores other refusals, because the page
- * already shows them.
+ * Selects a delivery option; null selects none. Returns false if the option is no longer available. Ignores
+ * other refusals of the selection, because the page already shows an error.
  */
 async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promise<boolean> {
   try {
@@ -98,7 +98,7 @@ export async function reloadSession(visit: CheckoutVisit): Promise<CheckoutVisit
 interface SessionChangeOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly takesOver?: boolean;
-  /** The personal data that the buyer has entered with the change. */
+  /** The kinds of personal data that the buyer has entered in the form. */
   readonly entered?: readonly ("address" | "buyer_email")[];
 }
 

@@ -1,10 +1,13 @@
 /**
- * Reads values of the checkout page's forms: whole numbers, the session's version, and the address after a
- * change.
+ * Reads values of the checkout page's forms (whole numbers, and the session's version), and builds the URL
+ * query of the page that is shown after a change.
  */
 import { fail } from "#foundation/failure.ts";
 
-/** Returns the URL query of the page after a change: `changed`, which hides earlier messages. */
+/**
+ * Returns the URL query that the checkout page gets after a successful change: `?changed`. A page with this
+ * query does not show the error of the last payment any more.
+ */
 export const createQueryAfterChange = (anchor = ""): string => `?changed${anchor}`;
 
 /** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */

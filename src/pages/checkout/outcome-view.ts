@@ -27,8 +27,8 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
   return {
     title: say("processing"),
     language,
-    // The page with the button "Pay in another way" is reloaded less often, so that the button can be
-    // pressed.
+    // A page that waits for a payment reloads itself. With the button "Pay in another way" it reloads less
+    // often, so that the buyer has time to press the button.
     refresh: { seconds: isLong ? 5 * pollSeconds : pollSeconds },
     body: renderSessionSheet(
       visit,
@@ -114,7 +114,10 @@ export function checkoutMessagePage(
   };
 }
 
-/** The narrow sheet of the pages of a session, with the merchant and the choice of language. */
+/**
+ * The narrow layout of checkout pages without an order summary: the merchant, the choice of language, the
+ * given content, and the merchant's links.
+ */
 export const renderSessionSheet = (
   visit: CheckoutVisit,
   body: Markup,

@@ -6,7 +6,10 @@ import { languageNames, languages } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 interface PageHeaderOptions {
-  /** The id of the address form, if it is open: its values are then sent along, so that none is lost. */
+  /**
+   * The id of the address form, if it is open. A change of language then sends the form's values along, so
+   * that the typed address is kept.
+   */
   readonly formId?: string | undefined;
   /** The URL query that the page keeps when the language changes. */
   readonly query?: string;
@@ -27,12 +30,14 @@ function languageChoice(
   { path, language, say, session }: CheckoutVisit,
   { formId, query = "" }: PageHeaderOptions,
 ): Markup {
-  // Other pages are loaded again, because their scripts count or wait.
+  // The script changes the language in place only while the session is open. Other pages are loaded again,
+  // because their scripts count seconds or wait for a payment.
   const inPlace = session.status === "open" ? html` data-in-place` : undefined;
   const owner = formId === undefined ? undefined : html` form="${formId}"`;
   return html`<form method="post" action="${path}${query}" class="languages" ${inPlace}>
     ${
-      // Pressing Enter in a field of the address form presses the form's first button.
+      // The language buttons belong to the open address form. Pressing Enter in a field presses the form's
+      // first button, so an invisible button that saves the address comes before them.
       formId === undefined
         ? undefined
         : html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true" ${owner}>

@@ -1,6 +1,7 @@
 /**
- * The language of the checkout page: the one that the buyer chose on the page, else the first language of the
- * browser that the page has, else the session's. A cookie of the page's address keeps the choice.
+ * Chooses the language of the checkout page. First comes the language that the buyer chose on the page, then
+ * the first language of the browser in which the page has texts, then the session's language. A cookie, sent
+ * only to the page's address, stores the buyer's choice.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -9,7 +10,10 @@ import { findLanguage, type Language, pageLanguage } from "./texts.ts";
 
 const cookieName = "checkout-language";
 
-/** Returns the language that the buyer or the browser prefers; undefined if the page has none of them. */
+/**
+ * Returns the language that the buyer chose or else the browser prefers; undefined if the page has no texts
+ * in any of these languages.
+ */
 export function preferredLanguage({ headers }: FastifyRequest): Language | undefined {
   const chosen = readCookie(headers.cookie, cookieName);
   return [...(chosen === undefined ? [] : [chosen]), ...parseAcceptLanguage(headers["accept-language"])]
@@ -24,8 +28,8 @@ export interface PageLanguage {
 }
 
 /**
- * Returns the page's language. Amounts have the session's format, unless the buyer reads the page in another
- * language than the session's.
+ * Returns the language of the checkout page and the locale of its amounts. Amounts have the format of the
+ * session's locale, unless the buyer reads the page in another language than the session's.
  */
 export function choosePageLanguage(
   preferred: Language | undefined,

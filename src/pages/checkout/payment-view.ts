@@ -21,7 +21,7 @@ export function getLastPaymentMessage({ session, language, isHolder }: CheckoutV
 }
 
 interface PaymentShown {
-  /** The form's idempotency key. Every rendered form gets a new key. */
+  /** The idempotency key of the payment form. Every rendered form gets a new key. */
   readonly key: string;
   readonly optionId: string | undefined;
   readonly card: TypedCard | undefined;

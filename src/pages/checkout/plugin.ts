@@ -98,7 +98,7 @@ async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
   return endedSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
 
-/** True if the buyer has just canceled: the page then redirects to the shop. */
+/** True if the buyer has just canceled the checkout session. The page then redirects to the shop. */
 const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
@@ -147,8 +147,8 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
 }
 
 /**
- * Returns the session's status and version, and whether the buyer's bank asks to confirm. The page's script
- * polls them to see whether the page must be reloaded.
+ * Returns the session's status and version, and whether the buyer's bank asks the buyer to confirm the
+ * payment. The page's script polls them to see whether the page must be reloaded.
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -161,7 +161,7 @@ const sendSessionState =
     return sendJson(reply, { ...state, challenge });
   };
 
-/** Returns the faults of the fields that the buyer has left. Stores nothing. */
+/** Returns the faults of the address that the buyer is typing, for the page's script. Stores nothing. */
 const checkAddress: Answer = (visit) => {
   if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
   const typed = readTypedAddress(readForm(visit.request));
@@ -214,7 +214,10 @@ function answerFault({
   };
 }
 
-/** An empty link, which loads the page again without repeating its secret. */
+/**
+ * An empty link, which loads the current page again. The link does not contain the page's URL, because that
+ * contains the secret.
+ */
 const hereAgain = "";
 
 function faultText(failure: Failure, language: Language): { readonly title: string; readonly text: string } {

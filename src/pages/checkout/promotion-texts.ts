@@ -129,7 +129,10 @@ export function messageForPromotion({ code, parts }: Failure, { language, locale
   return messageForReason(reason, language) ?? pickLanguage(codeUnknown, language);
 }
 
-/** Returns the message for a reason without numbers; undefined for unknown reasons. */
+/**
+ * Returns the message, without amounts or quantities, for the reason why a promotion code does not apply;
+ * undefined for unknown reasons.
+ */
 export function messageForReason(reason: string | null, language: Language): string | undefined {
   const texts = promotionTexts[reason ?? ""];
   return texts === undefined ? undefined : pickLanguage(texts, language);

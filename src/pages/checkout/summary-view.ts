@@ -15,11 +15,14 @@ export interface SummaryViewOptions {
   readonly isUnfolded: boolean;
 }
 
-/** Shows the order summary. With `folded`, the summary can be closed, so that the form comes first on a phone. */
+/**
+ * Shows the order summary. With `folded`, the buyer can close the summary, so that the form comes first on a
+ * phone.
+ */
 export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
-  // A session without an order has no final amounts.
+  // A canceled or expired session has no order, so the summary shows no totals.
   const isEnded = session.status === "canceled" || session.status === "expired";
   const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
   const body = html`${general.map((warning) => warningView(warning.code, visit))}

@@ -90,7 +90,10 @@ export async function readSessionState(
 
 const languages = new WeakMap<FastifyRequest, Language>();
 
-/** The style sheets with the colour of the merchant whose session a request has found. */
+/**
+ * The URL paths of the style sheets with a merchant's colour, by request. Set when a request has found its
+ * checkout session.
+ */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
 
 /** Returns the page's language if the session was found, else the language that the browser prefers. */

@@ -22,7 +22,7 @@ export function checkAddressWhileTyping(): void {
       leftOf.get(form) ??
       new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
     leftOf.set(form, left);
-    // A field that is still empty gets no error until the form is sent.
+    // An address field that is still empty gets no error message until the form is sent.
     if (target.value.trim() !== "") left.add(target.name);
     if (left.size === 0) return;
     latestCheck += 1;
@@ -51,7 +51,8 @@ async function askFaults(form: HTMLFormElement): Promise<readonly FieldFault[] |
       ? ((await answer.json()) as { readonly faults: readonly FieldFault[] }).faults
       : undefined;
   } catch {
-    // Without an answer nothing is shown. The service checks the address again when the form is sent.
+    // If the request for the address check fails, the page shows no errors. The service checks the address
+    // again when the form is sent.
     return undefined;
   }
 }

@@ -12,7 +12,10 @@ export function formatCardFieldsWhileTyping(): void {
   });
 }
 
-/** Formats the field, unless the caret is inside the text, where the reader is correcting it. */
+/**
+ * Formats a card field while the caret is at the end of its text. Elsewhere in the text, the buyer is
+ * correcting it, and formatting would move the caret.
+ */
 function rewrite(field: HTMLInputElement, format: (text: string) => string): void {
   if (field.selectionStart !== field.value.length) return;
   const next = format(field.value);
@@ -28,7 +31,10 @@ function groupCardNumber(text: string): string {
   return groups.filter((group) => group !== "").join(" ");
 }
 
-/** Puts the slash between month and year; a first digit above 1 is a whole month. */
+/**
+ * Puts a slash between the month and the year of a card's expiry date. A month that begins with 2 to 9 gets a
+ * leading zero, because it has only one digit.
+ */
 function slashExpiry(text: string): string {
   const digits = text.replaceAll(/\D/g, "").slice(0, 6);
   const padded = /^[2-9]/.test(digits) ? `0${digits}` : digits;
@@ -40,7 +46,7 @@ function set(id: string, value: string): void {
   if (field !== null) field.value = value;
 }
 
-/** Fills the form with a test card. A name that was typed stays. */
+/** Fills the card form with a test card. A name that the buyer has typed stays unchanged. */
 function fillIn({ dataset }: HTMLElement): void {
   set("card-number", dataset["cardNumber"] ?? "");
   set("card-expiry", `12/${String(new Date().getFullYear() + 5).slice(-2)}`);

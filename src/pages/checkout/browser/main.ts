@@ -21,8 +21,8 @@ function waitForAnswer(): void {
   const place = document.querySelector<HTMLElement>("[data-status]");
   const { status: url, version, longAfter } = place?.dataset ?? {};
   if (url === undefined) return;
-  // After `longAfter` milliseconds the page is reloaded. It then has a button to stop waiting for the
-  // payment.
+  // If the payment takes longer than `longAfter` milliseconds, the page is reloaded. It then has a button to
+  // stop waiting for the payment.
   if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
   let waitMs = pollMs;
   const look = async (): Promise<void> => {
@@ -33,7 +33,10 @@ function waitForAnswer(): void {
   setTimeout(() => void look(), waitMs);
 }
 
-/** Returns false if the status cannot be read; the script asks again later. */
+/**
+ * Returns true if the session has changed since the page was loaded. Returns false if the session's status
+ * cannot be read; the script asks again later.
+ */
 async function isNew(url: string, version: string | undefined): Promise<boolean> {
   try {
     const answer = await fetch(url, { credentials: "same-origin" });
@@ -46,8 +49,8 @@ async function isNew(url: string, version: string | undefined): Promise<boolean>
 }
 
 /**
- * Sends a choice of country or delivery at once. The buttons for these choices are only needed without a
- * script.
+ * Sends the form at once when the buyer selects a country or a delivery option. Only browsers without scripts
+ * need the buttons for these choices.
  */
 function followChoices(): void {
   document.documentElement.classList.add("scripted");

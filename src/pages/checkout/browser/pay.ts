@@ -6,7 +6,10 @@ import { replaceMain, readTypedValues } from "./replace-main.ts";
 
 /** How long the page waits for an answer before it counts the connection as lost, in milliseconds. */
 const answerMsMax = 30_000;
-/** The pauses, in milliseconds, between attempts to find out what happened while offline. */
+/**
+ * The first pause, in milliseconds, between attempts to find out whether a payment arrived before the
+ * connection was lost.
+ */
 const retryMs = 2_000;
 const retryMsMax = 15_000;
 
@@ -56,7 +59,7 @@ const actionOf = (form: HTMLFormElement): string => form.getAttribute("action") 
 const ask = (url: string, options: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(answerMsMax) });
 
-/** Says that the connection is lost, and tries again when it is back. */
+/** Shows the message that the connection is lost. Tries again when the browser is online, or after a pause. */
 function waitForConnection(form: HTMLFormElement, button: HTMLButtonElement): void {
   form.removeAttribute("aria-busy");
   const notice = noticeOf(form);

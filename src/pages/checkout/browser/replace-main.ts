@@ -6,8 +6,8 @@
 let underWay: AbortController | undefined;
 
 /**
- * `stale`: a newer form was sent meanwhile, so this response is ignored. `failed`: the form must be sent
- * without the script.
+ * `stale`: a newer form was sent meanwhile, so the response to this form is ignored. `failed`: the script
+ * could not send the form or got no page in return, so the browser must send the form itself.
  */
 type ReplaceResult = "replaced" | "stale" | "failed";
 
@@ -31,7 +31,10 @@ export async function submitAndReplaceMain(
   }
 }
 
-/** Shows the main part of another version of the page. Returns false if there is none. */
+/**
+ * Replaces the main part of the page with that of a newly loaded page. Returns false if one of the two pages
+ * has no main part.
+ */
 export function replaceMain(next: Document, typed: Typed): boolean {
   const [main, shown] = [next.querySelector("main"), document.querySelector("main")];
   if (main === null || shown === null) return false;
@@ -62,7 +65,10 @@ async function ask(
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-/** Disables the pay button while a change of the order is running. */
+/**
+ * Disables the pay button while another form, for example a choice of delivery, is being sent; enables it
+ * afterwards.
+ */
 function hold(isHeld: boolean): void {
   document.querySelector("main")?.toggleAttribute("data-held", isHeld);
   const pay = document.querySelector<HTMLButtonElement>("#pay:not([aria-describedby])");
