@@ -56,7 +56,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (
     publicUrl,
     log,
     loginLimit: createLoginLimit(limiter),
-    // The rate limit of anonymous reads.
+    // Every request of a console page counts against the rate limit of anonymous reads, by IP address.
     limitAddress: async (request, reply) =>
       countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
   });
@@ -69,7 +69,7 @@ interface ConsoleServices {
   readonly publicUrl: string;
   readonly log: Log;
   readonly loginLimit: LoginLimit;
-  /** Counts an anonymous request by its IP address. Fails with `rate_limited` if there were too many. */
+  /** Counts a request by its IP address. Fails with `rate_limited` if the address sent too many requests. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
@@ -114,8 +114,8 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
 }
 
 /**
- * Refuses requests from another origin. Also used if the console was opened under another host name, because
- * a cookie set there would not work.
+ * Refuses a form that was sent from another origin. This also happens if the console was opened under another
+ * host name than its public URL, because a cookie that is set there would not work.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   sendConsolePage(reply.code(403), crossOriginRequestPage(publicUrl));
@@ -147,7 +147,10 @@ async function sessionOf(
   return secret === undefined || session === undefined ? undefined : { ...session, secret };
 }
 
-/** Returns the console page that opens after signing in. Ignores addresses outside the console. */
+/**
+ * Returns the path of the console page that opens after signing in. A requested path outside the console is
+ * replaced by the console's start page.
+ */
 export function pathAfterSignIn(next: string | null): string {
   const url = URL.parse(next ?? "", "http://here");
   if (url === null || url.origin !== "http://here" || !/^\/console(?:\/|$)/.test(url.pathname))

@@ -1,4 +1,7 @@
-/** The console's frame (navigation, signed-in person, sign-out) and the page for the current address. */
+/**
+ * The console's page layout (navigation, signed-in person, sign-out), around the page for the current
+ * address.
+ */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { PageHeading, ConsoleLink, type ConsoleLocation, useConsoleLocation } from "./navigation.tsx";
@@ -48,7 +51,7 @@ function UnknownPage({ role }: { readonly role: ConsoleRole }): JSX.Element {
   );
 }
 
-/** The frame of every console page: the merchant's name, the navigation, and the sign-out button. */
+/** The layout that all console pages share: the merchant's name, the navigation, and the sign-out button. */
 interface Person {
   readonly merchantName: string;
   readonly staffName: string;
@@ -113,7 +116,10 @@ const linksFor = (role: ConsoleRole): readonly NavigationLink[] =>
     ({ pages: [page = ""] }) => role === "admin" || (page !== "" && page in pagesOfRole[role]),
   );
 
-/** In a narrow window the links are one row that scrolls: moves the current link into the middle. */
+/**
+ * In a narrow window, the navigation links are one row that scrolls. Moves the link of the current page into
+ * the middle of this row.
+ */
 function scrollToCurrent(links: HTMLElement): void {
   const current = links.querySelector<HTMLElement>("[aria-current]");
   if (current === null) return;

@@ -156,8 +156,8 @@ function ticksOf(most: number): readonly number[] {
 }
 
 /**
- * Returns the positions that get a label: the first, the last, and the middle one if the chart is wide
- * enough.
+ * Returns the positions on the time axis that get a label: the first, the last, and the middle one if the
+ * chart is wide enough.
  */
 const labelled = (length: number, width: number): readonly number[] =>
   length < 3 ? [0] : width < 420 ? [0, length - 1] : [0, Math.floor(length / 2), length - 1];

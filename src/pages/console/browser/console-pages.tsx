@@ -21,7 +21,7 @@ import { ReportsPage } from "./reports/reports-page.tsx";
 import { StaffPage } from "./staff/staff-page.tsx";
 
 export interface ConsolePage {
-  /** The page at `/console/<part>`; left out if only items have pages. */
+  /** The page at `/console/<part>`. Undefined if this part of the console has only pages of single items. */
   readonly list?: (place: ConsoleLocation) => JSX.Element;
   /** The page at `/console/<part>/<id>`. */
   readonly detail?: (id: string, place: ConsoleLocation) => JSX.Element;
@@ -73,9 +73,12 @@ export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, C
 export interface NavigationLink {
   readonly to: string;
   readonly name: string;
-  /** The path of a 24 × 24 icon that is drawn with lines. */
+  /** The SVG path data of the link's icon, which is 24 × 24 units large and drawn with lines. */
   readonly icon: string;
-  /** First parts of the addresses for which the link is marked as the current one. */
+  /**
+   * The first parts of page addresses below /console. On these pages, the navigation marks this link as the
+   * current one.
+   */
   readonly pages: readonly string[];
 }
 

@@ -7,14 +7,17 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "./graph/client.ts";
 
 export interface ConsoleLocation {
-  /** The path below /console, split at the slashes. */
+  /** The parts of the current URL path below /console, between the slashes. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
 
 const moved = "console-moved";
 
-/** Decodes a part of the path. A malformed part is kept as it is and leads to the page for unknown addresses. */
+/**
+ * Decodes one part of a URL path. A part with invalid percent-encoding stays as it is; the console then shows
+ * its page for unknown addresses.
+ */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -66,7 +69,8 @@ interface LinkProps {
 
 export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent): void => {
-    // The browser itself opens links in other tabs and downloads.
+    // Leaves a click to the browser if it has a modifier key or is not made with the main mouse button,
+    // because the browser then opens a new tab or downloads the page.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     navigateTo(to);
@@ -93,7 +97,8 @@ export function PageHeading({ title, children }: HeadingProps): JSX.Element {
     document.title = `${title} – Console`;
   }, [title]);
   useEffect(() => {
-    // When the page is first loaded, the browser sets the focus.
+    // The heading gets the focus when the console shows another page, but not when the console is first
+    // loaded: the browser then sets the focus.
     if (!isFirst) heading.current?.focus();
     isFirst = false;
   }, []);

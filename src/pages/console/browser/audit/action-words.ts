@@ -3,7 +3,7 @@
  * of a GraphQL mutation, whose last word is the verb, or of a REST operation, whose first word is the verb.
  */
 
-/** The past tense of the verbs, with the preposition that their object needs. */
+/** The past tense of the verbs in action names, with the preposition that the verb's object needs. */
 const verbs: Readonly<Record<string, string>> = {
   activate: "activated",
   add: "added",
@@ -78,7 +78,7 @@ const irregular: Readonly<Record<string, string>> = {
   webhookEndpointTest: "sent a test ping to the webhook endpoint",
 };
 
-/** Words that the names of actions have and that staff members do not need. */
+/** Words in the names of actions that the audit log leaves out, because staff members do not need them. */
 const omittedWords = new Set(["public", "hosted", "storefront"]);
 
 const nouns: Readonly<Record<string, string>> = {
@@ -94,7 +94,10 @@ const joinedNoun = (words: readonly string[]): string =>
     .join(" ")
     .replace("installation webhook", "webhook");
 
-/** “rotated the API key”. Returns undefined for an action that is not known. */
+/**
+ * Returns an action of the audit log in words, for example “rotated the API key”; undefined for an unknown
+ * action.
+ */
 export function actionWords(action: string): string | undefined {
   const known = irregular[action];
   if (known !== undefined) return known;

@@ -47,7 +47,7 @@ export interface AuditLogFilter {
   readonly actorId: string | null;
   readonly action: string | null;
   readonly targetId: string | null;
-  /** RFC 3339 times: the first time that is shown, and the first time that is not shown any more. */
+  /** The period of the shown audit entries, in RFC 3339: `from` is included, `to` is not. */
   readonly from: string | null;
   readonly to: string | null;
 }
@@ -83,7 +83,10 @@ interface AuditActors {
   readonly apiKeys: Connection<AuditKeyName>;
 }
 
-/** The first 100 staff accounts and the newest 100 API keys. */
+/**
+ * Reads the actors by which staff can filter the audit log: the first 100 staff accounts and the newest 100
+ * API keys.
+ */
 export const auditActorsDocument = graphDocument<AuditActors>(`
   query ConsoleAuditActors {
     staffAccounts(first: 100) {

@@ -59,7 +59,8 @@ export type TargetNames = ReadonlyMap<string, string>;
 function TargetText({ entry, names }: { readonly entry: AuditLogEntry; readonly names: TargetNames }) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
-  // Staff members who sign in, or who change their own account, are both the actor and the target.
+  // If staff members change their own account, the entry says “their own” in place of a name. An entry of a
+  // sign-in names no target, because the target is the actor.
   if (targetId === staff?.id) return action.startsWith("console") ? null : <> (their own)</>;
   const page = pageOfTarget(targetType, targetId);
   const name = names.get(targetId);
@@ -67,7 +68,10 @@ function TargetText({ entry, names }: { readonly entry: AuditLogEntry; readonly 
   return <> {page === undefined ? text : <ConsoleLink to={page}>{text}</ConsoleLink>}</>;
 }
 
-/** “Fields: address, validation. Reason: duplicate.”, from the details that most entries have. */
+/**
+ * Returns the details of an audit entry in words, for example “Fields: address, validation. Reason:
+ * duplicate.”
+ */
 function detailWords({ fields, reason, note }: AuditLogEntry["details"]): string {
   return [
     ...(Array.isArray(fields) ? [`Fields: ${fields.join(", ")}.`] : []),
@@ -78,7 +82,10 @@ function detailWords({ fields, reason, note }: AuditLogEntry["details"]): string
 
 interface EntryProps {
   readonly entry: AuditLogEntry;
-  /** True if the page shows the changes of a single object, which the sentences then need not name. */
+  /**
+   * True if the page shows only the changes of one object. The sentences of its audit entries then leave out
+   * the object's name.
+   */
   readonly isOfTarget: boolean;
   readonly names: TargetNames;
 }

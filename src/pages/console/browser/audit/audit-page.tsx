@@ -29,7 +29,7 @@ const actorKinds: Readonly<Record<string, { readonly actor: AuditActorName; read
 const isDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(new Date(`${text}T00:00`).getTime());
 
-/** The time at which a day begins in the reader's time zone, `days` days later. */
+/** Returns the time (RFC 3339) at which a day begins in the reader's time zone, shifted by a number of days. */
 function dayStart(day: string, days: number): string {
   const start = new Date(`${day}T00:00`);
   start.setDate(start.getDate() + days);
@@ -91,7 +91,10 @@ interface NamedActors {
   };
 }
 
-/** Loads the staff members and API keys by which the log can be filtered; empty until they are loaded. */
+/**
+ * Loads the staff members and API keys by which the audit log can be filtered. Both lists are empty until
+ * they are loaded.
+ */
 function useNamedActors(): NamedActors["actors"] {
   const { data } = useQuery(auditActorsDocument, {});
   return data === undefined

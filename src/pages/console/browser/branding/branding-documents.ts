@@ -31,7 +31,10 @@ export const brandingDocument = graphDocument<{
   readonly viewer: { readonly merchant: BrandedMerchant | null };
 }>(`query ConsoleBranding { viewer { merchant { ${fields} } } }`);
 
-/** Omitted fields stay unchanged; null removes a part. The logo is a file in base64. */
+/**
+ * The input of the mutation that changes a merchant's branding. Omitted fields stay unchanged; null removes a
+ * text or the logo. The logo is a file in base64.
+ */
 interface BrandingInput extends Partial<Readonly<Record<BrandingField | "logo", string | null>>> {
   readonly merchantId: string;
 }

@@ -145,14 +145,20 @@ function BrandingForm({ merchantId, name, branding, isReadOnly }: BrandingFormPr
   );
 }
 
-/** Returns the value that the field's text is saved as; null if the text is empty. */
+/**
+ * Returns the value to save for a text that was typed into a field of the branding form; null if the text is
+ * empty.
+ */
 function valueOf(field: BrandingField, text: string): string | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;
   return field === "color" ? trimmed.toLowerCase() : trimmed;
 }
 
-/** Shows a button in the colour. Its style sheet is the one that the checkout page loads for this colour. */
+/**
+ * Shows a sample pay button in the chosen brand colour. The preview uses the style sheet that the checkout
+ * page loads for this colour.
+ */
 function ColorPreview({ color }: { readonly color: string }): JSX.Element | null {
   if (!/^#[0-9a-f]{6}$/.test(color)) return null;
   return (

@@ -26,7 +26,7 @@ export function RevokeCartDialog({ cart, onChanged, onClose }: RevokeCartProps):
   const [reason, setReason] = useState<(typeof revocationReasons)[number]["value"]>("MERCHANT_REQUEST");
   const [note, setNote] = useState("");
   const { isBusy, failure, run } = useMutation(revokeCartDocument);
-  // The cart has another version or another status by now. Repeating the request would fail again.
+  // True if the cart has changed since the dialog was opened, so that repeating the request would fail again.
   const isStale = failure?.code?.startsWith("cart_") === true;
   const revoke = async (): Promise<void> => {
     if (isStale) {

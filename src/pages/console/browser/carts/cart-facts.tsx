@@ -54,7 +54,7 @@ function RevocationText({ revocation }: Pick<ConsoleCart, "revocation">): JSX.El
   );
 }
 
-/** What the cart became: an order, or a part of another cart. */
+/** Links to what an ended cart became: its order, or the other cart that its items were added to. */
 const SuccessorRows = ({
   cart: { orderId, mergedIntoCartId },
 }: {

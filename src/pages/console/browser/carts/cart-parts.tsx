@@ -129,7 +129,7 @@ function PromotionRows({ promotion }: Pick<TotalsProps, "promotion">): JSX.Eleme
   );
 }
 
-/** Differences that no caller requested, for example a changed price. */
+/** Shows the cart's warnings: differences that no caller requested, for example a changed price. */
 export function CartWarnings({
   warnings,
   lines,

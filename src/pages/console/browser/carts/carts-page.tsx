@@ -47,7 +47,7 @@ export function CartsPage({ place }: { readonly place: ConsoleLocation }): JSX.E
   );
 }
 
-/** Finds the id in a text that was pasted: the id alone, or a text around it, for example a URL. */
+/** Returns the cart id in a pasted text, which may be the id alone or contain it, for example a URL. */
 export const cartIdIn = (text: string): string | undefined =>
   /cart_[0-9a-z]{26}/.exec(text.toLowerCase())?.[0];
 

@@ -55,7 +55,10 @@ export interface JsonToken {
 
 const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Splits JSON text into names, texts, other values and the characters between them. */
+/**
+ * Splits JSON text into names, texts, other values and the characters between them, so that each can get its
+ * own colour.
+ */
 export function jsonTokens(json: string): readonly JsonToken[] {
   const tokens: JsonToken[] = [];
   let end = 0;
@@ -79,7 +82,10 @@ interface CurlRequest {
   readonly body: string;
 }
 
-/** Returns a command for a POSIX shell. Headers that are not stored are left out. */
+/**
+ * Returns a curl command, for a POSIX shell, that sends the attempt's request again. Headers that are not
+ * stored are left out.
+ */
 export function attemptCurl({ url, headers, body }: CurlRequest): string {
   const lines = headers
     .filter(({ isDescribed }) => !isDescribed)

@@ -58,7 +58,8 @@ export function BulkReplayDialog({ endpoints, onClose }: BulkReplayProps): JSX.E
   const [selection, setSelection] = useState<Selection>({
     endpointId: endpoints[0]?.id ?? "",
     status: "EXHAUSTED",
-    // All attempts of a delivery take about three days, so that most exhausted deliveries are days old.
+    // By default, the replay selects deliveries of the last seven days (168 hours). All attempts of a
+    // delivery take about three days, so most deliveries that failed for good are several days old.
     hours: "168",
   });
   const [after, setAfter] = useState<string | null>(null);
@@ -114,7 +115,8 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
   const { selection, after, onReplayed, onClose } = props;
   const { endpointId, status, hours } = selection;
   const [explanation, setExplanation] = useState<Explanation>({ reason: "RECEIVER_OUTAGE", note: "" });
-  // The period ends when the form was opened, so that the count and the replay select the same deliveries.
+  // The selected period ends at the time at which the form was opened, so that the count and the replay
+  // select the same deliveries.
   const [untilMs] = useState(() => Date.now());
   const { isBusy, failure, run } = useMutation(bulkReplayDocument);
   const since = new Date(untilMs - Number(hours) * hourMs).toISOString();

@@ -82,14 +82,17 @@ const skipTexts: Readonly<Record<string, string>> = {
 const deliveriesAre = (count: number): string =>
   count === 1 ? "1 delivery is" : `${count.toLocaleString()} deliveries are`;
 
-/** Returns a sentence for each reason, for example “3 deliveries are left out: a replay is in progress.” */
+/**
+ * Returns a sentence for each reason why deliveries are not replayed, for example “3 deliveries are left out:
+ * a replay is in progress.”
+ */
 export const skippedTexts = (skipped: readonly SkippedDeliveries[]): readonly string[] =>
   skipped.map(({ reason, count }) => {
     const words = skipTexts[reason] ?? reason.toLowerCase().replaceAll("_", " ");
     return `${deliveriesAre(count)} left out: ${words}.`;
   });
 
-/** Returns the sentence that says before a replay what it will send. */
+/** Returns a sentence that says, before the replay starts, how many deliveries it will send again. */
 export function replayPlan({ replayable, limit, hasMore }: ReplayCounts): string {
   const bound = `One replay goes through at most ${limit.toLocaleString()} deliveries, the oldest first`;
   const count =

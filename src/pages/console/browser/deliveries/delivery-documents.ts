@@ -118,7 +118,10 @@ export const replayDocument = graphDocument<
 interface DeliveryChanges {
   readonly deliveryChanged: {
     readonly deliveries: readonly Delivery[];
-    /** True if more deliveries changed than the event contains. */
+    /**
+     * True if more deliveries changed than this event of the subscription contains. The page must then load
+     * the list again.
+     */
     readonly readAnew: boolean;
   } | null;
 }

@@ -50,7 +50,10 @@ interface DeliveryListProps {
   readonly endpointId: string;
   /** The webhook endpoint; undefined until it is loaded, and if it was deleted. */
   readonly endpoint: Endpoint | undefined;
-  /** The status in the page's address, in lower case; null for all deliveries. */
+  /**
+   * The delivery status by which the list is filtered, from the page's address and in lower case; null for
+   * all deliveries.
+   */
   readonly status: string | null;
   /** Called when a delivery succeeded or failed, because the endpoint's health may have changed. */
   readonly onDelivered: () => void;
@@ -144,7 +147,7 @@ interface LiveDeliveriesProps extends Pick<DeliveryListProps, "endpointId" | "on
 }
 
 interface LiveDeliveriesView {
-  /** The deliveries to show: the loaded page, merged with changes received since. */
+  /** The deliveries to show: the page of the list that was loaded, merged with changes received since. */
   readonly live: QueryState<DeliveriesResult>;
   readonly announcement: string;
   readonly changedIds: ReadonlySet<string>;
@@ -160,7 +163,8 @@ function useDeliveriesLive({
   query,
   ...shown
 }: LiveDeliveriesProps): LiveDeliveriesView {
-  // A ref, not state, because a second event may arrive before the next render and needs the latest value.
+  // The deliveries that the subscription has reported. They are stored in a ref, not in state: a second event
+  // may arrive before the next render and must be merged with the first.
   const reported = useRef<LiveDeliveries>(new Map());
   const [shownReported, setShownReported] = useState(reported.current);
   const reportedBeforeQuery = useRef<LiveDeliveries | undefined>(undefined);

@@ -92,7 +92,10 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-/** True if the changed delivery belongs to the same event and endpoint, and its change is not shown yet. */
+/**
+ * True if a reported delivery belongs to the event and endpoint of the shown delivery, and the page does not
+ * show its current state yet.
+ */
 function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
   if (changed.id === shown.id)
@@ -126,7 +129,7 @@ const attemptColumns = (
 
 interface PartsProps {
   readonly delivery: DeliveryDetail;
-  /** The id of the replay that was made on this page. */
+  /** The id of the delivery that the staff member has created by a replay on this page. */
   readonly replayId: string | undefined;
   readonly onRetried: () => void;
 }
@@ -135,7 +138,7 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
   const endpoint = useQuery(endpointDocument, { id: delivery.endpointId });
   const [shownId, setShownId] = useState<string>();
   const { attempts } = delivery;
-  // The last attempt is shown until the reader chooses another one.
+  // The details of the delivery's last attempt are shown until the reader chooses another attempt.
   const shown = attempts.find(({ id }) => id === shownId) ?? attempts.at(-1);
   const others = delivery.event.deliveries
     .filter(({ endpointId }) => endpointId === delivery.endpointId)

@@ -60,7 +60,10 @@ const statusAdvice: Readonly<Record<number, string>> = {
   429: "The receiver has too many requests. Lower the endpoint’s number of events per second.",
 };
 
-/** Returns a sentence, or undefined for an unknown error code. */
+/**
+ * Returns a sentence that says how the receiver can avoid the failure of a delivery attempt; undefined for an
+ * unknown error code.
+ */
 export function failureAdvice(errorCode: string, httpStatus: number | null): string | undefined {
   if (errorCode !== "HTTP_STATUS") return advice[errorCode];
   if (httpStatus !== null && httpStatus >= 500)

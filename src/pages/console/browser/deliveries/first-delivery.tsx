@@ -1,4 +1,7 @@
-/** What the deliveries of an endpoint show before anything was sent: how the first delivery is made. */
+/**
+ * Shown in place of an endpoint's deliveries before anything was sent: says how to cause a first delivery,
+ * for example with a button that sends a test event.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";

@@ -9,25 +9,31 @@ export interface ShownDeliveries {
 
 export type LiveDeliveries = ReadonlyMap<string, Delivery>;
 
-/** The maximum number of deliveries, received through the subscription, that a page stores. */
+/**
+ * The maximum number of reported deliveries, received through the subscription, that the page keeps in
+ * memory.
+ */
 export const liveDeliveriesMax = 100;
 
-/** Adds the changed deliveries, each in its latest state. If there are too many, the oldest are dropped. */
+/**
+ * Adds changed deliveries to those that the subscription has reported, each in its latest state. If there are
+ * too many, the oldest ones are dropped.
+ */
 export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Delivery[]): LiveDeliveries {
   const all = new Map([...before, ...changed.map((delivery) => [delivery.id, delivery] as const)]);
   return new Map([...all].toSorted(([, one], [, other]) => byTime(other, one)).slice(0, liveDeliveriesMax));
 }
 
 /**
- * Returns the deliveries that the subscription reported after a query was sent. `before` are those reported
- * earlier; they are dropped, because the result of the query already contains them.
+ * Returns the deliveries that the subscription has reported since a query was sent. Deliveries that were
+ * reported before (`before`) are dropped, because the result of the query already contains them.
  */
 export const liveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
   new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
 
 /**
- * Merges the loaded page with reported deliveries, oldest first as in GraphQL. A reported delivery replaces
- * the loaded one.
+ * Merges a loaded page of deliveries with the deliveries that the subscription has reported. A reported
+ * delivery replaces the loaded one. The result is sorted with the oldest delivery first, as GraphQL does.
  */
 export function mergeDeliveries(
   { webhookDeliveries: page }: DeliveriesResult,
@@ -48,7 +54,10 @@ export function mergeDeliveries(
   return { webhookDeliveries: { ...page, edges: shown.map((node) => ({ node })) } };
 }
 
-/** Returns the deliveries that are new on the page or have another status than before. */
+/**
+ * Compares two versions of the page. Returns the deliveries that are new on the page or have another status
+ * than before.
+ */
 export function changedDeliveries(before: DeliveriesResult, after: DeliveriesResult): readonly Delivery[] {
   const statuses = new Map(before.webhookDeliveries.edges.map(({ node }) => [node.id, node.status]));
   return after.webhookDeliveries.edges

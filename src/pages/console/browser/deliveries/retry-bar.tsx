@@ -1,4 +1,7 @@
-/** Says what has become of a delivery, and makes the next attempt of a waiting delivery at once. */
+/**
+ * Shows the state of a delivery in a sentence, with a button that makes the next attempt of a waiting
+ * delivery at once.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
@@ -21,12 +24,13 @@ export function RetryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.
   const { id, attemptCount, nextAttemptAt, status } = delivery;
   const { isBusy, failure, run } = useMutation(retryDocument);
   const [retriedAfter, setRetriedAfter] = useState<number>();
-  // The text about the retry is shown until the attempt has begun.
+  // After a click on “Retry now”, the page says that the next attempt is due, until that attempt has begun.
   const isRetried = retriedAfter === attemptCount && nextAttemptAt !== null;
   const retry = async (): Promise<void> => {
     const result = await run({ deliveryId: id, input: { expectedAttemptCount: attemptCount } });
     if (result !== undefined) setRetriedAfter(attemptCount);
-    // After a conflict, too, the page shows the newest attempts.
+    // The delivery is loaded again also if the retry was refused, because another attempt has then been made
+    // meanwhile.
     onRetried();
   };
   return (

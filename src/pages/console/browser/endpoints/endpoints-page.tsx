@@ -107,7 +107,10 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 /** The webhook endpoints of an installation as a table. */
 interface EndpointListProps {
   readonly installationId: string;
-  /** The number of changes that other parts of the page have made. Each new number loads the table again. */
+  /**
+   * Counts the changes to endpoints that were made elsewhere on the page. When the number changes, the table
+   * is loaded again.
+   */
   readonly changes: number;
 }
 

@@ -41,7 +41,10 @@ export function EventTypeChoice({ types, chosen, failure, onChange }: EventTypeC
   );
 }
 
-/** Selecting all events deselects all others; selecting a group deselects its members. */
+/**
+ * Selecting “all events” deselects all groups and single types; selecting a group deselects the single types
+ * in it.
+ */
 function withName(chosen: ReadonlySet<string>, name: string, isOn: boolean): ReadonlySet<string> {
   if (!isOn) return new Set([...chosen].filter((other) => other !== name));
   if (name === "*") return new Set(["*"]);

@@ -5,9 +5,15 @@ type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
 
 interface JudgedHealth {
   readonly state: JudgedState;
-  /** The numbers that led to the state, for example “62.5 % successful in 24 hours, 3 failures in a row”. */
+  /**
+   * The numbers from which the endpoint's health was judged, for example “62.5 % successful in 24 hours, 3
+   * failures in a row”.
+   */
   readonly reason: string;
-  /** Until when no attempt is made, because too many attempts in a row failed; null if nothing is held back. */
+  /**
+   * The time until which no attempt is made to deliver to the endpoint, because too many attempts in a row
+   * failed; null if deliveries are attempted.
+   */
   readonly pausedUntil: string | null;
 }
 
@@ -45,7 +51,7 @@ function judgedState(
 }
 
 function reasonOf({ successRate24h, consecutiveFailures }: Endpoint["health"]): string {
-  // Rounded down, so that a rate with failures never reads as 100 %.
+  // The success rate is rounded down, so that an endpoint with failures never shows 100 %.
   const percent = successRate24h === null ? null : Math.floor(successRate24h * 1000) / 10;
   const rate = percent === null ? "no attempt in 24 hours" : `${percent} % successful in 24 hours`;
   if (consecutiveFailures === 0) return rate;

@@ -5,7 +5,7 @@ import type { GraphDocument } from "./documents.ts";
 export interface GraphFailureDetail {
   /** JSON pointer to the invalid input field. */
   readonly field: string;
-  /** Code of the broken rule, for example `too_long`. */
+  /** The code of the rule that an input field breaks, for example `too_long`. */
   readonly code: string;
   readonly message: string;
 }
@@ -23,7 +23,7 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions?: Partial<ErrorBody> }[];
 }
 
-/** The failure of a GraphQL request, with a message for people. */
+/** The error of a failed GraphQL request. Its message can be shown to staff members. */
 export class GraphFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
@@ -48,7 +48,10 @@ export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-co
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
 export interface RequestOrigin {
-  /** True if an event causes the request, not an action of the staff member. */
+  /**
+   * True if an event or a timer causes the request, not an action of the staff member. Such a background
+   * request does not extend the session.
+   */
   readonly isBackground: boolean;
 }
 

@@ -18,8 +18,8 @@ import type { GraphDocument } from "./documents.ts";
 export type { LiveState };
 
 /**
- * Follows a subscription. Does nothing while `variables` is undefined. `onData` is called with `isFirst` true
- * for the first event of each stream, which contains the current state and not a change.
+ * Follows a GraphQL subscription; does nothing while `variables` is undefined. Calls `onData` for each event.
+ * `isFirst` is true for the first event of each stream, which contains the current state and not a change.
  */
 export function useSubscription<Result, Variables extends object>(
   document: GraphDocument<Result, Variables>,
@@ -58,13 +58,19 @@ export function useSubscription<Result, Variables extends object>(
   return state;
 }
 
-/** The state of a query. Old data stays visible until newer data has arrived. */
+/**
+ * The state of a GraphQL query. While a query runs again, its old data stays visible until the new data has
+ * arrived.
+ */
 export interface QueryState<Result> {
   readonly data: Result | undefined;
   readonly failure: GraphFailure | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
-  /** Loads the data again because of an event, not because of an action of the staff member. */
+  /**
+   * Loads the query's data again because of an event or a timer, not because of an action of the staff
+   * member.
+   */
   readonly refresh: () => void;
 }
 
@@ -170,7 +176,7 @@ export function useMutation<Result, Variables extends object>(
 
 /** The paging of a list by its cursors, to older items and back. */
 export interface ListPaging {
-  /** The cursor at which the page begins; null for the newest items. */
+  /** The GraphQL cursor at which the shown page of the list begins; null for the page with the newest items. */
   readonly cursor: string | null;
   readonly number: number;
   readonly older: (cursor: string) => void;
@@ -178,8 +184,8 @@ export interface ListPaging {
 }
 
 /**
- * Stores which page of a list is shown. `what` identifies the list with its filter; with a new value, the
- * newest items are shown.
+ * Stores which page of a list is shown. `what` names the list and its filter. When `what` changes, the page
+ * with the newest items is shown.
  */
 export function useListPaging(what = ""): ListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });

@@ -103,7 +103,10 @@ export interface InstallableApps {
   readonly installations: Connection<Pick<InstallationName, "status" | "app">>;
 }
 
-/** The apps of the platform, and the installations by which the installed apps can be left out. */
+/**
+ * Reads the apps of the platform and the merchant's installations, so that the dialog can offer only apps
+ * that are not installed yet.
+ */
 export const installableAppsDocument = graphDocument<InstallableApps>(`
   query ConsoleInstallableApps {
     merchant { id }
@@ -137,7 +140,7 @@ export interface Grant {
   readonly id: string;
   readonly clientId: string;
   readonly installation: { readonly app: { readonly name: string } };
-  /** The staff member who granted the access. */
+  /** The staff member who granted an OAuth client access. */
   readonly staff: { readonly id: string; readonly name: string } | null;
   readonly scopes: readonly string[];
   readonly issuedAt: string;

@@ -8,7 +8,10 @@ import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { enumLabel, formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleInstallationReadiness, ConsoleReadinessCheck } from "./installation-documents.ts";
 
-/** A step that the page can take itself, for example opening a dialog. */
+/**
+ * A button by which staff do what a readiness check asks for, on the same page, for example by opening a
+ * dialog.
+ */
 export interface ReadinessStep {
   readonly name: string;
   readonly run: () => void;
@@ -16,7 +19,10 @@ export interface ReadinessStep {
 
 interface ReadinessProps {
   readonly readiness: ConsoleInstallationReadiness;
-  /** Steps by the code of the check. They replace the check's link. */
+  /**
+   * Buttons for the readiness checks, by the code of the check. A button is shown in place of the check's
+   * link.
+   */
   readonly steps?: Readonly<Record<string, ReadinessStep | undefined>>;
 }
 
@@ -61,11 +67,17 @@ const labels: Readonly<Record<ConsoleReadinessCheck["status"], string>> = {
 
 interface CheckWords {
   readonly title: string;
-  /** What the shop's staff does about an open check, in place of the words for the app's developers. */
+  /**
+   * What the merchant's staff must do about a failed readiness check. Replaces the check's own advice, which
+   * is written for the app's developers.
+   */
   readonly remedy?: string;
   /** The link to the page on which the step is done; `{id}` stands for the installation's id. */
   readonly link?: { readonly name: string; readonly to: string };
-  /** A guide of the documentation, for what the console has no page for. */
+  /**
+   * A guide of the documentation. It is linked if the console has no page on which staff can fix the failed
+   * readiness check.
+   */
   readonly guide?: { readonly name: string; readonly path: string };
 }
 

@@ -126,7 +126,10 @@ const FirstKey = ({
 /** The table of an installation's API keys, with the actions on each key. */
 interface KeyListProps {
   readonly installationId: string;
-  /** The number of changes that other parts of the page have made. Each new number loads the table again. */
+  /**
+   * Counts the changes to API keys that were made elsewhere on the page. When the number changes, the table
+   * is loaded again.
+   */
   readonly changes: number;
   /** The text that is shown if the installation has no API key. */
   readonly empty: JSX.Element;

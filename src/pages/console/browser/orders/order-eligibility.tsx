@@ -1,4 +1,7 @@
-/** What is still possible with an order: canceling, and returning each item, as the REST API answers it. */
+/**
+ * Shows whether an order can still be canceled and which of its items can be returned, by the same rules as
+ * in the REST API.
+ */
 import type { JSX } from "preact";
 import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { DescriptionRow } from "#pages/console/browser/parts/tables.tsx";

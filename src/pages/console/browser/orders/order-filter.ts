@@ -4,7 +4,10 @@ import { type OrderListVariables, type OrderState, orderStates } from "./order-d
 export interface OrderListFilter {
   readonly number: string;
   readonly status: OrderState | null;
-  /** First and last day of the placement, YYYY-MM-DD in the reader's time zone; empty if not limited. */
+  /**
+   * The first and the last day on which the listed orders were placed, as YYYY-MM-DD in the reader's time
+   * zone; empty if not limited.
+   */
   readonly from: string;
   readonly to: string;
 }
@@ -23,7 +26,7 @@ export function readOrderFilter(query: URLSearchParams): OrderListFilter {
   };
 }
 
-/** The address of the list with the filter, within the console. */
+/** Returns the path of the order list below /console, with the filter in its query. */
 export function getOrderListPath({ number, status, from, to }: OrderListFilter): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ number, status: status?.toLowerCase() ?? "", from, to }))
@@ -38,7 +41,10 @@ function startOfDay(day: string, daysLater = 0): string | null {
   return new Date(year, month - 1, date + daysLater).toISOString();
 }
 
-/** The variables of the query, without the page; undefined if the last day is before the first. */
+/**
+ * Converts the filter of the order list into variables of the GraphQL query, without those that select the
+ * page. Undefined if the last day is before the first day.
+ */
 export function toOrderListVariables({
   number,
   status,

@@ -13,8 +13,8 @@ interface RefundableOrder {
 }
 
 /**
- * What was captured and not refunded, in minor units. A refund that the payment provider has not answered yet
- * counts as refunded, as it does for the service.
+ * Returns the amount of an order that was captured and not refunded, in minor units. A refund that the
+ * payment provider has not answered yet counts as refunded, as in the service's own calculation.
  */
 export function getRefundableAmount({ payments, refunds }: RefundableOrder): number {
   const captured = payments.map(

@@ -14,7 +14,7 @@ export interface Problem {
   /** One or two words for the badge beside a problem. */
   readonly label: string;
   readonly text: string;
-  /** The text and the path below /console of the link. */
+  /** The link to the page where the problem is solved: its text, and its path below /console. */
   readonly link: { readonly name: string; readonly to: string };
 }
 
@@ -39,7 +39,10 @@ export function findProblems(sources: ProblemSources): readonly Problem[] {
   return [...all.filter(({ tone }) => tone === "fault"), ...all.filter(({ tone }) => tone === "warn")];
 }
 
-/** Checks about deliveries are left out if the endpoints are listed themselves. */
+/**
+ * Returns the readiness checks that failed or warn. Leaves out the check of webhook deliveries if the
+ * installation has endpoints, because each failing endpoint is a problem of its own.
+ */
 function readinessProblems(
   { installation: { id, readiness }, titleOf }: Pick<ProblemSources, "installation" | "titleOf">,
   hasEndpoints: boolean,
@@ -59,7 +62,10 @@ function readinessProblems(
     });
 }
 
-/** An endpoint that staff or an app switched off is no problem, because that was on purpose. */
+/**
+ * Returns the problem of a webhook endpoint, if it has one. An endpoint that staff or an app switched off is
+ * no problem, because that was on purpose.
+ */
 function endpointProblem(endpoint: Endpoint, nowMs: number): Problem | undefined {
   const { id, url, status, disabledReason } = endpoint;
   const link = { name: "Open the endpoint", to: `/endpoints/${id}` };
@@ -92,7 +98,7 @@ const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
   "RETRYING",
 ]);
 
-/** True if the delivery failed for good, and no replay of it has succeeded or is in progress. */
+/** True if the delivery failed in all its attempts, and no replay of it has succeeded or is in progress. */
 const isLost = (delivery: LoggedDelivery, { deliveries }: LoggedEvent): boolean =>
   delivery.replayOf === null &&
   delivery.status === "EXHAUSTED" &&

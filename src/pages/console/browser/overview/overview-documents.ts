@@ -12,7 +12,7 @@ export interface HealthBucket {
 }
 
 export interface HealthReportVariables {
-  /** Days in the report's time zone, YYYY-MM-DD. */
+  /** The first and the last day of the report, as YYYY-MM-DD in the report's time zone. */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;

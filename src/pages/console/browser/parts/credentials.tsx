@@ -1,10 +1,13 @@
-/** The list of a credential's permissions, and whether a credential is still valid. */
+/** Shows the permissions of a credential as a list, and says whether the credential is still valid. */
 import type { JSX } from "preact";
 import { grantableScopes } from "./permissions.ts";
 
 interface PermissionListProps {
   readonly scopes: readonly string[];
-  /** True if the names of the API are left out, which only the text on hover then has. */
+  /**
+   * True if the list shows each permission only in words. The scope's name in the API, for example
+   * `catalog:read`, then appears only when the mouse points at it.
+   */
   readonly isShort?: boolean;
 }
 

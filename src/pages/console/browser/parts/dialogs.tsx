@@ -25,7 +25,10 @@ function noteOpener(): void {
     opener = activeElement;
 }
 
-/** Gives the focus back to the opener, or to the page's heading if the opener no longer exists. */
+/**
+ * Moves the focus back to the element that opened the dialog, or to the page's heading if that element no
+ * longer exists.
+ */
 function giveBack(): void {
   if (document.querySelector("dialog[open]") !== null) return;
   const place = opener?.isConnected === true ? opener : document.querySelector("h1");
@@ -75,7 +78,7 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
 /** A dialog that asks for confirmation of an action that cannot be undone or that blocks access. */
 interface ConfirmProps {
   readonly title: string;
-  /** The button's text, which names the action. */
+  /** The text of the button that confirms the dialog. It names the action, for example “Revoke the key”. */
   readonly action: string;
   readonly isHarmless?: boolean;
   readonly isBusy: boolean;

@@ -119,12 +119,12 @@ export function SelectField<Value extends string>({
 /** A banner with the failure's message and the request id. */
 interface BannerProps {
   readonly failure: GraphFailure | undefined;
-  /** JSON pointers of the fields that show their own faults. */
+  /** JSON pointers of the form fields that show their own errors, so that the banner leaves these errors out. */
   readonly shown?: readonly string[];
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** True if the fault is in this field or in a part of it. */
+/** True if the faulty input field is the form field with this JSON pointer, or a part of it. */
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 
@@ -135,7 +135,10 @@ export function fieldFaultTexts(failure: GraphFailure | undefined, pointer: stri
   return [...new Set(faults)];
 }
 
-/** Messages by rule code, in place of GraphQL's messages for developers. */
+/**
+ * Error messages for staff members, by the code of the broken rule. They replace the messages of GraphQL,
+ * which are written for developers.
+ */
 const plain: Readonly<Record<string, string>> = {
   too_short: "Fill this in.",
   too_long: "This is too long.",
@@ -147,7 +150,8 @@ export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JS
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (failure === undefined) return;
-    // The focus moves to the first invalid field, or to the banner if there is none.
+    // After a failed request, the focus moves to the first invalid field of the form, or to the banner if no
+    // field is invalid.
     const field = place.current?.closest("form")?.querySelector<HTMLElement>("[aria-invalid=true]");
     if (place.current?.closest("form")) (field ?? place.current).focus();
   }, [failure]);

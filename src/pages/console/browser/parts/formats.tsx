@@ -1,7 +1,7 @@
 /**
- * How values of the graph are shown: enum values as words and badges, failures of deliveries, amounts of
- * money, times, durations, and the state of a live connection. Numbers, amounts and times have the form of
- * the reader's locale.
+ * Formats values from GraphQL for the console: enum values as words and badges, failures of deliveries,
+ * amounts of money, times, durations, and the state of a live connection. Numbers, amounts and times have the
+ * form of the reader's locale.
  */
 import type { JSX } from "preact";
 import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
@@ -114,7 +114,10 @@ const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" });
 
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The short name of the reader's time zone at that time: “CET” in winter, “CEST” in summer. */
+/**
+ * Returns the short name of the reader's time zone at the given time, for example “CET” in winter and “CEST”
+ * in summer.
+ */
 const zoneNameAt = (date: Date): string =>
   zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
@@ -123,7 +126,10 @@ interface TimeProps {
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;
-  /** True if the seconds are left out, which only the text on hover then has. */
+  /**
+   * True if the time is shown without seconds. The seconds then appear only when the mouse points at the
+   * time.
+   */
   readonly isMinute?: boolean;
 }
 
@@ -150,7 +156,7 @@ export function TimeText({ at, otherwise = "–", isDay = false, isMinute = fals
 export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
-/** Texts of the live connection's states. */
+/** Texts that describe the state of a live connection, by state. */
 const words: Readonly<Record<LiveState, string>> = {
   connecting: "Connecting …",
   live: "Live",

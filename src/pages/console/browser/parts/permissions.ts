@@ -29,7 +29,10 @@ export const grantableScopes: readonly Permission[] = [
   },
 ];
 
-/** The choices of permissions in a form: “Manage webhooks (webhooks:write)”. */
+/**
+ * Returns the permissions that a form offers, each in words and with its scope, for example “Manage webhooks
+ * (webhooks:write)”.
+ */
 export const permissionChoices = (
   allowed: readonly string[] = grantableScopes.map(({ name }) => name),
 ): readonly { readonly value: string; readonly label: string; readonly hint: string }[] =>

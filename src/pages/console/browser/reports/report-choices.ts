@@ -1,4 +1,7 @@
-/** The choices that all reports share: the report, the days, the time zone and the currency, in the address. */
+/**
+ * The choices that all reports share: report, days, time zone and currency. They are stored in the page's
+ * address.
+ */
 import type { ReportIntervalName, ReportVariables } from "./report-documents.ts";
 
 export const reportNames = ["sales", "products", "funnel", "promotions", "returns", "searches"] as const;
@@ -15,7 +18,7 @@ export const reportDaysMax = 731;
 const isReportDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** The calendar day in a time zone, some days before today. */
+/** Returns the calendar day in a time zone that is a number of days before today, as YYYY-MM-DD. */
 export function getDayBack(days: number, timeZone: string, now = new Date()): string {
   const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(now);
   return addDays(today, -days);
@@ -35,7 +38,10 @@ export function isKnownTimeZone(text: string): boolean {
   }
 }
 
-/** Reads the choices from the address. By default: sales of the last 30 days in the reader's time zone. */
+/**
+ * Reads the choices of a report from the page's address. By default: sales of the last 30 days in the
+ * reader's time zone.
+ */
 export function readReportChoices(query: URLSearchParams, now = new Date()): ReportChoices {
   const timeZone = query.get("zone") ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const dayZone = isKnownTimeZone(timeZone) ? timeZone : "UTC";
@@ -49,7 +55,10 @@ export function readReportChoices(query: URLSearchParams, now = new Date()): Rep
   };
 }
 
-/** The address of the page with the choices, within the console. */
+/**
+ * Returns the path of the reports page below /console, with the chosen report, days, time zone and currency
+ * in its query.
+ */
 export function getReportPath({ report, from, to, timeZone, currency }: ReportChoices): string {
   const query = new URLSearchParams({ report, from, to, zone: timeZone });
   if (currency !== null) query.set("currency", currency);
@@ -59,7 +68,7 @@ export function getReportPath({ report, from, to, timeZone, currency }: ReportCh
 export const countReportDays = ({ from, to }: Pick<ReportVariables, "from" | "to">): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 
-/** Says what is wrong with the choices; undefined if the report can be read. */
+/** Says what is wrong with the chosen days or time zone of a report; undefined if the report can be read. */
 export function findChoiceFault(choices: ReportVariables): string | undefined {
   if (!isKnownTimeZone(choices.timeZone))
     return `There is no time zone “${choices.timeZone}”. Use a name such as Europe/Berlin or UTC.`;
@@ -70,7 +79,10 @@ export function findChoiceFault(choices: ReportVariables): string | undefined {
   return undefined;
 }
 
-/** The length of the parts of a chart: days up to two months, weeks up to a year, then months. */
+/**
+ * Chooses the length of time that one bar of a report's chart covers: days for up to two months, weeks for up
+ * to a year, otherwise months.
+ */
 export function chooseReportInterval(choices: ReportVariables): ReportIntervalName {
   const days = countReportDays(choices);
   return days <= 62 ? "DAY" : days <= 366 ? "WEEK" : "MONTH";
@@ -92,7 +104,7 @@ export interface PeriodPreset {
   readonly to: string;
 }
 
-/** The periods that one click chooses. */
+/** Returns the periods of a report that staff can choose with one click, for example the last 7 days. */
 export function listPeriodPresets(timeZone: string, now = new Date()): readonly PeriodPreset[] {
   const today = getDayBack(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
   const monthStart = `${today.slice(0, 8)}01`;

@@ -1,7 +1,10 @@
 /** GraphQL documents and result types of the reports page. All amounts are in minor units. */
 import { graphDocument } from "#pages/console/browser/graph/documents.ts";
 
-/** Days in the report's time zone, YYYY-MM-DD, both included. */
+/**
+ * The period of a report. `from` and `to` are days in the report's time zone, as YYYY-MM-DD; both are
+ * included.
+ */
 export interface ReportVariables {
   readonly from: string;
   readonly to: string;

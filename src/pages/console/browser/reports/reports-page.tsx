@@ -159,7 +159,10 @@ function ZoneField({ value, onChange }: ZoneFieldProps): JSX.Element {
   );
 }
 
-/** The currencies that are offered besides the chosen one; a report shows only those in which there are sales. */
+/**
+ * The currencies that staff can choose for a report, besides the currency in the page's address. A report has
+ * rows only in currencies with sales.
+ */
 const offeredCurrencies = ["EUR", "USD", "GBP", "JPY", "CHF", "SEK", "DKK", "NOK", "PLN", "CAD", "AUD"];
 
 interface CurrencyFieldProps {

@@ -35,8 +35,8 @@ export function RequestErrorExplanation({ code, docUrl }: ErrorExplanationProps)
 }
 
 /**
- * Loads the paragraphs of the code's entry; undefined until then. Without an entry, for example because the
- * service cannot be reached, the reader still has the link to the documentation.
+ * Loads the documentation's text about an error code; undefined until it is loaded. If it cannot be loaded,
+ * for example because the service cannot be reached, the page still has a link to the documentation.
  */
 function useErrorEntry(code: string): readonly Node[] | undefined {
   const [entry, setEntry] = useState<readonly Node[]>();

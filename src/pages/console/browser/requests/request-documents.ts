@@ -15,9 +15,9 @@ export interface ApiRequest {
   readonly errorCode: string | null;
   readonly docUrl: string | null;
   readonly durationMs: number;
-  /** The id of an API key or an OAuth grant. */
+  /** The id of the API key or OAuth grant with which the request was sent. */
   readonly credentialId: string;
-  /** Null if the request was sent with an OAuth access token. */
+  /** The API key with which the request was sent; null if the request was sent with an OAuth access token. */
   readonly apiKey: { readonly name: string; readonly prefix: string; readonly lastFour: string } | null;
   readonly installation: AppName;
 }

@@ -36,7 +36,10 @@ export const exactStatuses: Readonly<Record<string, string>> = {
   "504": "Gateway Timeout",
 };
 
-/** Reads a status from the address: the name of a range, or three digits. Other values do not filter. */
+/**
+ * Reads the HTTP status by which the request log is filtered from the page's address: the name of a range, or
+ * three digits. Other values do not filter.
+ */
 function statusBounds(text: string | null): Pick<RequestFilter, "statusFrom" | "statusTo"> {
   const range = text === null ? undefined : statusRanges[text];
   if (range !== undefined) return { statusFrom: range.from, statusTo: range.to };

@@ -88,7 +88,7 @@ function Facts({ request }: { readonly request: ApiRequest }): JSX.Element {
   );
 }
 
-/** Links to the log with a filter that this request matches. */
+/** Links to lists of requests that are similar to this one, for example of the same operation. */
 function Related({ request }: { readonly request: ApiRequest }): JSX.Element {
   const { operation, credentialId, status } = request;
   return (

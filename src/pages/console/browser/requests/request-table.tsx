@@ -141,7 +141,7 @@ function LiveText({ isNewest, isPaused, isFailing }: LiveTextProps): JSX.Element
 
 const pollEveryMs = 3_000;
 
-/** Loads the list again every few seconds, and at once when the window is shown again. */
+/** Loads the request log again every few seconds, and at once when the browser window becomes visible again. */
 function usePolling({ refresh }: QueryState<RequestsResult>, isLive: boolean): void {
   useEffect(() => {
     if (!isLive) return undefined;
@@ -169,7 +169,8 @@ function useArrived(data: RequestsResult | undefined, key: string): ReadonlySet<
     const known = before.current?.key === key ? before.current.ids : ids;
     before.current = { key, ids };
     const newIds = new Set([...ids].filter((id) => !known.has(id)));
-    // The marks stay until the next requests arrive, so that the animation is not cut off.
+    // New requests stay marked until the next requests arrive, so that the animation of the mark is not cut
+    // off.
     if (newIds.size > 0 || known === ids) setArrived(newIds);
   }, [data, key]);
   return arrived;

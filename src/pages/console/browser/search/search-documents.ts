@@ -48,7 +48,7 @@ interface FoundEvent {
   readonly deliveries: readonly { readonly id: string; readonly status: string }[];
 }
 
-/** A checkout session, or a part of an order. */
+/** A search result that is a checkout session, or a part of an order, for example a payment or a return. */
 export interface FoundPart extends ById {
   readonly status: string;
   readonly orderId: string | null;

@@ -40,11 +40,17 @@ export interface ConsoleSearchHit {
   readonly kind: string;
   readonly id: string;
   readonly title: string;
-  /** The path below /console of the object's page, or of the list that shows the object. */
+  /**
+   * The path below /console of the page of the object that was found, or of the list in which the object is
+   * shown.
+   */
   readonly to: string;
   /** True if the page at the path `to` shows only the object that was found, not a list. */
   readonly isOwnPage: boolean;
-  /** An enum value or an HTTP status; undefined if the object has no status. */
+  /**
+   * The status of the object that was found, as an enum value or HTTP status; undefined if the object has no
+   * status.
+   */
   readonly status?: string;
   readonly facts: string;
   /** The time of the search result in RFC 3339; undefined if no time is shown. */
@@ -53,7 +59,10 @@ export interface ConsoleSearchHit {
 
 export interface ConsoleSearchResult {
   readonly hits: readonly ConsoleSearchHit[];
-  /** True if there are more keys, installations or staff accounts than were searched. */
+  /**
+   * True if the merchant has more API keys, installations or staff accounts than the search has looked
+   * through.
+   */
   readonly isPartial: boolean;
 }
 
@@ -132,7 +141,10 @@ function partHit(prefix: SearchedPrefix, { id, status, orderId, cartId }: FoundP
 
 type Finder = (id: string) => Promise<readonly ConsoleSearchHit[]>;
 
-/** A finder for a document that returns one object or null. */
+/**
+ * Creates a function that finds an object by its id with a GraphQL document, which returns the object or
+ * null.
+ */
 const finder =
   <Result, Found>(
     document: GraphDocument<Result, { readonly id: string }>,

@@ -1,4 +1,7 @@
-/** Decides what a text of the search field means: an id, a number or a name, and removes secrets. */
+/**
+ * Decides whether a text in the search field is an id, an order number or a name, and removes secrets from
+ * it.
+ */
 
 /** The kinds of objects that the search finds, by the prefix of their ids. */
 export const searchedKinds = {
@@ -25,7 +28,7 @@ const isSearchedPrefix = (prefix: string): prefix is SearchedPrefix => Object.ha
 export type SearchTerm =
   | { readonly kind: "empty" }
   | { readonly kind: "id"; readonly prefix: SearchedPrefix; readonly id: string }
-  /** An id of a kind that the search does not find. */
+  /** An id whose prefix is not one of the object types that the console's search finds. */
   | { readonly kind: "unknownPrefix"; readonly prefix: string; readonly id: string }
   /** A known id prefix followed by a text that is too short, too long or has characters that no id has. */
   | { readonly kind: "malformedId"; readonly prefix: SearchedPrefix }
@@ -39,13 +42,13 @@ const secretPattern = /\b(c(?:pk|it)_[a-z]+_[0-9A-Za-z]{12})_[0-9A-Za-z]+/;
 const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
 
 /**
- * Removes secrets from a text that was pasted, so that they do not get into addresses and the browser's
- * history. Of an API key, the part remains that the console shows.
+ * Removes secrets from a pasted search text, so that they do not get into page addresses and the browser's
+ * history. Of an API key, the part that the console shows remains.
  */
 export const withoutSecrets = (text: string): string =>
   text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
 
-/** The maximum number of characters that are searched for. */
+/** The maximum number of characters of a search text; the rest is ignored. */
 export const searchTextMax = 200;
 
 export function readSearchTerm(entered: string): SearchTerm {
@@ -62,7 +65,10 @@ export function readSearchTerm(entered: string): SearchTerm {
   return { kind: "name", text };
 }
 
-/** The order number in a text: without a leading “#”, and with the hyphen in the middle of ten characters. */
+/**
+ * Returns the text as an order number: without a leading “#”, and, if it has ten characters and no hyphen,
+ * with a hyphen in the middle.
+ */
 export const orderNumberIn = (text: string): string =>
   text.replace(/^#\s*/, "").replace(/^([0-9A-Za-z]{5})([0-9A-Za-z]{5})$/, "$1-$2");
 
@@ -72,7 +78,10 @@ export const matchesText = (text: string, ...values: readonly (string | null)[])
 
 const fold = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
-/** Says what was not found. The id of another shop's object is answered like an unknown id. */
+/**
+ * Returns the message for a search without results. An id that belongs to another merchant gets the same
+ * message as an unknown id.
+ */
 export function nothingFoundText(term: SearchTerm): string {
   if (term.kind === "empty") return "";
   if (term.kind === "id") return `Your shop has no ${searchedKinds[term.prefix]} with the id ${term.id}.`;
