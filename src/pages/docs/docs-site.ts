@@ -33,7 +33,7 @@ export type RequestDemoAnswer = (path: string, key: string | undefined) => Promi
 export interface DocsServices {
   readonly document: ApiDocument;
   readonly publicUrl: string;
-  /** Reads the demo file; undefined if there is no demo. */
+  /** Reads the demo's file (ids and keys of the demo data); undefined if the service has no demo. */
   readonly readDemo: () => PartialDemoFile | undefined;
   readonly ask: RequestDemoAnswer;
   readonly listEventExamples: ListEventExamples;
@@ -49,7 +49,7 @@ export interface DocsSite {
   /** Returns the page of a path below /docs; undefined if there is no such page. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
-  /** The entries that the search of the pages finds, as JSON. */
+  /** The entries that the documentation's search finds, as JSON. */
   searchIndex(): Promise<CachedDocsPage>;
 }
 
@@ -94,8 +94,8 @@ export function createDocsSite(services: DocsServices): DocsSite {
       if (found !== undefined) return found;
       const made = make(path, maker);
       kept.set(path, made);
-      // A failed build is not cached, because the next attempt may succeed. The current caller gets the
-      // error.
+      // If building a page fails, the failure is not cached, because the next attempt may succeed. The
+      // current caller gets the error.
       made.catch(() => kept.delete(path));
       return made;
     },
@@ -116,8 +116,8 @@ interface Site extends DocsServices {
 }
 
 /**
- * Builds one page. `isPassing` is true if the page has no live example answer. Such a page is not cached, but
- * built again for the next reader.
+ * Builds one page. `isPassing` is true if the page needs the demo's answer and the demo did not answer, so
+ * that the page shows a stored answer. Such a page is not cached, but built again for the next reader.
  */
 type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
 type Entry = [path: string, make: Maker];

@@ -9,7 +9,7 @@ export interface DocumentEvent {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** The name of the schema of `data.object`. */
+  /** The name of the schema of `data.object` in an event's body. */
   readonly object: string;
 }
 

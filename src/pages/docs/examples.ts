@@ -15,7 +15,10 @@ import {
 import type { DocumentOperation } from "./api-document.ts";
 
 export interface RequestExample {
-  /** Values by parameter name. Query parameters without a value are left out. */
+  /**
+   * The example value of each parameter, by the parameter's name. Query parameters without a value are left
+   * out.
+   */
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
   /**
@@ -54,7 +57,10 @@ const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "10" };
 
-/** Demo carts by operation. Each destructive example has its own cart, so that the examples run in any order. */
+/**
+ * The demo carts of destructive examples, by operation. Each of these examples has its own cart, so that the
+ * examples can run in any order.
+ */
 type CartName = "active" | "activeSecond" | "empty";
 const cartOf: Readonly<Record<string, CartName>> = {
   removePublicCartPromotion: "activeSecond",
@@ -129,7 +135,7 @@ function parametersOf(
 
 /** Written by `npm run generate`. */
 const file = new URL("../../../schema/example-answers.json", import.meta.url);
-/** The service's address in the stored answers. */
+/** The service's address in the stored example answers. Pages replace it by their own service's address. */
 export const storedAnswersBaseUrl = "https://commerce.example";
 
 export type StoredAnswers = (operation: DocumentOperation) => unknown;

@@ -1,4 +1,7 @@
-/** The start page: what the API is, a first request that can be run as shown, and all operations. */
+/**
+ * The start page of the documentation: what the API is, a first request that can be run as shown, and all
+ * operations.
+ */
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { ApiDocument, DocumentOperation } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";

@@ -17,7 +17,7 @@ export interface RenderedMarkdown {
   readonly headings: readonly MarkdownHeading[];
 }
 
-/** Converts a link in a document into the link that the page shows. */
+/** Converts a link in a Markdown document into the link that the documentation page shows. */
 type LeadTo = (href: string) => string;
 
 export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
@@ -71,7 +71,7 @@ const languages: Readonly<Record<string, string>> = {
 const plain = new Marked({ async: false, gfm: true });
 plain.use({ renderer: { html: ({ text }) => html`${text}`.text } });
 
-/** Renders a description with code spans and emphasis, but without blocks. */
+/** Renders a short Markdown text with code and emphasis, but without paragraphs and other blocks. */
 export const renderInlineMarkdown = (text: string): Markup => new Markup(plain.parseInline(text) as string);
 
 const plainText = (tokens: readonly { readonly raw: string }[]): string =>

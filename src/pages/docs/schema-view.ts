@@ -15,10 +15,13 @@ type Use = "taken" | "given";
 
 export class SchemaView {
   readonly #schemas: DocumentSchemas;
-  /** Names of the schemas that are shown at the end of the page. */
+  /** Names of the schemas that are used more than once on a page and are therefore described at its end. */
   readonly #shared: ReadonlySet<string>;
 
-  /** `shown` are all schemas of the page. Those that are used more than once go to the end of the page. */
+  /**
+   * `shown` are all schemas that a page shows. Schemas that the page uses more than once are described at its
+   * end.
+   */
   constructor(schemas: DocumentSchemas, shown: readonly DocumentSchema[]) {
     this.#schemas = schemas;
     const counts = new Map<string, number>();
@@ -126,7 +129,10 @@ function rulesOf(schema: DocumentSchema): string[] {
   ];
 }
 
-/** True if the description contains all numbers of the rule, so that the rule need not be shown. */
+/**
+ * True if the field's description already contains all numbers of a rule, for example its maximum length. The
+ * page then leaves out the rule.
+ */
 function isInDescription(rule: string, { description = "" }: DocumentSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));

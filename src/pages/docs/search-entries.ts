@@ -16,7 +16,7 @@ import { getOperationTitle } from "./operation-titles.ts";
 export interface SearchEntry {
   readonly kind: "Guide" | "Operation" | "Field" | "Error" | "Event";
   readonly title: string;
-  /** Other names by which the entry is found, for example the operation's id and path. */
+  /** Other names by which the search finds the entry, for example the operation's id and path. */
   readonly names: string;
   readonly text: string;
   /** URL path of the page that a search result opens, with the anchor of the section. */
@@ -61,7 +61,7 @@ export function listSearchEntries(site: SearchedSite): SearchEntry[] {
   ];
 }
 
-/** One entry for each section of a guide. Code examples are left out. */
+/** Creates one search entry for each section of a guide. Code examples are not searched. */
 function guideEntries({ name, title, text }: Guide, home: string): SearchEntry[] {
   const [opening = "", ...sections] = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^## /m);
   const url = `${home}/guides/${name}`;
@@ -88,7 +88,10 @@ const plain = (markdown: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim();
 
-/** One entry for each field of a body, a parameter or an answer; a named schema only once. */
+/**
+ * Creates one search entry for each field of a request body, parameter or answer. The fields of a named
+ * schema get entries only once.
+ */
 function fieldEntries({ document, operations, home }: SearchedSite): SearchEntry[] {
   const seen = new Set<string>();
   return operations.flatMap((operation) => {
@@ -121,7 +124,7 @@ interface ListedField {
 
 interface FieldListing {
   readonly schemas: DocumentSchemas;
-  /** Names of the schemas whose fields are listed already. */
+  /** Names of the schemas whose fields already have search entries. */
   readonly seen: Set<string>;
 }
 

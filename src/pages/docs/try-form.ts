@@ -19,8 +19,8 @@ export function renderTryForm(
   { example, publicUrl, hasDemoKey }: TryFormContext,
 ): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
-  // There is no form for operations that need a DPoP proof: the page would have to store a private key and
-  // sign each request with it.
+  // Operations that need a DPoP proof have no form to try them: the page would have to store a private key
+  // and sign each request with it.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
   const base = basePathOf(publicUrl);
@@ -99,8 +99,8 @@ function fieldOf(
         )}
       </select>
     </p>`;
-  // Only required path parameters must be filled in, because an empty one would change the path. A required
-  // query parameter may be sent empty.
+  // The form requires a value only for required path parameters, because an empty one would change the path.
+  // A required query parameter may be sent empty.
   const isNeeded = required && place === "path";
   return html`<p class="field">
     ${label}<input

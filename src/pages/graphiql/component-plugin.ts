@@ -13,7 +13,10 @@ import {
 import type { Plugin } from "vite";
 import { readErrorGuide } from "#pages/docs/errors-page.ts";
 
-/** Contents of the GraphiQL files, by their names in the manifest. */
+/**
+ * The contents of the files that the build makes from GraphiQL's package, by their names in the build's
+ * manifest.
+ */
 export const graphiqlComponentFiles = {
   "graphiql-component.js": js,
   "graphiql-component.css": css,
@@ -52,7 +55,10 @@ function errorGuideModule(): string {
   return `export default ${JSON.stringify(guide)};\n`;
 }
 
-/** Keeps the sentences about GraphQL if a text has such sentences. Removes line breaks and Markdown links. */
+/**
+ * Shortens a text about an error code to its sentences about GraphQL, if it has such sentences. Removes line
+ * breaks and Markdown links.
+ */
 function toGraphqlText(text: string): string {
   const line = text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(/\s+/g, " ");
   const part = /Over GraphQL[:,] (.*)$/.exec(line)?.[1] ?? line;
@@ -60,8 +66,8 @@ function toGraphqlText(text: string): string {
 }
 
 /**
- * Writes the fonts of the style sheet as separate files. Fonts are half of the style sheet, and a page needs
- * two of them.
+ * Writes the fonts in GraphiQL's style sheet as separate files, because the fonts are half of the style sheet
+ * and a page needs only two of them.
  */
 function withFontFiles(sheet: string, emit: (name: string, source: Uint8Array) => string): string {
   return sheet.replaceAll(

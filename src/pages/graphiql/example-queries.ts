@@ -5,7 +5,7 @@
 export interface ExampleQuery {
   readonly title: string;
   readonly query: string;
-  /** The initial text of the variables pane, as JSON. */
+  /** The example's variables as JSON, with which GraphiQL first fills the variables pane. */
   readonly variables?: string;
 }
 

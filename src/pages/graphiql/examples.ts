@@ -197,7 +197,7 @@ query ReturnsOfOrders {
   },
 ];
 
-/** Examples for storefronts, one query each. */
+/** Example queries for storefronts. Each example has one operation. */
 const storefrontExamples: readonly ExampleQuery[] = [
   {
     title: "Product page",
@@ -245,10 +245,10 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
   return exampleQueries.filter(({ title }) => titles.includes(title));
 }
 
-/** Everybody who reads all data of a merchant. */
+/** Roles of internal tokens that may read all data of a merchant. */
 const readers: readonly InternalRole[] = ["analyst", "admin", "operator"];
 
-/** Every example of a group runs with each of the group's roles; a test runs them. */
+/** Groups of example queries. Each of a group's roles can run all examples of the group; a test checks this. */
 export const exampleGroups: readonly ExampleGroup[] = [
   { title: "Start here", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
   { title: "Reports", roles: readers, examples: reportExamples },

@@ -118,7 +118,8 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
       <body>
         ${pageBand(base, "GraphiQL")}
         ${
-          // After the band, so that browsers draw the band before they have loaded this large style sheet.
+          // The large style sheet of GraphiQL is loaded after the band at the top of the page, so that
+          // browsers show the band before the style sheet has arrived.
           html`<link rel="stylesheet" href="${addressOf("graphiql-component.css")}" />`
         }
         <div id="panes"></div>
@@ -152,7 +153,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   });
 }
 
-/** The data that both pages need for the token dialog. */
+/** Data that the pages of GraphiQL and the type map need for the token dialog. */
 const tokenPageData = (base: string, demoTokens: DemoTokens | undefined): object => ({
   endpoint: `${base}/graphql`,
   docs: `${base}/docs`,
@@ -166,7 +167,10 @@ const bandLinks = [
   { path: "/docs", name: "Documentation" },
 ] as const;
 
-/** The band on top of both pages. The page's script puts its buttons into `tools`. */
+/**
+ * The band at the top of GraphiQL and the type map. The page's script puts its buttons into the element
+ * `tools`.
+ */
 const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Markup =>
   html`<header class="band">
     <a class="product" href="${base}/">${logo}<span>${productName}</span></a>

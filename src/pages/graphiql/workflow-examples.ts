@@ -4,7 +4,7 @@
  */
 import type { ExampleQuery } from "./example-queries.ts";
 
-/** A storefront's operations from product to filled cart, in one tab. */
+/** An example for storefronts with several operations: from finding a product to a filled cart. */
 export const cartWorkflowExample: ExampleQuery = {
   title: "From product to cart",
   query: `# From a product to a filled cart. Use a storefront's or an admin's token and run

@@ -11,7 +11,7 @@ import type { HtmlPage } from "#pages/shared/page.ts";
 export interface LandingPage {
   readonly basePath: string;
   readonly publicUrl: string;
-  /** Undefined if the service has no demo. */
+  /** The accounts, keys and ids of the demo; undefined if the service has no demo. */
   readonly demo: PartialDemoFile | undefined;
   /** True if the page may show the demo's secrets. */
   readonly hasSecrets: boolean;
@@ -68,7 +68,7 @@ interface Place {
   readonly name: string;
   readonly readers: string;
   readonly text: string;
-  /** The path of a 24 × 24 icon that is drawn with lines. */
+  /** The SVG path data of an icon, which is 24 × 24 units large and drawn with lines. */
   readonly icon: string;
 }
 

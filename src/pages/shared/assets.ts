@@ -11,7 +11,7 @@ import { refuseOtherMethods } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
-/** Names of the entries in vite.config.ts. */
+/** Names of the pages' scripts, as vite.config.ts lists them. */
 export type AssetName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
 
 /** URL paths of the scripts and style sheets that one page loads. */
@@ -25,7 +25,7 @@ interface Chunk {
   readonly file: string;
   readonly css?: readonly string[];
   readonly isEntry?: boolean;
-  /** Keys, in the manifest, of the chunks that this chunk shares with other entries. */
+  /** Chunks that this chunk imports and that other entries may share, by their keys in the build's manifest. */
   readonly imports?: readonly string[];
 }
 

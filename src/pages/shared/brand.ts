@@ -15,5 +15,5 @@ export const logo: Markup = new Markup(svg(' class="logo" aria-hidden="true"'));
 /** The icon of the browser's tab, as a data URL, which the Content-Security-Policy of all pages allows. */
 export const faviconUrl = `data:image/svg+xml,${encodeURIComponent(svg(' xmlns="http://www.w3.org/2000/svg"'))}`;
 
-/** The line above pages with one form, for example signing in. */
+/** The product's logo and name, shown above pages that consist of one form, for example signing in. */
 export const brandLine: Markup = html`<p class="brand-line">${logo}<span>${productName}</span></p>`;

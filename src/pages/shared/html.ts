@@ -1,4 +1,7 @@
-/** HTML templates. The template's own text is HTML; inserted values are text and are escaped. */
+/**
+ * Builds HTML from templates. The template's own text is HTML; inserted values are text, so their special
+ * characters are escaped.
+ */
 
 /** Text that is already HTML and is inserted without escaping. */
 export class Markup {

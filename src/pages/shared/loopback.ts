@@ -1,11 +1,15 @@
-/** Tells requests that only the developer's own machine can send, to which pages may show the demo's secrets. */
+/**
+ * Recognizes requests that only the developer's own machine can send. The pages may show the demo's secrets
+ * only in the answers to these requests.
+ */
 
 export const isLoopbackUrl = (url: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 /**
- * Whether the service is at a loopback address and the request names this address. A page of another site,
- * whose name leads to the loopback address (DNS rebinding), sends its own name.
+ * Whether the service runs at a loopback address and the request names this address as its host. A page of
+ * another site whose host name leads to the loopback address (DNS rebinding) sends its own host name, so it
+ * does not pass.
  */
 export const isLoopbackRequest = (
   publicUrl: string,

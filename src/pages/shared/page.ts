@@ -20,7 +20,10 @@ const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base6
 export interface HtmlPage {
   readonly title: string;
   readonly body: Markup;
-  /** An additional address to which the page's forms may redirect, as a source for the `form-action` policy. */
+  /**
+   * An additional address to which forms of the page may redirect. The Content-Security-Policy allows it as a
+   * source of `form-action`.
+   */
   readonly leadsTo?: string | undefined;
   /** The language of the page's text (BCP 47); English by default. */
   readonly language?: string;
@@ -75,8 +78,8 @@ export function renderPage({
 }
 
 /**
- * Puts the refresh into `noscript` if the page has a script. The script then decides when to reload, so that
- * the reader is not interrupted.
+ * Renders the element that reloads the page or opens another page. A page with a script puts it into
+ * `noscript`, so that the script decides when to reload and does not interrupt the reader.
  */
 function refreshElement(refresh: NonNullable<HtmlPage["refresh"]>, asset: PageAssets | undefined): Markup {
   const element = html`<meta http-equiv="refresh" content="${refreshOf(refresh)}" />`;
@@ -87,8 +90,8 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the page's response headers. `leadsTo` is an origin to which a form may redirect. It must be
- * allowed too, because browsers apply `form-action` also to redirects after a form.
+ * Returns the HTTP headers of a page. The Content-Security-Policy also allows forms to redirect to `leadsTo`,
+ * because browsers apply `form-action` also to redirects after a form was sent.
  */
 export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {
   const targets = leadsTo === undefined ? "'self'" : `'self' ${leadsTo}`;

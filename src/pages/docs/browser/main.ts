@@ -1,6 +1,6 @@
 /**
- * The documentation's script: adds the search and the language tabs, scrolls the contents to the current
- * page, copies examples, and tries an operation in the page.
+ * The script of the documentation pages: adds the search and the language tabs, scrolls the table of contents
+ * to the current page, copies examples, and lets the reader try operations.
  */
 import "#pages/shared/browser/components.css";
 import "./docs.css";
@@ -8,7 +8,7 @@ import { addLanguageTabs } from "./language-tabs.ts";
 import { addSearch } from "./search.ts";
 import { addTryForm } from "./try-operation.ts";
 
-/** Scrolls the contents (not the page) to the link of the current page. */
+/** Scrolls the table of contents (not the page) to the link of the current page. */
 function showCurrent(): void {
   const contents = document.getElementById("contents");
   const current = contents?.querySelector<HTMLElement>("[aria-current=page]");

@@ -64,8 +64,8 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
 }
 
 /**
- * Sends the form's request and the requests that it needs first. Returns the first response that is an error,
- * else the last response.
+ * Sends the form's request. First sends the requests that it depends on, for example to read the cart's
+ * version. Returns the first response that is an error, else the last response.
  */
 async function answerTo(form: HTMLFormElement): Promise<Response> {
   const { method = "GET", before, versionPath } = form.dataset;
@@ -87,8 +87,8 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
 }
 
 /**
- * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is sent unchanged; the service reports
- * the error.
+ * Sets `expectedVersion` in the JSON body of a request. A body that is not valid JSON is sent unchanged; the
+ * service then reports the error.
  */
 function withVersion(body: string, expectedVersion: number): string {
   try {
@@ -128,7 +128,10 @@ function headersOf(form: HTMLFormElement): Record<string, string> {
   };
 }
 
-/** Creates a random key. `crypto.randomUUID` is not available on plain http:// except on localhost. */
+/**
+ * Creates a random idempotency key. Does not use `crypto.randomUUID`, because browsers offer it only on
+ * https:// and on localhost.
+ */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -156,7 +159,10 @@ async function showAnswer(response: Response, result: HTMLElement): Promise<void
   result.replaceChildren(status, headers, body);
 }
 
-/** Reason phrases by status, because HTTP/2 has none. */
+/**
+ * Words for HTTP statuses, for example "Bad request". They are written here because responses over HTTP/2 do
+ * not contain such words.
+ */
 const meanings: Readonly<Record<number, string>> = {
   200: "OK",
   400: "Bad request",
@@ -183,7 +189,7 @@ function paragraph(text: string): HTMLParagraphElement {
   return made;
 }
 
-/** Replaces a template by its content. Returns false if the page has no such template. */
+/** Replaces an HTML template element by its content. Returns false if the page has no such template. */
 function replaceTemplateByContent(id: string): boolean {
   const template = document.getElementById(id);
   if (!(template instanceof HTMLTemplateElement)) return false;

@@ -1,8 +1,11 @@
-/** The line that sets the API key of the examples. No page shows a key. */
+/**
+ * The shell command that puts the API key into a variable for the code examples. The page never shows the key
+ * itself.
+ */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
 
-/** Reads the demo's key from demo.json in the service's data folder. */
+/** A shell command that reads the API key of the demo from demo.json in the service's data folder. */
 const demoKeyLine = `export KEY=$(node -p '
   const folder = process.env.DATA_DIR ?? ".data";
   JSON.parse(fs.readFileSync(folder + "/demo.json", "utf8")).keys.full')`;

@@ -29,7 +29,10 @@ function command({ method, url, headers, body, versionUrl }: ExampleRequest, pro
   return parts.join(" \\\n  ");
 }
 
-/** Ends and reopens the shell quotes around the body, so that the shell inserts the version. */
+/**
+ * Writes a JSON body with the shell variable `$VERSION` as `expectedVersion`. Ends the shell quotes before
+ * the variable and opens them again after it, so that the shell inserts its value.
+ */
 const withVersion = (body: object): string =>
   JSON.stringify({ ...body, expectedVersion: 0 }).replace(
     '"expectedVersion":0',

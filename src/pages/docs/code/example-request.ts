@@ -7,13 +7,19 @@ export interface ExampleRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
-  /** A request that must be sent first, so that this request succeeds; null if there is none. */
+  /**
+   * Another request that must be sent before this example request, so that it succeeds; null if there is
+   * none.
+   */
   readonly before: ExampleRequest | null;
-  /** URL from which the cart's version is read for `expectedVersion`; null if no version is needed. */
+  /**
+   * URL from which the example reads the cart's version for `expectedVersion`; null if the request needs no
+   * version.
+   */
   readonly versionUrl: string | null;
 }
 
-/** Why an example applies a code to the cart first. */
+/** The comment in examples that remove a promotion code. Such an example applies a code to the cart first. */
 export const promotionCodeFirstNote = "Applies a code first, so that the request can remove it.";
 
 /** Environment variables for values that the caller sets, and a placeholder for a new idempotency key. */

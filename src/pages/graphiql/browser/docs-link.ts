@@ -1,6 +1,6 @@
 /**
- * Adds a link to the type map below the heading of GraphiQL's documentation. GraphiQL has no place for own
- * content there, so the link is added to its element and updated when the heading changes.
+ * Adds a link to the type map below the heading of GraphiQL's documentation panel. GraphiQL has no way to add
+ * content there, so the link is added to the heading's element and updated when the heading changes.
  */
 import type { LoadedSchema } from "./result/schema-types.ts";
 
@@ -30,17 +30,22 @@ function createLink(href: string): HTMLAnchorElement {
   link.className = "map-link";
   link.textContent = "Show in the type map";
   link.href = href;
-  // The type map opens beside the answer. `opener` gives the new tab a copy of the token.
+  // The link opens the type map in a new browser tab, so that GraphiQL's answer stays visible. `opener` gives
+  // the new tab a copy of the stored token.
   link.target = "_blank";
   link.rel = "opener";
   return link;
 }
 
-/** Returns the address of the type in the heading, or of the field in the heading and the type above it. */
+/**
+ * Returns the type map's address for the heading of GraphiQL's documentation. The heading names a type, or a
+ * field; the field's type is named above it.
+ */
 function addressOf(header: Element, schema: LoadedSchema | undefined): string | undefined {
   const title = header.querySelector(".graphiql-doc-explorer-title")?.textContent ?? "";
   if (isType(schema, title)) return `?type=${title}`;
-  // The link back begins with an icon, which has a title of its own.
+  // The link back to the type begins with an icon that contains a text of its own, so only the link's last
+  // part is read.
   const above = header.querySelector(".graphiql-doc-explorer-back")?.lastChild?.textContent ?? "";
   return isType(schema, above) && title !== "" ? `?type=${above}#${title}` : undefined;
 }

@@ -56,11 +56,14 @@ function Tools({ keeper, data, onPick }: ToolsProps): JSX.Element {
   );
 }
 
-/** The parts of the editor. A phone shows one at a time, a wide window shows all of them. */
+/** The parts of GraphiQL's page. A phone shows one part at a time, a wide window shows all of them. */
 const panes = { query: "Query", variables: "Variables", result: "Result" } as const;
 type Pane = keyof typeof panes;
 
-/** Draws the tabs of the parts, and marks the chosen part for the style sheet. Returns how to choose a part. */
+/**
+ * Shows tabs for the parts of GraphiQL's page (query, variables, result). The style sheet shows the chosen
+ * part on a phone. Returns a function that chooses a part.
+ */
 function renderPaneTabs(place: Element, editor: HTMLElement): (pane: Pane) => void {
   const choose = (pane: Pane): void => {
     editor.dataset["pane"] = pane;
@@ -81,7 +84,7 @@ function showMissing(place: Element): void {
   );
 }
 
-/** Renders GraphiQL, and adds the views of the answer and the links to the type map to it. */
+/** Renders GraphiQL, and adds to it the explanations and tables of the answer, and the links to the type map. */
 async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: EditorParts): Promise<void> {
   let schema: LoadedSchema | undefined;
   let answer = "";

@@ -13,13 +13,19 @@ export interface GraphiqlExampleGroup {
   readonly examples: readonly GraphiqlExample[];
 }
 
-/** Data of GraphiQL and the type map: the address of the graph, and what the token dialog shows. */
+/**
+ * Data of the pages of GraphiQL and the type map: the URL of the GraphQL endpoint, and what the token dialog
+ * shows.
+ */
 export interface TokenPageData {
   readonly endpoint: string;
   /** URL paths of the documentation and of the console. */
   readonly docs: string;
   readonly console: string;
-  /** The demo's tokens by role; undefined if the page must not show them. */
+  /**
+   * The demo's tokens by role; undefined if the page must not show them, because other people could read
+   * them.
+   */
   readonly demoTokens?: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +39,7 @@ export interface GraphiqlPageData extends TokenPageData {
   /** URL path of the type map. */
   readonly map: string;
   readonly groups: readonly GraphiqlExampleGroup[];
-  /** Examples that open as tabs at first. */
+  /** Example queries that GraphiQL opens as tabs when it is first used. */
   readonly opened: readonly GraphiqlExample[];
 }
 

@@ -3,13 +3,13 @@ import type { JSX, TargetedKeyboardEvent } from "preact";
 
 interface TabRowProps<Name extends string> {
   readonly label: string;
-  /** The titles of the tabs by their names. */
+  /** The title of each tab, by the tab's name. */
   readonly tabs: Readonly<Record<Name, string>>;
   readonly chosen: Name;
   readonly onChoose: (name: Name) => void;
 }
 
-/** How far the arrow keys move. */
+/** The number of tabs by which each arrow key moves: 1 to the right, -1 to the left. */
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 export function TabRow<Name extends string>({

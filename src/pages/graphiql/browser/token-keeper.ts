@@ -1,7 +1,7 @@
 /**
- * Keeps the credential of this tab: an internal token, or the reader's session at the console. Asks for it
- * once, stores the token in sessionStorage (deleted with the tab), sends the credential with every query, and
- * asks again when the service refuses it.
+ * Keeps the credential of this browser tab: an internal token, or the reader's session at the console. Asks
+ * the reader for a token once and stores it in sessionStorage, which ends with the tab. Sends the credential
+ * with every query, and asks again when the service refuses it.
  */
 
 /** The role and merchant of a token or of a session at the console. */
@@ -20,14 +20,11 @@ export interface TokenPrompt {
 
 interface GraphqlRequest {
   readonly body: object;
-  /**
-   * Additional headers. If they contain `authorization`, the request is sent with it and the stored token is
-   * not used.
-   */
+  /** Additional headers of the request. If they contain `authorization`, the stored token is not sent. */
   readonly headers?: HeadersInit;
   /**
-   * True if the request still waits for a token after the dialog was closed. Used for requests that the page
-   * sends by itself and that are harmless when sent late.
+   * True if the request keeps waiting for a token when the reader closes the token dialog. Used for requests
+   * that the page sends by itself and that do no harm if they are sent late.
    */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
@@ -40,7 +37,7 @@ export interface SentRequest {
   readonly sentAt: number;
 }
 
-/** Thrown if the dialog was closed without a token. The request was not sent. */
+/** Thrown if the reader closed the token dialog without entering a token. The request was then not sent. */
 export class NoTokenGivenError extends Error {
   constructor() {
     super("The operation was not sent, because no token was entered. Run it again to enter a token.");
@@ -66,7 +63,10 @@ interface WhoAmI {
 }
 
 const key = "commerce-gateway-token";
-/** Stored instead of a token if queries are sent with the session's cookie. No token has this form. */
+/**
+ * The value that is stored in place of a token if queries are sent with the cookie of the console session. No
+ * token can have this value.
+ */
 const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
 const firstQuestion: TokenPrompt = {
@@ -112,7 +112,7 @@ export class TokenKeeper {
     else if (fault.isRefusal && sessionStorage.getItem(key) === token) this.#forget(fault);
   }
 
-  /** Opens the dialog to enter another token. */
+  /** Opens the token dialog, so that the reader can enter another token. */
   change(): void {
     this.#ask(
       this.hasToken
@@ -146,14 +146,14 @@ export class TokenKeeper {
     for (const { isPatient, cancel } of all) if (!isPatient) cancel();
   }
 
-  /** Deletes the stored token and asks for another. */
+  /** Deletes the stored token and asks the reader for another one. */
   forget(): void {
     this.#forget(firstQuestion);
   }
 
   /**
-   * Sends a GraphQL request with the token. Waits for a token if there is none or if the service refuses it.
-   * Throws NoTokenGivenError if the dialog is closed.
+   * Sends a GraphQL request with the stored token. Waits for the reader to enter a token if there is none or
+   * if the service refuses it. Throws NoTokenGivenError if the reader closes the token dialog.
    */
   async send(request: GraphqlRequest): Promise<SentRequest> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
@@ -184,7 +184,10 @@ export class TokenKeeper {
     }
   }
 
-  /** Checks a token with the service. Returns the error, or sets `holder` and returns undefined. */
+  /**
+   * Checks a token by asking the service for its role. Returns the error, or sets `holder` and returns
+   * undefined.
+   */
   async #check(token: string): Promise<Fault | undefined> {
     try {
       const response = await this.#post(token, { body: { query: whoAmI } });
@@ -202,8 +205,8 @@ export class TokenKeeper {
   }
 
   #post(token: string | undefined, { body, headers: given = {}, signal }: GraphqlRequest): Promise<Response> {
-    // `Headers` ignores the case of names. A plain object would send `Authorization` and `authorization`
-    // together.
+    // `Headers` ignores upper and lower case in header names. With a plain object, `Authorization` and
+    // `authorization` would be sent as two values.
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");

@@ -28,7 +28,10 @@ export async function* readServerSentEvents(
   }
 }
 
-/** Returns an empty list if the block has only comments. */
+/**
+ * Parses one block of lines of an event stream. Returns the event in a list; an empty list if the block has
+ * only comments.
+ */
 function eventOf(block: string): ServerSentEvent[] {
   let event: string | undefined;
   const data: string[] = [];

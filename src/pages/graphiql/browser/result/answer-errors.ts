@@ -1,4 +1,7 @@
-/** Reads the errors of an answer, each with what the service says about its cause and its place. */
+/**
+ * Reads the errors of a GraphQL answer, with the position of each error, and loads the service's explanations
+ * of error codes.
+ */
 
 export interface ErrorDetail {
   readonly field: string;
@@ -8,10 +11,16 @@ export interface ErrorDetail {
 
 export interface AnswerError {
   readonly message: string;
-  /** The code of the service's list of errors; undefined if the service did not send the error. */
+  /**
+   * The error's code in docs/errors.md; undefined if the error has none, for example because the request did
+   * not reach the service.
+   */
   readonly code: string | undefined;
   readonly requestId: string | undefined;
-  /** The line and column in the document, and the field of the answer; empty if both are unknown. */
+  /**
+   * Where the error occurred: the line and column in the GraphQL document, and the field of the answer. Empty
+   * if both are unknown.
+   */
   readonly place: string;
   readonly details: readonly ErrorDetail[];
 }
@@ -36,7 +45,7 @@ export function readAnswerErrors(answer: unknown): readonly AnswerError[] {
     code: extensions.code,
     requestId: extensions.requestId,
     place: placeOf(locations?.[0], path),
-    // A single detail often repeats the message of its error.
+    // Leaves out details that only repeat the message of their error and list no allowed values.
     details: (extensions.details ?? []).filter(
       (detail) => detail.message !== message || (detail.allowed ?? []).length > 0,
     ),

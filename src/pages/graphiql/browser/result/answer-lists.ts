@@ -8,7 +8,10 @@ export type AnswerCell = string | number | boolean | null;
 export type AnswerRow = Readonly<Record<string, AnswerCell>>;
 
 export interface AnswerList {
-  /** The fields that lead to the list, without `edges` and `node`, for example `orders.lines`. */
+  /**
+   * The path of fields from the answer's root to the list, without `edges` and `node`, for example
+   * `orders.lines`.
+   */
   readonly path: string;
   /** Names of the columns. A column of a nested object has a dotted name, for example `totals.currency`. */
   readonly columns: readonly string[];
@@ -32,13 +35,13 @@ interface ListDraft {
 
 interface Position {
   readonly path: readonly string[];
-  /** Simple fields of the list items that contain this position. */
+  /** Text, number and boolean fields of the outer list items that contain this position. */
   readonly containers: AnswerRow;
 }
 
 type Drafts = Map<string, ListDraft>;
 
-/** Returns the lists of an answer in the order of the answer. `answer` is the parsed body. */
+/** Returns the lists of a GraphQL answer, in the order in which they occur. `answer` is the parsed JSON body. */
 export function findAnswerLists(answer: unknown): readonly AnswerList[] {
   const data = isObject(answer) ? answer["data"] : undefined;
   const drafts: Drafts = new Map();
@@ -67,7 +70,7 @@ function addItems(
 ): void {
   const key = path.join(".");
   const isNested = Object.keys(containers).length > 0;
-  // An empty array inside an item may be a list of texts, so it makes no list of its own.
+  // An empty array inside a list item is not shown as a list of its own, because it may be a list of texts.
   if (isNested && items.length === 0 && !isConnection) return;
   const draft = drafts.get(key) ?? { rows: [], totalCount: isNested ? null : totalCount };
   drafts.set(key, draft);
@@ -99,7 +102,10 @@ function itemsOf(value: unknown): FoundItems | undefined {
 
 const nodeOf = (edge: unknown): unknown => (isObject(edge) ? edge["node"] : null);
 
-/** Flattens nested objects. A nested list becomes its number of items, a list of texts becomes one text. */
+/**
+ * Converts the fields of an object into columns. Fields of nested objects become columns too; a nested list
+ * becomes its number of items; a list of texts becomes one text.
+ */
 function flatten(item: JsonObject, prefix = ""): Record<string, AnswerCell> {
   const cells: Record<string, AnswerCell> = {};
   for (const [name, value] of Object.entries(item)) {

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { AnswerCell, AnswerList } from "./answer-lists.ts";
 import { csvFileName, writeCsv } from "./csv-file.ts";
 
-/** The most rows that the table shows. The CSV file has all rows of the answer. */
+/** The maximum number of rows that the table of an answer shows. The CSV file has all rows of the answer. */
 const rowsMax = 500;
 const wholeNumber = new Intl.NumberFormat("en");
 
@@ -77,7 +77,7 @@ function CsvButtons({ list }: { readonly list: AnswerList }): JSX.Element {
       await navigator.clipboard.writeText(writeCsv(list));
       setNote(`Copied ${rowCountOf(list.rows.length)}.`);
     } catch {
-      // Browsers refuse the clipboard on pages without https.
+      // Browsers do not allow copying to the clipboard on pages without https.
       setNote("The browser did not allow copying. Download the CSV instead.");
     }
   };
@@ -96,20 +96,20 @@ function CsvButtons({ list }: { readonly list: AnswerList }): JSX.Element {
   );
 }
 
-/** Saves the list as a file on the reader's device. */
+/** Saves a list of the answer as a CSV file on the reader's device. */
 function saveCsv(list: AnswerList): void {
   const url = URL.createObjectURL(new Blob([writeCsv(list)], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = csvFileName(list);
   link.click();
-  // The browser has started to read the file by the next task.
+  // Releases the file's URL in the next task. The browser has then started to read the file.
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
 function Table({ list: { path, columns, rows } }: { readonly list: AnswerList }): JSX.Element {
   return (
-    // The region scrolls in both directions, so the keyboard must reach it.
+    // The table's region can get the keyboard focus, so that it can be scrolled with the keyboard.
     <div class="table-scroll" tabIndex={0} role="region" aria-label={`Table of ${path}`}>
       <table>
         <thead>
@@ -123,7 +123,7 @@ function Table({ list: { path, columns, rows } }: { readonly list: AnswerList })
         </thead>
         <tbody>
           {rows.slice(0, rowsMax).map((row, index) => (
-            // Rows have no key of their own, and their order does not change.
+            // The index is the key of a table row, because rows have no id and never change their order.
             <tr key={`${index}`}>
               {columns.map((column) => (
                 <Cell key={column} cell={row[column] ?? null} />

@@ -1,7 +1,10 @@
 /** Writes the rows of an answer as CSV (RFC 4180), and names the file. */
 import type { AnswerCell, AnswerList } from "./answer-lists.ts";
 
-/** Characters with which a formula begins in a spreadsheet, also in full width. */
+/**
+ * Characters at the start of a cell that make a spreadsheet read it as a formula, also in their full-width
+ * forms.
+ */
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 const needsQuotes = /[",\r\n]/;
 
@@ -10,7 +13,10 @@ export function writeCsv({ columns, rows }: Pick<AnswerList, "columns" | "rows">
   return lines.map((cells) => `${cells.map(csvField).join(",")}\r\n`).join("");
 }
 
-/** Writes one field. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
+/**
+ * Writes one CSV field. If a spreadsheet would run a text as a formula, the text gets an apostrophe before
+ * it.
+ */
 function csvField(cell: AnswerCell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
   const text = formulaStart.test(cell) ? `'${cell}` : cell;

@@ -3,11 +3,11 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type AnswerError, type ErrorExplanation, type ErrorGuide, loadErrorGuide } from "./answer-errors.ts";
 
-/** The most errors that are explained. The JSON has all of them. */
+/** The maximum number of errors of an answer that are explained. The JSON of the answer has all of them. */
 const explainedMax = 5;
 
 export interface ErrorListLinks {
-  /** URL path of the module with the explanations. */
+  /** URL path of the JavaScript module with the explanations of error codes. */
   readonly errorGuide: string;
   /** URL path of the documentation. */
   readonly docs: string;
@@ -20,7 +20,8 @@ interface ErrorListProps extends ErrorListLinks {
 export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
   const [guide, setGuide] = useState<ErrorGuide>({});
   useEffect(() => {
-    // Without the explanations, the list still has the messages and links.
+    // If the explanations cannot be loaded, the list still shows the messages of the errors and links to the
+    // documentation.
     void loadErrorGuide(errorGuide).then(setGuide, () => undefined);
   }, [errorGuide]);
   const hiddenCount = errors.length - explainedMax;
@@ -28,11 +29,12 @@ export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Ele
     <section class="answer-errors" aria-label="Errors of the answer">
       {errors.slice(0, explainedMax).map((error, index) => (
         <ErrorCard
-          // Several errors may be equal, and their order does not change.
+          // The key contains the index, because several errors may have the same message. The errors never
+          // change their order.
           key={`${index} ${error.message}`}
           error={error}
           docs={docs}
-          // Equal codes have one explanation, at the first error.
+          // If several errors have the same code, only the first one shows the explanation.
           explanation={
             errors.findIndex(({ code }) => code === error.code) === index
               ? guide[error.code ?? ""]
@@ -109,7 +111,7 @@ function CodeText({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {text.split("`").map((piece, index) =>
-        // The pieces never change their order, so their index is a stable key.
+        // The index is the key of a piece of text, because the pieces never change their order.
         index % 2 === 1 ? <code key={`${index}`}>{piece}</code> : piece,
       )}
     </>

@@ -1,4 +1,4 @@
-/** The part above GraphiQL's answer: explains errors, and shows the answer's lists as tables. */
+/** The panel above GraphiQL's answer: explains the errors of the answer, and shows its lists as tables. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { TabRow } from "#pages/graphiql/browser/tab-row.tsx";
@@ -14,7 +14,7 @@ export interface ResultLinks extends ErrorListLinks {
 }
 
 interface ResultPanelProps {
-  /** The text of GraphiQL's answer: the answer as JSON, or empty. */
+  /** The text in GraphiQL's answer pane: the answer as JSON; empty before the first answer. */
   readonly text: string;
   readonly schema: LoadedSchema | undefined;
   readonly links: ResultLinks;
@@ -53,7 +53,10 @@ export function ResultPanel({ text, schema, links, host }: ResultPanelProps): JS
   );
 }
 
-/** Parses the answer; undefined before the first answer and for texts that GraphiQL writes itself. */
+/**
+ * Parses the text of GraphiQL's answer pane as JSON. Undefined before the first answer and for messages of
+ * GraphiQL itself.
+ */
 function parseAnswerText(text: string): unknown {
   if (!text.startsWith("{")) return undefined;
   try {

@@ -1,9 +1,9 @@
 /** Finds the type of a list's items in the schema that GraphiQL has loaded. */
 
-/** The parts of a type of the package `graphql` that are used here. */
+/** The properties that this file uses of a type in the npm package `graphql`. */
 interface SchemaType {
   readonly name?: string;
-  /** The type inside a list or a non-null type. */
+  /** The inner type, if this type is a list or a non-null type. */
   readonly ofType?: SchemaType;
   readonly getFields?: () => Readonly<Record<string, { readonly type: SchemaType }>>;
 }

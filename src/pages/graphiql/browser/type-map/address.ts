@@ -6,10 +6,10 @@
 import { useEffect, useState } from "preact/hooks";
 
 export interface MapAddress {
-  /** The name of the type or of the area; empty for the overview. */
+  /** The name of the type that the type map's address names; empty for an area or the overview. */
   readonly type: string;
   readonly area: string;
-  /** The name of the field to show; empty if the address names no field. */
+  /** The name of the field that the type map shows; empty if the address names no field. */
   readonly field: string;
 }
 
@@ -20,10 +20,13 @@ export const areaUrl = (area: string): string => `?area=${encodeURIComponent(are
 
 export const overviewUrl = (): string => location.pathname;
 
-/** Returns the id of the element that describes a field. The prefix avoids the ids of the page's frame. */
+/**
+ * Returns the id of the HTML element that describes a field. The prefix prevents an id that the page already
+ * uses elsewhere.
+ */
 export const fieldElementId = (field: string): string => `field-${field}`;
 
-/** Returns the address, and follows it when a link is clicked or the reader goes back. */
+/** Returns the current address of the type map. Renders again when the reader clicks a link or goes back. */
 export function useMapAddress(): MapAddress {
   const [href, setHref] = useState(location.href);
   useEffect(() => {
@@ -45,7 +48,10 @@ export function useMapAddress(): MapAddress {
   return parseAddress(href);
 }
 
-/** Opens an address of the map. The scroll position is kept for the way back. */
+/**
+ * Opens an address of the type map. Stores the scroll position of the current page, for when the reader goes
+ * back.
+ */
 export function openMapUrl(url: string): void {
   const target = new URL(url, location.href).href;
   history.replaceState({ top: scrollY }, "");
@@ -53,7 +59,10 @@ export function openMapUrl(url: string): void {
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
-/** Returns how far the page was scrolled when the reader left this address; 0 for a new address. */
+/**
+ * Returns how far the type map was scrolled when the reader left the current address; 0 for an address that
+ * the reader opens for the first time.
+ */
 export function keptScrollTop(): number {
   const state: unknown = history.state;
   return typeof state === "object" && state !== null && "top" in state && typeof state.top === "number"
@@ -61,7 +70,10 @@ export function keptScrollTop(): number {
     : 0;
 }
 
-/** Returns the address of a clicked link to the map; undefined for other links, and for a new tab or window. */
+/**
+ * Returns the address of a clicked link within the type map. Undefined for links to other pages, and if the
+ * link opens in a new tab or window.
+ */
 function clickedUrl(event: MouseEvent): string | undefined {
   const { target, defaultPrevented, button } = event;
   const isPlainClick = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) && button === 0;
@@ -80,7 +92,10 @@ function parseAddress(href: string): MapAddress {
   };
 }
 
-/** Decodes the fragment. Returns the text unchanged if it ends in the middle of an encoded character. */
+/**
+ * Decodes the fragment of the type map's address. Returns the text unchanged if it contains an incomplete
+ * encoded character.
+ */
 function decodeFragment(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -34,8 +34,8 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
       element.scrollIntoView({ block: "center" });
       element.focus({ preventScroll: true });
     } else if (!isFirst.current) {
-      // After a click on a link the focus moves to the new heading. When the page is first loaded, it stays
-      // at the top.
+      // After a click on a link in the type map, the focus moves to the heading of the new page. When the
+      // type map is first loaded, the focus stays at the top of the page.
       scrollTo(0, keptScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
@@ -116,7 +116,10 @@ type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };
 
-/** An address without a type but with a fragment, `#Order`, names the type too, because it is easy to type. */
+/**
+ * Finds what the type map's address names. An address with only a fragment, for example `#Order`, names a
+ * type too, because it is easy to type.
+ */
 function mapLocation({ type, area, field }: MapAddress, map: TypeMap): MapLocation {
   if (areaNames.includes(area)) return { kind: "area", title: area };
   const name = type === "" && area === "" ? field : type;

@@ -1,6 +1,6 @@
 /**
- * The first page of the type map: the areas in a circle, with lines between connected areas; the same as a
- * list; and the search for types and fields.
+ * The first page of the type map. It shows the areas in a circle with lines between connected areas, lists
+ * the areas, and searches for types and fields.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -120,8 +120,8 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 }
 
 /**
- * Counts the references between areas. The shared area (for example money and times) is left out, because
- * every area refers to it.
+ * Counts how often types of one area refer to types of another area. The area of shared types (for example
+ * money and times) is left out, because every area refers to it.
  */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
@@ -148,7 +148,7 @@ function neighboursOf(name: string, ties: readonly Tie[]): string {
   return found.length === 0 ? "not connected" : `connected to ${found.join(", ")}`;
 }
 
-/** One search result: a type, or one of its fields, arguments or values. Enter opens the first result. */
+/** One search result: a type, or one of its fields or enum values. Enter opens the first result. */
 interface Hit {
   readonly type: string;
   readonly part: string | null;
@@ -198,7 +198,10 @@ function countOf(count: number): string {
   return count === hitsMax ? `The first ${hitsMax}:` : `${count} found:`;
 }
 
-/** Finds types whose names start with the words, then types whose names contain them, then parts of types. */
+/**
+ * Searches the names in the schema. Finds types whose names start with the searched words, then types whose
+ * names contain the words, then fields and enum values.
+ */
 function findHits(map: TypeMap, words: string): readonly Hit[] {
   const types = [...map.values()].filter((type) => !isPaginationType(type));
   const named = types.filter(({ name }) => name.toLowerCase().includes(words));

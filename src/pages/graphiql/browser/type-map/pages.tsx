@@ -1,6 +1,6 @@
 /**
- * The pages of one type and of one area. A type's page has a picture and lists its parts with their
- * arguments, the references to it, and its interfaces or members.
+ * The pages of the type map for one type and for one area. A type's page has a picture, and lists the type's
+ * fields or values with their arguments, the references to the type, and its interfaces or members.
  */
 import type { JSX } from "preact";
 import { fieldElementId, typeUrl } from "./address.ts";
@@ -21,7 +21,7 @@ import {
 interface TypePageProps {
   readonly map: TypeMap;
   readonly type: TypeMapEntry;
-  /** The name of the field to mark; empty for none. */
+  /** The name of the field that the type's page marks; empty if no field is marked. */
   readonly field: string;
 }
 
@@ -73,7 +73,7 @@ export function TypePage({ map, type, field }: TypePageProps): JSX.Element {
 interface PartItemProps {
   readonly type: string;
   readonly part: TypeMember;
-  /** True if the address names the part. */
+  /** True if the type map's address names this field or value, which is then marked. */
   readonly isMarked: boolean;
 }
 
@@ -250,7 +250,7 @@ function Description({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {text.split("`").map((piece, index) =>
-        // The pieces never change their order, so their index is a stable key.
+        // The index is the key of a piece of text, because the pieces never change their order.
         index % 2 === 1 ? <code key={`${index}`}>{piece}</code> : piece,
       )}
     </>

@@ -1,6 +1,6 @@
 /**
- * Builds a map of the schema's types. Each type has its parts (fields or values), the types to which the
- * parts refer, the references to the type, and its area.
+ * Builds the data of the type map from the GraphQL schema. Each type has its fields or values, the types to
+ * which these refer, the references to the type, and its area.
  */
 import {
   unwrappedTypeName,
@@ -27,7 +27,10 @@ export interface TypeMapEntry {
   readonly area: string;
   readonly parts: readonly TypeMember[];
   readonly references: readonly TypeReference[];
-  /** Interfaces of the type, or types that implement it. */
+  /**
+   * For an object type: the interfaces that it implements. For an interface or a union: the types that belong
+   * to it.
+   */
   readonly relatives: readonly string[];
 }
 
@@ -149,28 +152,28 @@ export interface FieldArgument {
   readonly leadsTo: string;
 }
 
-/** A field, an input field or an enum value. */
+/** A part of a GraphQL type: a field, an input field or an enum value. */
 export interface TypeMember {
   readonly name: string;
   readonly description: string;
   readonly deprecation: string | null;
-  /** The part's type as GraphQL writes it; null for an enum value. */
+  /** The type of the field as GraphQL writes it, for example `[Order!]!`; null for an enum value. */
   readonly type: string | null;
   /**
-   * The name of the type that the part refers to; for a connection the type of its items; null for an enum
-   * value.
+   * The name of the type to which the field refers. If this is a connection, the type of its items. Null for
+   * an enum value.
    */
   readonly leadsTo: string | null;
   readonly args: readonly FieldArgument[];
 }
 
 /**
- * The area of types that belong to no single area. The area of a type follows from its name (`OrderLine`);
- * otherwise it is the only area that refers to the type; otherwise it is this area.
+ * The area of types that belong to no other area. A type's area follows from its name (`OrderLine`).
+ * Otherwise, if only one area refers to the type, the type belongs to that area, else to this one.
  */
 export const sharedArea = "Shared";
 
-/** Patterns of type names by area, tried in this order: narrower patterns first. */
+/** Patterns of type names, by area. They are tried in this order, so narrow patterns come before general ones. */
 const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Analytics", /Report|Interval$|Funnel/],
   ["Webhooks", /^(?:Webhook|PublicWebhook|Event|Signature|Payload)/],
@@ -187,7 +190,7 @@ const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Identity", /^(?:Merchant|Role|Scope|Credential|Mode|RateLimit|Readiness)/],
 ];
 
-/** Areas in the order of the overview. */
+/** The names of the areas, in the order in which the type map's overview shows them. */
 export const areaNames: readonly string[] = [
   "Identity",
   "Catalog",
@@ -207,8 +210,8 @@ type Parts = ReadonlyMap<string, readonly TypeMember[]>;
 
 function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
-  // A nested input gets its area only after the input that contains it, so the passes repeat until no more
-  // types get an area.
+  // A nested input type gets its area only after the input type that contains it. The passes therefore repeat
+  // until no more types get an area.
   for (let areaCount = -1; areaCount !== areas.size;) {
     areaCount = areas.size;
     for (const [name, area] of typesReachedFromOneArea(parts, areas)) areas.set(name, area);
@@ -242,7 +245,10 @@ function typesReachedFromOneArea(
   );
 }
 
-/** Returns the area of a root field: by its name (`orders`, `orderCancel`), else the area of its result type. */
+/**
+ * Returns the area of a query, mutation or subscription field: by its name (`orders`, `orderCancel`), else
+ * the area of its result type.
+ */
 export function areaOfRootField(
   { name, leadsTo }: Pick<TypeMember, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,

@@ -25,7 +25,7 @@ const columns = {
   right: { x: 792, width: 244 },
 } as const;
 const width = 1040;
-/** The most boxes on the left side. The list below the picture has all references. */
+/** The maximum number of types on the left side of the picture. The list below the picture has all references. */
 const boxesMax = 40;
 
 interface Shown {
@@ -98,7 +98,10 @@ function namesIn(map: TypeMap, { name, references }: TypeMapEntry): readonly Omi
   return boxes.filter((box) => map.has(box.name));
 }
 
-/** Returns the types on the right side. Scalars are left out; the list below names them. */
+/**
+ * Returns the types for the right side of the picture, to which the shown type refers. Scalar types such as
+ * `String` are left out; the list below the picture names them.
+ */
 function namesOut(map: TypeMap, { name, parts }: TypeMapEntry): readonly Omit<Box, "y">[] {
   const targets = new Set(
     parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])),
