@@ -112,7 +112,7 @@ export function readTypedAddress(form: URLSearchParams): TypedAddress {
 interface AddressShown {
   readonly typed: TypedAddress;
   readonly faults: readonly FieldFault[];
-  /** True if the buyer has just changed the country. The country field then gets the focus again. */
+  /** True if the buyer has just changed the country: the country field then gets the focus. */
   readonly isCountryNew: boolean;
 }
 

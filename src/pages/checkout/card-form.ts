@@ -14,17 +14,14 @@ export interface CardFault {
   readonly message: string;
 }
 
-/**
- * The values that the card form shows again after it was refused. The card number and the security code are
- * never sent back to the browser.
- */
+/** What the card form shows again after a refusal. Number and security code are never sent back. */
 export interface TypedCard {
   readonly expiry: string;
   readonly name: string;
   readonly faults: readonly CardFault[];
 }
 
-/** The result of reading the card form: the payment token of the test card, or what is wrong with the form. */
+/** The read card form: the payment token of the test card, or what is wrong with the form. */
 export interface CardReading {
   readonly token: string | undefined;
   readonly typed: TypedCard;

@@ -8,7 +8,7 @@ import type { CheckoutVisit } from "./visit.ts";
 export const cardFieldId = (field: CardField): string =>
   field.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
 
-/** HTML attributes of each card field. The values of `autocomplete` let browsers fill in a stored card. */
+/** Attributes of each field; the values of `autocomplete` let browsers fill the form in. */
 const attributes: Readonly<Record<CardField, Markup>> = {
   cardNumber: html`inputmode="numeric" autocomplete="cc-number" maxlength="23" placeholder="4242 4242 4242
   4242"`,
@@ -45,10 +45,7 @@ export function cardView(
     ${testCardList(say)}`;
 }
 
-/**
- * Lists the test cards. Each card has a button that fills the form in; the buttons are shown only if the
- * browser runs scripts.
- */
+/** The test cards. The buttons, which fill the form in, are shown if the browser runs scripts. */
 const testCardList = (say: CheckoutVisit["say"]): Markup =>
   html`<details class="test-cards">
     <summary><h3>${say("cardList")}</h3></summary>

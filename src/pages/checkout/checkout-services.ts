@@ -25,8 +25,8 @@ interface CheckoutDocumentRequest {
 }
 
 /**
- * Runs one compiled GraphQL document and returns the value of its only root field. Throws the failure of this
- * field.
+ * Runs one compiled GraphQL document and returns the value of its only root field. Throws the field's
+ * failure.
  */
 export type RunCheckoutDocument = <Value>(
   request: CheckoutDocumentRequest,

@@ -56,14 +56,14 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
 };
 
 /**
- * Form actions that every browser may run, even if another browser has changed the session before. A browser
- * that enters an address becomes the only one that may change the session.
+ * Actions that every browser may run, even if another browser has changed the session before. A browser that
+ * enters an address becomes the only one that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
 /** Form actions that are allowed while the payment is being processed. */
 const waitingActions: ReadonlySet<string> = new Set(["give-up"]);
 
-/** Runs the action of the submitted form. Returns undefined if the checkout page has no form with this action. */
+/** Runs the submitted form. Returns undefined if the page has no form with this action. */
 export async function runCheckoutAction(
   visit: CheckoutVisit,
   form: URLSearchParams,

@@ -28,8 +28,8 @@ export interface PageLanguage {
 }
 
 /**
- * Returns the language of the checkout page and the locale of its amounts. Amounts have the format of the
- * session's locale, unless the buyer reads the page in another language than the session's.
+ * Returns the page's language. Amounts have the session's format, unless the buyer reads the page in another
+ * language than the session's.
  */
 export function choosePageLanguage(
   preferred: Language | undefined,

@@ -98,7 +98,7 @@ async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
   return endedSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
 
-/** True if the buyer has just canceled the checkout session. The page then redirects to the shop. */
+/** True if the buyer has just canceled: the page then redirects to the shop. */
 const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
@@ -147,8 +147,8 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
 }
 
 /**
- * Returns the session's status and version, and whether the buyer's bank asks the buyer to confirm the
- * payment. The page's script polls them to see whether the page must be reloaded.
+ * Returns the session's status and version, and whether the buyer's bank asks to confirm. The page's script
+ * polls them to see whether the page must be reloaded.
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {

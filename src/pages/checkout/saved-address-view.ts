@@ -22,10 +22,7 @@ export function savedAddressView(visit: CheckoutVisit): Markup {
     <p><a href="${path}?edit=address">${say(address === null ? "addressAdd" : "addressChange")}</a></p>`;
 }
 
-/**
- * Shows the delivery address in lines: in full in the browser that entered it, in other browsers only the
- * masked parts.
- */
+/** Shows the lines of the address: the entered address if this browser entered it, else the masked parts. */
 export function addressLinesView(
   { entered, language, session }: CheckoutVisit,
   masked: PageMaskedAddress,

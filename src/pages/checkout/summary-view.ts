@@ -15,10 +15,7 @@ export interface SummaryViewOptions {
   readonly isUnfolded: boolean;
 }
 
-/**
- * Shows the order summary. With `folded`, the buyer can close the summary, so that the form comes first on a
- * phone.
- */
+/** Shows the order summary. With `folded`, the summary can be closed, so that the form comes first on a phone. */
 export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;

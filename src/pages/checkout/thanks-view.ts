@@ -79,8 +79,8 @@ function otherBrowserPage(visit: CheckoutVisit): CheckoutPageContent {
 }
 
 /**
- * Removes the buyer's full address and e-mail from the visit some time after the purchase. The page then
- * shows only masked values, in case the buyer has left a computer that other people use.
+ * Masks the address and e-mail some time after the purchase, in case that the buyer has left a computer that
+ * other people use.
  */
 function withoutOldData(visit: CheckoutVisit): CheckoutVisit {
   const { session, pageContext } = visit;

@@ -13,7 +13,7 @@ import { fail, type Failure, defaultRetryAfterSeconds, toFailure } from "#founda
 import type { Log } from "#foundation/log.ts";
 
 interface ConsoleSignIn extends SignInFormState {
-  /** The URL path of the console page that opens after signing in. */
+  /** The URL path that opens after signing in. */
   readonly next: string;
   readonly publicUrl: string;
 }
@@ -78,8 +78,8 @@ export const crossOriginRequestPage = (publicUrl: string): HtmlPage =>
   );
 
 /**
- * A page that loads itself again. If a link on another site opens the console, the browser sends no cookie
- * with the first request. The second request comes from the console itself and includes the cookie.
+ * A page that loads itself again. A link from another site opens the console without the cookie; the second
+ * request comes from the same site and includes it.
  */
 export const sameSiteReloadPage = (url: string): HtmlPage => ({
   ...consoleMessagePage("Console", "One moment …"),

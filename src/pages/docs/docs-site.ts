@@ -49,7 +49,7 @@ export interface DocsSite {
   /** Returns the page of a path below /docs; undefined if there is no such page. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
-  /** The entries that the documentation's search finds, as JSON. */
+  /** The entries that the search of the pages finds, as JSON. */
   searchIndex(): Promise<CachedDocsPage>;
 }
 

@@ -47,7 +47,7 @@ const fences: Readonly<Record<string, string>> = {
   go: "go",
 };
 
-/** Replaces each paragraph of a guide that is only a link to a program by the text of this program. */
+/** Replaces each paragraph that is only a link to a program with that program's text. */
 function withPrograms(text: string): string {
   return text.replaceAll(
     /^\[[^\]]+\]\((verify\/[\w.-]+\.(\w+))\)$/gm,
@@ -90,7 +90,7 @@ function tableOfContents(headings: readonly MarkdownHeading[]): Markup | undefin
 
 const schemaFolder = "../../schema/";
 
-/** Converts a link between Markdown files of the repository into a link between pages of the documentation. */
+/** Converts a link between files of the repository into a link between pages. */
 function addressOf(href: string, home: string): string {
   const [, path = "", fragment = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
   if (/^[\w-]+\.md$/.test(path)) return `${home}/guides/${path.slice(0, -".md".length)}${fragment}`;

@@ -17,7 +17,7 @@ export interface RenderedMarkdown {
   readonly headings: readonly MarkdownHeading[];
 }
 
-/** Converts a link in a Markdown document into the link that the documentation page shows. */
+/** Converts a link in a document into the link that the page shows. */
 type LeadTo = (href: string) => string;
 
 export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {

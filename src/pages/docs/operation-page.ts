@@ -23,7 +23,7 @@ interface OperationPage {
   readonly home: string;
   /** The example answer of an operation, as parsed JSON. */
   readonly answer: unknown;
-  /** True if the page's script may fetch the demo's API key from `/docs/demo-key`. */
+  /** True if the page may fetch the demo's key from `/docs/demo-key`. */
   readonly hasDemoKey: boolean;
 }
 

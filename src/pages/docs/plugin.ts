@@ -52,8 +52,8 @@ function askOf(server: FastifyInstance): DocsServices["ask"] {
 const demoKeyPath = "/docs/demo-key";
 
 /**
- * Answers the demo's API key, for the forms that try an operation. The route exists only if the service runs
- * at a loopback address, where only the developer can reach it. Pages never contain the key.
+ * Answers the demo's API key, for the forms that try an operation. The route exists only at a loopback
+ * address, where only the developer can reach it; pages never contain the key.
  */
 function mountDemoKey(
   server: FastifyInstance,
@@ -70,8 +70,8 @@ function mountDemoKey(
 /** Registers the routes /docs and below. All callers may read the pages and cache them for a minute. */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
   let site: DocsSite | undefined;
-  // The documentation is built at its first request, not when the server starts, because the demo may be
-  // seeded in between.
+  // The site is built at the first request, not at the start, because the demo may be seeded after the server
+  // starts.
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     site ??= createDocsSite(services);
     const page = await site.page(path);

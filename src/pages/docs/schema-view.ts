@@ -15,7 +15,7 @@ type Use = "taken" | "given";
 
 export class SchemaView {
   readonly #schemas: DocumentSchemas;
-  /** Names of the schemas that are used more than once on a page and are therefore described at its end. */
+  /** Names of the schemas that are shown at the end of the page. */
   readonly #shared: ReadonlySet<string>;
 
   /**

@@ -16,7 +16,7 @@ import { getOperationTitle } from "./operation-titles.ts";
 export interface SearchEntry {
   readonly kind: "Guide" | "Operation" | "Field" | "Error" | "Event";
   readonly title: string;
-  /** Other names by which the search finds the entry, for example the operation's id and path. */
+  /** Other names by which the entry is found, for example the operation's id and path. */
   readonly names: string;
   readonly text: string;
   /** URL path of the page that a search result opens, with the anchor of the section. */
@@ -61,7 +61,7 @@ export function listSearchEntries(site: SearchedSite): SearchEntry[] {
   ];
 }
 
-/** Creates one search entry for each section of a guide. Code examples are not searched. */
+/** One entry for each section of a guide. Code examples are left out. */
 function guideEntries({ name, title, text }: Guide, home: string): SearchEntry[] {
   const [opening = "", ...sections] = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^## /m);
   const url = `${home}/guides/${name}`;

@@ -66,8 +66,8 @@ function toGraphqlText(text: string): string {
 }
 
 /**
- * Writes the fonts in GraphiQL's style sheet as separate files, because the fonts are half of the style sheet
- * and a page needs only two of them.
+ * Writes the fonts of the style sheet as separate files. Fonts are half of the style sheet, and a page needs
+ * two of them.
  */
 function withFontFiles(sheet: string, emit: (name: string, source: Uint8Array) => string): string {
   return sheet.replaceAll(

@@ -153,7 +153,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   });
 }
 
-/** Data that the pages of GraphiQL and the type map need for the token dialog. */
+/** The data that both pages need for the token dialog. */
 const tokenPageData = (base: string, demoTokens: DemoTokens | undefined): object => ({
   endpoint: `${base}/graphql`,
   docs: `${base}/docs`,
@@ -167,10 +167,7 @@ const bandLinks = [
   { path: "/docs", name: "Documentation" },
 ] as const;
 
-/**
- * The band at the top of GraphiQL and the type map. The page's script puts its buttons into the element
- * `tools`.
- */
+/** The band on top of both pages. The page's script puts its buttons into `tools`. */
 const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Markup =>
   html`<header class="band">
     <a class="product" href="${base}/">${logo}<span>${productName}</span></a>

@@ -1,7 +1,4 @@
-/**
- * Builds HTML from templates. The template's own text is HTML; inserted values are text, so their special
- * characters are escaped.
- */
+/** HTML templates. The template's own text is HTML; inserted values are text and are escaped. */
 
 /** Text that is already HTML and is inserted without escaping. */
 export class Markup {

@@ -21,8 +21,8 @@ function waitForAnswer(): void {
   const place = document.querySelector<HTMLElement>("[data-status]");
   const { status: url, version, longAfter } = place?.dataset ?? {};
   if (url === undefined) return;
-  // If the payment takes longer than `longAfter` milliseconds, the page is reloaded. It then has a button to
-  // stop waiting for the payment.
+  // After `longAfter` milliseconds the page is reloaded. It then has a button to stop waiting for the
+  // payment.
   if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
   let waitMs = pollMs;
   const look = async (): Promise<void> => {
@@ -49,8 +49,8 @@ async function isNew(url: string, version: string | undefined): Promise<boolean>
 }
 
 /**
- * Sends the form at once when the buyer selects a country or a delivery option. Only browsers without scripts
- * need the buttons for these choices.
+ * Sends a choice of country or delivery at once. The buttons for these choices are only needed without a
+ * script.
  */
 function followChoices(): void {
   document.documentElement.classList.add("scripted");

@@ -65,10 +65,7 @@ async function ask(
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-/**
- * Disables the pay button while another form, for example a choice of delivery, is being sent; enables it
- * afterwards.
- */
+/** Disables the pay button while a change of the order is running. */
 function hold(isHeld: boolean): void {
   document.querySelector("main")?.toggleAttribute("data-held", isHeld);
   const pay = document.querySelector<HTMLButtonElement>("#pay:not([aria-describedby])");

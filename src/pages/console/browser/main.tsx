@@ -1,7 +1,4 @@
-/**
- * Starts the console in the browser. The HTML page that the service rendered contains the names of the
- * merchant and the signed-in person.
- */
+/** Starts the console. The page that the service rendered names the merchant and the signed-in person. */
 import { render } from "preact";
 import { ConsoleApp } from "./app.tsx";
 import "#pages/shared/browser/components.css";

@@ -14,10 +14,7 @@ export interface ConsoleLocation {
 
 const moved = "console-moved";
 
-/**
- * Decodes one part of a URL path. A part with invalid percent-encoding stays as it is; the console then shows
- * its page for unknown addresses.
- */
+/** Decodes a part of the path. A malformed part is kept as it is and leads to the page for unknown addresses. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -61,7 +61,7 @@ function makeTabs(samples: HTMLElement): void {
   });
 }
 
-/** If the browser does not allow storage, the chosen language is valid only for the current page. */
+/** Storage may be switched off in the browser; the choice is then valid for one page. */
 function readLanguage(): string | null {
   try {
     return localStorage.getItem(storageKey);

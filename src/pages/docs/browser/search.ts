@@ -50,7 +50,7 @@ export function addSearch(): void {
   button.addEventListener("click", open);
   input.addEventListener("input", () => void show());
   dialog.addEventListener("keydown", (event) => moveSelection(event, { input, list }));
-  // A click outside the search dialog closes the dialog.
+  // A click beside the dialog closes it.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   list.addEventListener("click", () => dialog.close());
   addEventListener("keydown", (event) => {
@@ -105,8 +105,7 @@ async function loadIndex(url: string): Promise<MiniSearch<IndexedEntry>> {
   const index = new MiniSearch<IndexedEntry>({
     fields: ["title", "names", "text"],
     storeFields: ["kind", "title", "names", "text", "url"],
-    // Splits names like cart_locked, Idempotency-Key and setPublicCartAddress into words, so that each of the
-    // words finds them.
+    // Names like cart_locked, Idempotency-Key and setPublicCartAddress are found by each of their words.
     tokenize: (text) =>
       text.split(/[^\p{L}\p{N}]+/u).flatMap((word) => [word].concat(word.match(/[A-Z]?[a-z]+|\d+/g) ?? [])),
     searchOptions: {
@@ -188,7 +187,7 @@ function excerptOf(text: string, terms: readonly string[]): string {
   return `${start === 0 ? "" : "… "}${shown}${end < text.length ? " …" : ""}`;
 }
 
-/** Moves between the search results with the arrow keys. Enter in the search field opens the first result. */
+/** Moves between the results with the arrow keys; Enter in the field opens the first result. */
 function moveSelection(event: KeyboardEvent, { input, list }: Pick<SearchElements, "input" | "list">): void {
   // Escape closes the search dialog. By default, it would only clear the text of the search field.
   if (event.key === "Escape") {

@@ -64,8 +64,8 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
 }
 
 /**
- * Sends the form's request. First sends the requests that it depends on, for example to read the cart's
- * version. Returns the first response that is an error, else the last response.
+ * Sends the form's request and the requests that it needs first. Returns the first response that is an error,
+ * else the last response.
  */
 async function answerTo(form: HTMLFormElement): Promise<Response> {
   const { method = "GET", before, versionPath } = form.dataset;
@@ -87,8 +87,8 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
 }
 
 /**
- * Sets `expectedVersion` in the JSON body of a request. A body that is not valid JSON is sent unchanged; the
- * service then reports the error.
+ * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is sent unchanged; the service reports
+ * the error.
  */
 function withVersion(body: string, expectedVersion: number): string {
   try {
@@ -189,7 +189,7 @@ function paragraph(text: string): HTMLParagraphElement {
   return made;
 }
 
-/** Replaces an HTML template element by its content. Returns false if the page has no such template. */
+/** Replaces a template by its content. Returns false if the page has no such template. */
 function replaceTemplateByContent(id: string): boolean {
   const template = document.getElementById(id);
   if (!(template instanceof HTMLTemplateElement)) return false;

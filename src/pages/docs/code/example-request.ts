@@ -7,15 +7,9 @@ export interface ExampleRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
-  /**
-   * Another request that must be sent before this example request, so that it succeeds; null if there is
-   * none.
-   */
+  /** A request that must be sent first, so that this request succeeds; null if there is none. */
   readonly before: ExampleRequest | null;
-  /**
-   * URL from which the example reads the cart's version for `expectedVersion`; null if the request needs no
-   * version.
-   */
+  /** URL from which the cart's version is read for `expectedVersion`; null if no version is needed. */
   readonly versionUrl: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Writes example requests as TypeScript with the project's own client. */
+/** Example requests with the project's TypeScript client. */
 import { promotionCodeFirstNote, type ExampleRequest } from "./example-request.ts";
 
 /** Parts of an operation that an example with the TypeScript client shows besides the request. */

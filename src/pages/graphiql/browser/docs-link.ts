@@ -1,6 +1,6 @@
 /**
- * Adds a link to the type map below the heading of GraphiQL's documentation panel. GraphiQL has no way to add
- * content there, so the link is added to the heading's element and updated when the heading changes.
+ * Adds a link to the type map below the heading of GraphiQL's documentation. GraphiQL has no place for own
+ * content there, so the link is added to its element and updated when the heading changes.
  */
 import type { LoadedSchema } from "./result/schema-types.ts";
 

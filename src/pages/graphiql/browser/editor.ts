@@ -43,7 +43,7 @@ export async function renderGraphiqlEditor(
   data: GraphiqlPageData,
   { fetcher, onSchema }: EditorListeners,
 ): Promise<void> {
-  // With `globalAPI`, the editor Monaco sets `window.monaco`, which `openExampleInNewTab` uses.
+  // With `globalAPI` Monaco sets `window.monaco`, which `openExampleInNewTab` uses.
   shared.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_moduleId, label) => data.workers[label] };
   await import(/* @vite-ignore */ data.component);
   const tab = openTab();
@@ -56,8 +56,7 @@ export async function renderGraphiqlEditor(
     // GraphiQL uses the light or dark theme of the operating system, as the rest of the page does.
     forcedTheme: "system",
     onSchemaChange: onSchema,
-    // Without this handler, GraphiQL writes every change of the editors into the URL, including typed
-    // secrets.
+    // Without this handler GraphiQL writes every key stroke into the URL, including typed secrets.
     onEditQuery: () => undefined,
     ...(tab?.query ? { query: tab.query, variables: tab.variables ?? undefined } : {}),
   });
@@ -94,10 +93,7 @@ export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExa
   shared.monaco?.editor.getEditors()[0]?.focus();
 }
 
-/**
- * Calls the listener with the text of the answer in GraphiQL's open tab: at once, and whenever the text
- * changes.
- */
+/** Calls the listener with the text of the answer in the open tab, now and when the text changes. */
 export async function watchAnswer(listener: (text: string) => void): Promise<void> {
   const model = await waitFor(() => modelNamed("response.json"));
   const notify = (): void => listener(model.getValue());

@@ -5,11 +5,11 @@ import type { GraphiqlExample, GraphiqlExampleGroup } from "./page-data.ts";
 
 interface ExamplePickerProps {
   readonly groups: readonly GraphiqlExampleGroup[];
-  /** The role of the token in use; undefined if no token was entered. */
+  /** The role of the current token; undefined if there is none. */
   readonly role: string | undefined;
   readonly onPick: (example: GraphiqlExample) => void;
   readonly onClose: () => void;
-  /** Called to close the example picker and ask for a token. */
+  /** Closes the picker and asks for a token. */
   readonly onEnterToken: () => void;
 }
 

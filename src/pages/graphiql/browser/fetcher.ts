@@ -38,9 +38,9 @@ interface Answer {
 export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
 
 export interface RunListeners {
-  /** Called before an operation that the reader has run is sent. */
+  /** Called before an operation of the reader is sent. */
   readonly onRun: () => void;
-  /** Called after the service has answered an operation that the reader has run. */
+  /** Called after an operation of the reader was answered. */
   readonly onMeasured: (run: RunMeasurement) => void;
 }
 
@@ -51,7 +51,7 @@ export function createGraphiqlFetcher(
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
     if (isSubscription(options, operationName)) headers.set("accept", "text/event-stream");
-    // GraphiQL requests the schema by itself, so the duration and cost of this request are not shown.
+    // GraphiQL requests the schema by itself, so this request is not measured.
     const isPatient = operationName === "IntrospectionQuery";
     if (!isPatient) onRun();
     const stopper = new AbortController();
@@ -85,10 +85,7 @@ function notSent(error: unknown): Pick<Answer, "errors"> {
   return { errors: [{ message }] };
 }
 
-/**
- * Reads the service's answer as JSON. Expects other content too, because a proxy in front of the service may
- * answer with HTML.
- */
+/** Reads the answer. A proxy in front of the service may answer with HTML. */
 function parseAnswer(text: string, status: number): Answer {
   try {
     return JSON.parse(text) as Answer;

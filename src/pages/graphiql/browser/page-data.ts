@@ -22,10 +22,7 @@ export interface TokenPageData {
   /** URL paths of the documentation and of the console. */
   readonly docs: string;
   readonly console: string;
-  /**
-   * The demo's tokens by role; undefined if the page must not show them, because other people could read
-   * them.
-   */
+  /** The demo's tokens by role; undefined if the page must not show them. */
   readonly demoTokens?: Readonly<Record<string, string>>;
 }
 

@@ -12,7 +12,7 @@ interface TokenDialogProps extends Kept {
   readonly data: TokenPageData;
 }
 
-/** Renders the component again when the state of the token changes, for example its role. */
+/** Renders the component again when the token's state changes. */
 export function useTokenKeeper(keeper: TokenKeeper): void {
   const [, setTurn] = useState(0);
   useLayoutEffect(() => keeper.onChange(() => setTurn((turn) => turn + 1)), [keeper]);
@@ -104,10 +104,7 @@ interface OtherSourcesProps {
   readonly onUse: (action: (keeper: TokenKeeper) => Promise<void>) => void;
 }
 
-/**
- * Offers ways to run queries without typing a token: the demo's tokens, and the reader's session at the
- * console.
- */
+/** Ways to query without a typed token: the demo's tokens, and the session at the console. */
 function OtherSources({
   data: { demoTokens, console: consoleUrl },
   isBusy,

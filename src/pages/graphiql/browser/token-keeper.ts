@@ -20,7 +20,10 @@ export interface TokenPrompt {
 
 interface GraphqlRequest {
   readonly body: object;
-  /** Additional headers of the request. If they contain `authorization`, the stored token is not sent. */
+  /**
+   * Additional headers. If they contain `authorization`, the request is sent with it and the stored token is
+   * not used.
+   */
   readonly headers?: HeadersInit;
   /**
    * True if the request keeps waiting for a token when the reader closes the token dialog. Used for requests
@@ -37,7 +40,7 @@ export interface SentRequest {
   readonly sentAt: number;
 }
 
-/** Thrown if the reader closed the token dialog without entering a token. The request was then not sent. */
+/** Thrown if the dialog was closed without a token. The request was not sent. */
 export class NoTokenGivenError extends Error {
   constructor() {
     super("The operation was not sent, because no token was entered. Run it again to enter a token.");
@@ -112,7 +115,7 @@ export class TokenKeeper {
     else if (fault.isRefusal && sessionStorage.getItem(key) === token) this.#forget(fault);
   }
 
-  /** Opens the token dialog, so that the reader can enter another token. */
+  /** Opens the dialog to enter another token. */
   change(): void {
     this.#ask(
       this.hasToken
@@ -146,14 +149,14 @@ export class TokenKeeper {
     for (const { isPatient, cancel } of all) if (!isPatient) cancel();
   }
 
-  /** Deletes the stored token and asks the reader for another one. */
+  /** Deletes the stored token and asks for another. */
   forget(): void {
     this.#forget(firstQuestion);
   }
 
   /**
-   * Sends a GraphQL request with the stored token. Waits for the reader to enter a token if there is none or
-   * if the service refuses it. Throws NoTokenGivenError if the reader closes the token dialog.
+   * Sends a GraphQL request with the token. Waits for a token if there is none or if the service refuses it.
+   * Throws NoTokenGivenError if the dialog is closed.
    */
   async send(request: GraphqlRequest): Promise<SentRequest> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
@@ -184,10 +187,7 @@ export class TokenKeeper {
     }
   }
 
-  /**
-   * Checks a token by asking the service for its role. Returns the error, or sets `holder` and returns
-   * undefined.
-   */
+  /** Checks a token with the service. Returns the error, or sets `holder` and returns undefined. */
   async #check(token: string): Promise<Fault | undefined> {
     try {
       const response = await this.#post(token, { body: { query: whoAmI } });
@@ -205,8 +205,8 @@ export class TokenKeeper {
   }
 
   #post(token: string | undefined, { body, headers: given = {}, signal }: GraphqlRequest): Promise<Response> {
-    // `Headers` ignores upper and lower case in header names. With a plain object, `Authorization` and
-    // `authorization` would be sent as two values.
+    // `Headers` ignores the case of names. A plain object would send `Authorization` and `authorization`
+    // together.
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");

@@ -27,7 +27,7 @@ export type LiveState = "connecting" | "live" | "waiting" | "ended";
 export interface LiveSubscription<Data> {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Headers that are sent with every request for the stream. A function is called again for each request. */
+  /** Headers of every request. A function is called again for each request. */
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly url?: string;
   readonly onNext: (result: LiveResult<Data>) => void;
@@ -162,8 +162,8 @@ async function readStream<Data>(
       live.onNext(last);
     }
   } catch {
-    // The connection broke, so the subscription reconnects. If data was received before, the stream counts as
-    // having been live.
+    // The connection broke, so the subscription reconnects. Data that was received counts: the stream was
+    // live.
   } finally {
     clearTimeout(silence);
   }
@@ -180,10 +180,7 @@ const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspende
 const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
-/**
- * True if this is the last result of the subscription, because the subscribed object is gone or the caller
- * may no longer see it.
- */
+/** True if the subscribed object is gone or the caller may no longer see it. */
 function isLast<Data>({ data, errors = [] }: LiveResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&

@@ -91,10 +91,7 @@ interface NamedActors {
   };
 }
 
-/**
- * Loads the staff members and API keys by which the audit log can be filtered. Both lists are empty until
- * they are loaded.
- */
+/** Loads the staff members and API keys by which the log can be filtered; empty until they are loaded. */
 function useNamedActors(): NamedActors["actors"] {
   const { data } = useQuery(auditActorsDocument, {});
   return data === undefined

@@ -55,10 +55,7 @@ export interface JsonToken {
 
 const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/**
- * Splits JSON text into names, texts, other values and the characters between them, so that each can get its
- * own colour.
- */
+/** Splits JSON text into names, texts, other values and the characters between them. */
 export function jsonTokens(json: string): readonly JsonToken[] {
   const tokens: JsonToken[] = [];
   let end = 0;

@@ -147,7 +147,7 @@ interface LiveDeliveriesProps extends Pick<DeliveryListProps, "endpointId" | "on
 }
 
 interface LiveDeliveriesView {
-  /** The deliveries to show: the page of the list that was loaded, merged with changes received since. */
+  /** The deliveries to show: the loaded page, merged with changes received since. */
   readonly live: QueryState<DeliveriesResult>;
   readonly announcement: string;
   readonly changedIds: ReadonlySet<string>;

@@ -9,10 +9,7 @@ export interface ShownDeliveries {
 
 export type LiveDeliveries = ReadonlyMap<string, Delivery>;
 
-/**
- * The maximum number of reported deliveries, received through the subscription, that the page keeps in
- * memory.
- */
+/** The maximum number of deliveries, received through the subscription, that a page stores. */
 export const liveDeliveriesMax = 100;
 
 /**
@@ -32,8 +29,8 @@ export const liveDeliveriesSince = (reported: LiveDeliveries, before: LiveDelive
   new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
 
 /**
- * Merges a loaded page of deliveries with the deliveries that the subscription has reported. A reported
- * delivery replaces the loaded one. The result is sorted with the oldest delivery first, as GraphQL does.
+ * Merges the loaded page with reported deliveries, oldest first as in GraphQL. A reported delivery replaces
+ * the loaded one.
  */
 export function mergeDeliveries(
   { webhookDeliveries: page }: DeliveriesResult,

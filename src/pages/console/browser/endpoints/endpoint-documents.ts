@@ -39,7 +39,7 @@ const fields = `
   health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus }
     pausedUntil }
 `;
-/** Returns the part of a GraphQL query that selects the fields of an endpoint, for queries of other pages. */
+/** Returns the selection of an endpoint's fields, for documents of other pages. */
 export const endpointFields = (): string => fields;
 
 interface EndpointsAnswer {

@@ -41,10 +41,7 @@ export function EventTypeChoice({ types, chosen, failure, onChange }: EventTypeC
   );
 }
 
-/**
- * Selecting “all events” deselects all groups and single types; selecting a group deselects the single types
- * in it.
- */
+/** Selecting all events deselects all others; selecting a group deselects its members. */
 function withName(chosen: ReadonlySet<string>, name: string, isOn: boolean): ReadonlySet<string> {
   if (!isOn) return new Set([...chosen].filter((other) => other !== name));
   if (name === "*") return new Set(["*"]);

@@ -5,7 +5,7 @@ import type { GraphDocument } from "./documents.ts";
 export interface GraphFailureDetail {
   /** JSON pointer to the invalid input field. */
   readonly field: string;
-  /** The code of the rule that an input field breaks, for example `too_long`. */
+  /** Code of the broken rule, for example `too_long`. */
   readonly code: string;
   readonly message: string;
 }
@@ -23,7 +23,7 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions?: Partial<ErrorBody> }[];
 }
 
-/** The error of a failed GraphQL request. Its message can be shown to staff members. */
+/** The failure of a GraphQL request, with a message for people. */
 export class GraphFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;

@@ -18,8 +18,8 @@ import type { GraphDocument } from "./documents.ts";
 export type { LiveState };
 
 /**
- * Follows a GraphQL subscription; does nothing while `variables` is undefined. Calls `onData` for each event.
- * `isFirst` is true for the first event of each stream, which contains the current state and not a change.
+ * Follows a subscription. Does nothing while `variables` is undefined. `onData` is called with `isFirst` true
+ * for the first event of each stream, which contains the current state and not a change.
  */
 export function useSubscription<Result, Variables extends object>(
   document: GraphDocument<Result, Variables>,
@@ -58,10 +58,7 @@ export function useSubscription<Result, Variables extends object>(
   return state;
 }
 
-/**
- * The state of a GraphQL query. While a query runs again, its old data stays visible until the new data has
- * arrived.
- */
+/** The state of a query. Old data stays visible until newer data has arrived. */
 export interface QueryState<Result> {
   readonly data: Result | undefined;
   readonly failure: GraphFailure | undefined;

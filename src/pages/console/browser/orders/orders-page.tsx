@@ -1,7 +1,4 @@
-/**
- * The page that finds orders: by number, status and the days on which they were placed. Lists the newest
- * orders first.
- */
+/** The page that finds orders: by number, status and days of the placement, in a list with the newest first. */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { listPageSize, nodesNewestFirst, olderPageCursor } from "#pages/console/browser/graph/documents.ts";

@@ -1,4 +1,4 @@
-/** The list of problems in the shop's installations that staff should solve, with a link to each problem. */
+/** The list of what needs attention in the shop's installations, with a link to each. */
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";

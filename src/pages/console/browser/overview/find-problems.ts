@@ -62,10 +62,7 @@ function readinessProblems(
     });
 }
 
-/**
- * Returns the problem of a webhook endpoint, if it has one. An endpoint that staff or an app switched off is
- * no problem, because that was on purpose.
- */
+/** An endpoint that staff or an app switched off is no problem, because that was on purpose. */
 function endpointProblem(endpoint: Endpoint, nowMs: number): Problem | undefined {
   const { id, url, status, disabledReason } = endpoint;
   const link = { name: "Open the endpoint", to: `/endpoints/${id}` };
@@ -98,7 +95,7 @@ const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
   "RETRYING",
 ]);
 
-/** True if the delivery failed in all its attempts, and no replay of it has succeeded or is in progress. */
+/** True if the delivery failed for good, and no replay of it has succeeded or is in progress. */
 const isLost = (delivery: LoggedDelivery, { deliveries }: LoggedEvent): boolean =>
   delivery.replayOf === null &&
   delivery.status === "EXHAUSTED" &&

@@ -27,8 +27,7 @@ const localDay = new Intl.DateTimeFormat("sv", { year: "numeric", month: "2-digi
 
 function dayBack(days: number): string {
   const date = new Date();
-  // Days are counted back from noon. Counted from midnight, the result could be a day off when the clocks
-  // change.
+  // Counts days from noon: from midnight, the result could be a day off when the clocks change.
   date.setHours(12, 0, 0, 0);
   date.setDate(date.getDate() - days);
   return localDay.format(date);

@@ -1,4 +1,4 @@
-/** Shows the permissions of a credential as a list, and says whether the credential is still valid. */
+/** The list of a credential's permissions, and whether a credential is still valid. */
 import type { JSX } from "preact";
 import { grantableScopes } from "./permissions.ts";
 

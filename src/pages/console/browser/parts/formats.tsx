@@ -114,10 +114,7 @@ const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" });
 
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/**
- * Returns the short name of the reader's time zone at the given time, for example “CET” in winter and “CEST”
- * in summer.
- */
+/** The short name of the reader's time zone at that time: “CET” in winter, “CEST” in summer. */
 const zoneNameAt = (date: Date): string =>
   zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
@@ -156,7 +153,7 @@ export function TimeText({ at, otherwise = "–", isDay = false, isMinute = fals
 export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
-/** Texts that describe the state of a live connection, by state. */
+/** Texts of the live connection's states. */
 const words: Readonly<Record<LiveState, string>> = {
   connecting: "Connecting …",
   live: "Live",

@@ -9,7 +9,7 @@ import { FailureBanner } from "./fields.tsx";
 export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** True if the cells of this column are numbers, which are aligned right. */
+  /** True if the column has numbers, which are aligned right. */
   readonly isNumber?: boolean;
 }
 
@@ -53,7 +53,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, isNew }: TablePr
 interface PagerProps {
   readonly pages: ListPaging;
   readonly what: string;
-  /** The GraphQL cursor of the list's next page; undefined if there is no next page. */
+  /** The cursor of the next page; undefined if there is none. */
   readonly older: string | undefined;
   /** True if the list begins with the oldest item. The buttons then say "previous" and "next". */
   readonly isOldestFirst?: boolean;
@@ -92,10 +92,7 @@ export const DescriptionRow = ({ name, children }: FactProps): JSX.Element => (
   </div>
 );
 
-/**
- * Shows the result of a GraphQL query, or a message while the query loads, if it fails, or if it finds
- * nothing.
- */
+/** Shows a query's result, or a message while it loads, fails or finds nothing. */
 interface LoadedProps<Result> {
   readonly query: QueryState<Result>;
   /** The name of the loaded data, for example “API keys”. */

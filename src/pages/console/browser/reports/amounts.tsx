@@ -1,13 +1,10 @@
-/**
- * Formats the amounts of reports. GraphQL returns them in minor units (for example cents) with the code of
- * the currency.
- */
+/** Amounts of reports, which the graph returns in minor units with the currency's code. */
 import type { JSX } from "preact";
 import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
 
 const exponents = new Map<string, number>();
 
-/** Returns the number of decimal digits of a currency, given its ISO 4217 code, as the browser knows it. */
+/** The number of decimal digits of a currency (ISO 4217), as the browser knows it. */
 export function getBrowserCurrencyExponent(currency: string): number {
   const known = exponents.get(currency);
   if (known !== undefined) return known;

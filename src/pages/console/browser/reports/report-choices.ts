@@ -1,7 +1,4 @@
-/**
- * The choices that all reports share: report, days, time zone and currency. They are stored in the page's
- * address.
- */
+/** The choices that all reports share: the report, the days, the time zone and the currency, in the address. */
 import type { ReportIntervalName, ReportVariables } from "./report-documents.ts";
 
 export const reportNames = ["sales", "products", "funnel", "promotions", "returns", "searches"] as const;
@@ -18,7 +15,7 @@ export const reportDaysMax = 731;
 const isReportDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** Returns the calendar day in a time zone that is a number of days before today, as YYYY-MM-DD. */
+/** The calendar day in a time zone, some days before today. */
 export function getDayBack(days: number, timeZone: string, now = new Date()): string {
   const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(now);
   return addDays(today, -days);
@@ -38,10 +35,7 @@ export function isKnownTimeZone(text: string): boolean {
   }
 }
 
-/**
- * Reads the choices of a report from the page's address. By default: sales of the last 30 days in the
- * reader's time zone.
- */
+/** Reads the choices from the address. By default: sales of the last 30 days in the reader's time zone. */
 export function readReportChoices(query: URLSearchParams, now = new Date()): ReportChoices {
   const timeZone = query.get("zone") ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const dayZone = isKnownTimeZone(timeZone) ? timeZone : "UTC";

@@ -25,10 +25,7 @@ import {
 
 interface SearchPageProps {
   readonly place: ConsoleLocation;
-  /**
-   * Returns whether the console has a page at a path. Search results without such a page are shown without a
-   * link.
-   */
+  /** Whether the console has a page at the path. Results without a page are shown without a link. */
   readonly hasPage: (path: string) => boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Decides whether a text in the search field is an id, an order number or a name, and removes secrets from
- * it.
- */
+/** Decides what a text of the search field means: an id, a number or a name, and removes secrets. */
 
 /** The kinds of objects that the search finds, by the prefix of their ids. */
 export const searchedKinds = {
@@ -42,13 +39,13 @@ const secretPattern = /\b(c(?:pk|it)_[a-z]+_[0-9A-Za-z]{12})_[0-9A-Za-z]+/;
 const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
 
 /**
- * Removes secrets from a pasted search text, so that they do not get into page addresses and the browser's
- * history. Of an API key, the part that the console shows remains.
+ * Removes secrets from a text that was pasted, so that they do not get into addresses and the browser's
+ * history. Of an API key, the part remains that the console shows.
  */
 export const withoutSecrets = (text: string): string =>
   text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
 
-/** The maximum number of characters of a search text; the rest is ignored. */
+/** The maximum number of characters that are searched for. */
 export const searchTextMax = 200;
 
 export function readSearchTerm(entered: string): SearchTerm {

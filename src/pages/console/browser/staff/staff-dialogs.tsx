@@ -112,7 +112,7 @@ interface MemberDialogProps {
   readonly onClose: () => void;
 }
 
-/** Reloads the page. If the signed-in account's sessions have ended, the service then shows the sign-in page. */
+/** Loads the page again, which shows the sign-in page after the signed-in account's sessions have ended. */
 const signInAgain = (): void => location.reload();
 
 export function SetPasswordDialog({ member, isSelf, onChanged, onClose }: MemberDialogProps): JSX.Element {

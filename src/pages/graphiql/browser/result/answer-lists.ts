@@ -41,7 +41,7 @@ interface Position {
 
 type Drafts = Map<string, ListDraft>;
 
-/** Returns the lists of a GraphQL answer, in the order in which they occur. `answer` is the parsed JSON body. */
+/** Returns the lists of an answer in the order of the answer. `answer` is the parsed body. */
 export function findAnswerLists(answer: unknown): readonly AnswerList[] {
   const data = isObject(answer) ? answer["data"] : undefined;
   const drafts: Drafts = new Map();

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { AnswerCell, AnswerList } from "./answer-lists.ts";
 import { csvFileName, writeCsv } from "./csv-file.ts";
 
-/** The maximum number of rows that the table of an answer shows. The CSV file has all rows of the answer. */
+/** The most rows that the table shows. The CSV file has all rows of the answer. */
 const rowsMax = 500;
 const wholeNumber = new Intl.NumberFormat("en");
 
@@ -96,7 +96,7 @@ function CsvButtons({ list }: { readonly list: AnswerList }): JSX.Element {
   );
 }
 
-/** Saves a list of the answer as a CSV file on the reader's device. */
+/** Saves the list as a file on the reader's device. */
 function saveCsv(list: AnswerList): void {
   const url = URL.createObjectURL(new Blob([writeCsv(list)], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");

@@ -13,10 +13,7 @@ export function writeCsv({ columns, rows }: Pick<AnswerList, "columns" | "rows">
   return lines.map((cells) => `${cells.map(csvField).join(",")}\r\n`).join("");
 }
 
-/**
- * Writes one CSV field. If a spreadsheet would run a text as a formula, the text gets an apostrophe before
- * it.
- */
+/** Writes one field. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
 function csvField(cell: AnswerCell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
   const text = formulaStart.test(cell) ? `'${cell}` : cell;

@@ -14,7 +14,7 @@ export interface ResultLinks extends ErrorListLinks {
 }
 
 interface ResultPanelProps {
-  /** The text in GraphiQL's answer pane: the answer as JSON; empty before the first answer. */
+  /** The text of GraphiQL's answer: the answer as JSON, or empty. */
   readonly text: string;
   readonly schema: LoadedSchema | undefined;
   readonly links: ResultLinks;

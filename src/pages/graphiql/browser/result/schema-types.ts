@@ -3,7 +3,7 @@
 /** The properties that this file uses of a type in the npm package `graphql`. */
 interface SchemaType {
   readonly name?: string;
-  /** The inner type, if this type is a list or a non-null type. */
+  /** The type inside a list or a non-null type. */
   readonly ofType?: SchemaType;
   readonly getFields?: () => Readonly<Record<string, { readonly type: SchemaType }>>;
 }

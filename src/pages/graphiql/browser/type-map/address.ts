@@ -70,10 +70,7 @@ export function keptScrollTop(): number {
     : 0;
 }
 
-/**
- * Returns the address of a clicked link within the type map. Undefined for links to other pages, and if the
- * link opens in a new tab or window.
- */
+/** Returns the address of a clicked link to the map; undefined for other links, and for a new tab or window. */
 function clickedUrl(event: MouseEvent): string | undefined {
   const { target, defaultPrevented, button } = event;
   const isPlainClick = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) && button === 0;
@@ -92,10 +89,7 @@ function parseAddress(href: string): MapAddress {
   };
 }
 
-/**
- * Decodes the fragment of the type map's address. Returns the text unchanged if it contains an incomplete
- * encoded character.
- */
+/** Decodes the fragment. Returns the text unchanged if it ends in the middle of an encoded character. */
 function decodeFragment(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -120,8 +120,8 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 }
 
 /**
- * Counts how often types of one area refer to types of another area. The area of shared types (for example
- * money and times) is left out, because every area refers to it.
+ * Counts the references between areas. The shared area (for example money and times) is left out, because
+ * every area refers to it.
  */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Builds the data of the type map from the GraphQL schema. Each type has its fields or values, the types to
- * which these refer, the references to the type, and its area.
+ * Builds a map of the schema's types. Each type has its parts (fields or values), the types to which the
+ * parts refer, the references to the type, and its area.
  */
 import {
   unwrappedTypeName,
@@ -173,7 +173,7 @@ export interface TypeMember {
  */
 export const sharedArea = "Shared";
 
-/** Patterns of type names, by area. They are tried in this order, so narrow patterns come before general ones. */
+/** Patterns of type names by area, tried in this order: narrower patterns first. */
 const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Analytics", /Report|Interval$|Funnel/],
   ["Webhooks", /^(?:Webhook|PublicWebhook|Event|Signature|Payload)/],
@@ -245,10 +245,7 @@ function typesReachedFromOneArea(
   );
 }
 
-/**
- * Returns the area of a query, mutation or subscription field: by its name (`orders`, `orderCancel`), else
- * the area of its result type.
- */
+/** Returns the area of a root field: by its name (`orders`, `orderCancel`), else the area of its result type. */
 export function areaOfRootField(
   { name, leadsTo }: Pick<TypeMember, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,

@@ -98,10 +98,7 @@ function namesIn(map: TypeMap, { name, references }: TypeMapEntry): readonly Omi
   return boxes.filter((box) => map.has(box.name));
 }
 
-/**
- * Returns the types for the right side of the picture, to which the shown type refers. Scalar types such as
- * `String` are left out; the list below the picture names them.
- */
+/** Returns the types on the right side. Scalars are left out; the list below names them. */
 function namesOut(map: TypeMap, { name, parts }: TypeMapEntry): readonly Omit<Box, "y">[] {
   const targets = new Set(
     parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])),
