@@ -51,7 +51,7 @@ export function keepLanguage(
   void reply.header("set-cookie", `${cookieName}=${language}; ${attributes}`);
 }
 
-/** The start of the form actions that choose a language. */
+/** The start of form actions that choose a language: `language-` in `language-de`. */
 export const languageActionPrefix = "language-";
 
 /** Returns the language of a form action such as `language-de`; undefined for other actions. */

@@ -115,7 +115,10 @@ export interface DocumentOperation {
   readonly headers: readonly Named[];
 }
 
-/** Returns the operations in the order of the document's tags; within a tag, in the order of use. */
+/**
+ * Returns the operations in the order of the document's tags. Within a tag, they are sorted by the verb of
+ * their id; operations that list and search come first.
+ */
 export function readDocumentOperations(document: ApiDocument): DocumentOperation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) =>
@@ -129,7 +132,10 @@ export function readDocumentOperations(document: ApiDocument): DocumentOperation
 
 const verbsInOrder = ["list", "search", "create", "get", "set", "apply"];
 
-/** Ranks operations by their verb: list and search first, then create, then get, then others. */
+/**
+ * Ranks operations by the verb at the start of their id: list, search, create, get, set, apply, then all
+ * others.
+ */
 function rankOf({ id }: DocumentOperation): number {
   const rank = verbsInOrder.findIndex((verb) => id.startsWith(verb));
   return rank === -1 ? verbsInOrder.length : rank;

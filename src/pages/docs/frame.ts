@@ -1,4 +1,4 @@
-/** The frame of every documentation page: the header with the search, and the table of contents. */
+/** The layout that all documentation pages share: the header with the search, and the table of contents. */
 import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { logo } from "#pages/shared/brand.ts";
 import { html, type Markup } from "#pages/shared/html.ts";

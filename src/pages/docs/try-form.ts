@@ -1,6 +1,6 @@
 /**
- * The form that tries an operation in the page. It is in a template, so the form appears only if the page's
- * script runs.
+ * The form with which the reader tries an operation in the page. The form is in an HTML template element, so
+ * it appears only if the page's script runs.
  */
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";

@@ -133,7 +133,10 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
   }`;
 }
 
-/** Serves the frame of the type map at /graphql/map. The page's script draws the schema once it has a token. */
+/**
+ * Serves the HTML page of the type map at /graphql/map. The page's script draws the schema when it has a
+ * token.
+ */
 function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   const { publicUrl } = options;
   server.get("/graphql/map", (request, reply) => {

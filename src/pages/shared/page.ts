@@ -1,6 +1,7 @@
 /**
- * The HTML frame of every page, readable on phones and in dark mode. Pages load scripts and style sheets from
- * this service only. Each page's Content-Security-Policy allows only what that page uses.
+ * The HTML document around the content of every page, readable on phones and in dark mode. Pages load scripts
+ * and style sheets from this service only. Each page's Content-Security-Policy allows only what that page
+ * uses.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -114,7 +115,7 @@ export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asse
   };
 }
 
-/** Returns the host of an app's redirect address; of a native app's address, its scheme. */
+/** Returns the host of an app's redirect address. For the address of a native app, returns the scheme. */
 export function redirectDestination(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   return url === null || url.host === "" ? (url?.protocol ?? redirectUri) : url.host;

@@ -1,6 +1,6 @@
 /**
- * Sends the payment without leaving the page, so that nothing typed is lost if the connection is. The form
- * keeps its idempotency key: however often it is sent, the buyer pays at most once.
+ * Sends the payment without leaving the page, so that typed card data is not lost if the connection breaks.
+ * The form keeps its idempotency key: however often the form is sent, the buyer pays at most once.
  */
 import { replaceMain, readTypedValues } from "./replace-main.ts";
 

@@ -244,7 +244,7 @@ export class TokenKeeper {
 
 async function faultIn(response: Response): Promise<Fault> {
   const isRefusal = response.status === 401;
-  // A proxy in front of the service may answer with HTML.
+  // The response may not be JSON, because a proxy in front of the service may answer with HTML.
   const { errors } = (await response.json().catch(() => ({}))) as WhoAmI;
   const message =
     errors?.[0]?.message ?? (isRefusal ? "The service did not accept the token." : unreachable.message);

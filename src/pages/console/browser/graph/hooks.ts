@@ -171,7 +171,10 @@ export function useMutation<Result, Variables extends object>(
   return { isBusy, failure, run, forget };
 }
 
-/** The paging of a list by its cursors, to older items and back. */
+/**
+ * The shown page of a list that is read with GraphQL cursors, and functions that open the page with older or
+ * newer items.
+ */
 export interface ListPaging {
   /** The GraphQL cursor at which the shown page of the list begins; null for the page with the newest items. */
   readonly cursor: string | null;

@@ -63,7 +63,7 @@ interface TextFieldProps extends Omit<FieldProps, "control"> {
   readonly name: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** Additional attributes of the control, for example its type. */
+  /** Additional HTML attributes of the form control, for example its type. */
   readonly input?: InputHTMLAttributes;
 }
 

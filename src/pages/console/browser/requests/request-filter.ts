@@ -1,4 +1,7 @@
-/** The filter of the request log: its form in the page's address, and the variables of the query. */
+/**
+ * The filter of the request log: reads it from the page's address, writes it to the address, and converts it
+ * into variables of the GraphQL query.
+ */
 import type { RequestFilter } from "./request-documents.ts";
 
 export const emptyRequestFilter: RequestFilter = {
@@ -19,7 +22,10 @@ export const statusRanges: Readonly<
   "5xx": { name: "5xx: failed in the service", from: 500, to: 599 },
 };
 
-/** The statuses of the API's answers, for the choice of an exact status, with their names in HTTP. */
+/**
+ * The HTTP statuses of the API's answers, with their names. Staff can choose one of them to filter the
+ * request log.
+ */
 export const exactStatuses: Readonly<Record<string, string>> = {
   "200": "OK",
   "400": "Bad Request",

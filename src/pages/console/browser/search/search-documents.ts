@@ -139,8 +139,8 @@ export interface NamedObjects {
 }
 
 /**
- * The order with a number, and the objects among which names are searched: the first 100 installations with
- * their endpoints, the newest 100 API keys, and the first 100 staff accounts.
+ * Reads the order with the searched number, and the objects whose names are searched: the first 100
+ * installations with their endpoints, the newest 100 API keys, and the first 100 staff accounts.
  */
 export const namedObjectsDocument = graphDocument<NamedObjects, { number: string }>(`
   query ConsoleNamedObjects($number: String!) {

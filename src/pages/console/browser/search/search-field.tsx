@@ -1,11 +1,14 @@
-/** The search field in the console's frame. The keys “/” and Ctrl+K (or ⌘K) move the focus into it. */
+/**
+ * The search field that every console page shows. The keys “/” and Ctrl+K (or ⌘K) move the focus into the
+ * field.
+ */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "#pages/console/browser/graph/client.ts";
 import { type ConsoleLocation, navigateTo } from "#pages/console/browser/navigation.tsx";
 import { searchTextMax, withoutSecrets } from "./search-terms.ts";
 
-/** Whether the key belongs to a field in which the reader is typing. */
+/** True if the pressed key is meant for a field in which the reader is typing. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));

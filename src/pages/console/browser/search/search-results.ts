@@ -246,7 +246,10 @@ async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHi
   });
 }
 
-/** The hits among the listed objects: orders first, then apps, endpoints, keys and staff. */
+/**
+ * Returns the search results among the objects that were listed: orders first, then apps, endpoints, keys and
+ * staff.
+ */
 export function hitsByName(text: string, found: NamedObjects): ConsoleSearchResult {
   const installations = connectionNodes(found.installations);
   const endpoints = installations.flatMap(({ webhookEndpointList }) => webhookEndpointList.endpoints);

@@ -93,7 +93,10 @@ function OpenDialog({ doing: { what, member }, data, onChanged, onClose }: OpenD
   );
 }
 
-/** True if the member is the only enabled admin. Further pages of the list may have more accounts. */
+/**
+ * True if the staff member is certainly the only enabled admin. False if the list of accounts has further
+ * pages, because they may contain another admin.
+ */
 const isOnlyAdmin = ({ staffAccounts }: StaffList, member: StaffMember): boolean =>
   member.role === "ADMIN" &&
   !staffAccounts.pageInfo.hasNextPage &&

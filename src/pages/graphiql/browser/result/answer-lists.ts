@@ -1,7 +1,7 @@
 /**
  * Finds the lists in the answer of a GraphQL operation and converts each into rows with flat columns. A list
- * is an array of objects or a connection. A list inside another list gets the simple fields of the items that
- * contain it as its first columns.
+ * is an array of objects or a connection. If a list is inside another list, its first columns show the text,
+ * number and boolean fields of the outer item.
  */
 
 export type AnswerCell = string | number | boolean | null;
