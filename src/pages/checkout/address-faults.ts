@@ -87,7 +87,7 @@ interface FaultyField {
 export interface FieldMessages {
   /** The error message that the checkout page shows beside an address field. */
   readonly message: string;
-  /** The error message for the list of errors above the address form. Unlike `message`, it names the field. */
+  /** The error message for the list of errors above the address form; names the field, unlike `message`. */
   readonly summary: string;
 }
 

@@ -26,7 +26,7 @@ export interface Guide {
 }
 
 const folder = new URL("../../../docs/guides/", import.meta.url);
-/** The service's address in the Markdown files of the guides. Pages replace it by their own service's address. */
+/** The service's address in the Markdown of the guides. Pages replace it by their service's own address. */
 const writtenBase = "http://127.0.0.1:4000";
 
 export function readGuides(): Guide[] {

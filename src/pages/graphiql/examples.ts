@@ -248,7 +248,7 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
 /** Roles of internal tokens that may read all data of a merchant. */
 const readers: readonly InternalRole[] = ["analyst", "admin", "operator"];
 
-/** Groups of example queries. Each of a group's roles can run all examples of the group; a test checks this. */
+/** Groups of example queries. Each of a group's roles can run all its examples; a test checks this. */
 export const exampleGroups: readonly ExampleGroup[] = [
   { title: "Start here", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
   { title: "Reports", roles: readers, examples: reportExamples },

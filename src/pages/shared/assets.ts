@@ -25,7 +25,7 @@ interface Chunk {
   readonly file: string;
   readonly css?: readonly string[];
   readonly isEntry?: boolean;
-  /** Chunks that this chunk imports and that other entries may share, by their keys in the build's manifest. */
+  /** Chunks that this chunk imports and other entries may share, by their keys in the build's manifest. */
   readonly imports?: readonly string[];
 }
 

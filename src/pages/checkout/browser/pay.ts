@@ -59,7 +59,7 @@ const actionOf = (form: HTMLFormElement): string => form.getAttribute("action") 
 const ask = (url: string, options: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(answerMsMax) });
 
-/** Shows the message that the connection is lost. Tries again when the browser is online, or after a pause. */
+/** Says that the connection is lost. Tries again when the browser is online, or after a pause. */
 function waitForConnection(form: HTMLFormElement, button: HTMLButtonElement): void {
   form.removeAttribute("aria-busy");
   const notice = noticeOf(form);

@@ -84,7 +84,7 @@ function showMissing(place: Element): void {
   );
 }
 
-/** Renders GraphiQL, and adds to it the explanations and tables of the answer, and the links to the type map. */
+/** Renders GraphiQL. Adds the explanations and tables of answers, and the links to the type map. */
 async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: EditorParts): Promise<void> {
   let schema: LoadedSchema | undefined;
   let answer = "";

@@ -29,7 +29,7 @@ const actorKinds: Readonly<Record<string, { readonly actor: AuditActorName; read
 const isDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(new Date(`${text}T00:00`).getTime());
 
-/** Returns the time (RFC 3339) at which a day begins in the reader's time zone, shifted by a number of days. */
+/** Returns the time at which a day begins in the reader's time zone, shifted by a number of days. */
 function dayStart(day: string, days: number): string {
   const start = new Date(`${day}T00:00`);
   start.setDate(start.getDate() + days);

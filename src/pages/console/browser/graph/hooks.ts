@@ -176,7 +176,7 @@ export function useMutation<Result, Variables extends object>(
  * newer items.
  */
 export interface ListPaging {
-  /** The GraphQL cursor at which the shown page of the list begins; null for the page with the newest items. */
+  /** The GraphQL cursor at which the shown page of the list begins; null for the newest items. */
   readonly cursor: string | null;
   readonly number: number;
   readonly older: (cursor: string) => void;

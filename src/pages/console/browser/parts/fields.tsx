@@ -119,7 +119,7 @@ export function SelectField<Value extends string>({
 /** A banner with the failure's message and the request id. */
 interface BannerProps {
   readonly failure: GraphFailure | undefined;
-  /** JSON pointers of the form fields that show their own errors, so that the banner leaves these errors out. */
+  /** JSON pointers of the form fields that show their own errors. The banner leaves these errors out. */
   readonly shown?: readonly string[];
   readonly onRetry?: (() => void) | undefined;
 }

@@ -141,7 +141,7 @@ function LiveText({ isNewest, isPaused, isFailing }: LiveTextProps): JSX.Element
 
 const pollEveryMs = 3_000;
 
-/** Loads the request log again every few seconds, and at once when the browser window becomes visible again. */
+/** Loads the request log again every few seconds, and at once when the window becomes visible again. */
 function usePolling({ refresh }: QueryState<RequestsResult>, isLive: boolean): void {
   useEffect(() => {
     if (!isLive) return undefined;

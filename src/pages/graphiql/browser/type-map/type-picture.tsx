@@ -25,7 +25,7 @@ const columns = {
   right: { x: 792, width: 244 },
 } as const;
 const width = 1040;
-/** The maximum number of types on the left side of the picture. The list below the picture has all references. */
+/** The maximum number of types on the picture's left side. The list below has all references. */
 const boxesMax = 40;
 
 interface Shown {
