@@ -25,7 +25,7 @@ const WarrantyClaimOutcomeEnum = defineEnum<WarrantyClaimOutcome>("WarrantyClaim
   description: "The merchant's decision about a warranty claim.",
   values: {
     accepted: "The claim is granted and uses one repair or replacement of the warranty.",
-    rejected: "The claim is rejected and uses nothing of the warranty.",
+    rejected: "The claim is rejected and uses no repair or replacement of the warranty.",
   },
 });
 

@@ -32,10 +32,10 @@ const MatchedFieldEnum = defineEnum("MatchedField", {
 });
 
 const TotalRelationEnum = defineEnum("TotalRelation", {
-  description: "Whether a total is exact.",
+  description: "Whether the number of found products is exact or a lower bound.",
   values: {
-    exact: "The total is the exact number.",
-    at_least: "The total is a lower bound, because counting stopped there.",
+    exact: "The number of found products is exact.",
+    at_least: "The number of found products is a lower bound, because counting stopped at this number.",
   },
 });
 
@@ -43,19 +43,23 @@ type Hit = SearchResult["hits"][number];
 type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight" | "explanation">;
 
 const SearchTierEnum = defineEnum("SearchTier", {
-  description: "The fields of a product that contain all words of the query. The first tiers come first.",
+  description:
+    "A product's rank by the fields that contain all words of the query. The tiers are listed " +
+    "from best to worst; a product of a better tier comes first.",
   values: {
     code: "The query is a SKU or GTIN of the product.",
     code_prefix: "A SKU or GTIN of the product begins with the query.",
-    title_phrase: "The title contains the words one after the other.",
-    title_exact: "The title contains the words as they were typed.",
-    title: "The title contains stems, compounds or synonyms of the words.",
-    title_or_brand: "Title and brand together contain the words.",
-    title_brand_or_category: "Title, brand and category names together contain the words.",
+    title_phrase: "The title contains all words of the query, one directly after the other.",
+    title_exact: "The title contains all words of the query as they were typed, in any order.",
+    title: "The title contains every word of the query, or its stem, a compound with it, or a synonym.",
+    title_or_brand: "Title and brand together contain all words of the query.",
+    title_brand_or_category: "Title, brand and category names together contain all words of the query.",
     title_in_part:
-      "The title contains some of the words, or a longer word that begins with the last one; the other words " +
-      "are in other fields.",
-    text: "The summary, description, attributes or options contain the words; the title contains none.",
+      "The title contains some words of the query, or a longer word that begins with the query's " +
+      "last word; the remaining words are in other fields of the product.",
+    text:
+      "The summary, description, attributes or options contain the words of the query; the title " +
+      "contains none of them.",
   } satisfies Record<SearchExplanation["tier"], string>,
 });
 

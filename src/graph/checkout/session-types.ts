@@ -29,7 +29,7 @@ export const SessionPaymentStatusEnum = defineEnum<SessionPaymentStatus>("Hosted
   values: {
     unpaid: "No payment was made.",
     processing: "The payment is being processed.",
-    paid: "The payment is authorized. The order has the further state of the payment.",
+    paid: "The payment is authorized. Whether the amount was captured later is shown in the order.",
     not_required: "The total is 0, so no payment is needed.",
   },
 });
@@ -39,7 +39,7 @@ export const SessionCancelReasonEnum = defineEnum<SessionCancelReason>("HostedCh
   values: {
     buyer_abandoned: "The buyer left the checkout.",
     buyer_changed_mind: "The buyer decided not to buy.",
-    merchant_request: "The merchant requested it.",
+    merchant_request: "The merchant requested the cancellation.",
     price_changed: "A price differs from the price that the buyer saw.",
     out_of_stock: "An item is out of stock.",
     fraud_suspected: "Fraud is suspected.",

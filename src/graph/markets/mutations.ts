@@ -126,7 +126,7 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
 
 const stockReasonDescriptions: Readonly<Record<(typeof stockAdjustReasons)[number], string>> = {
   received: "New goods arrived.",
-  correction: "A stock count found a different number.",
+  correction: "A stock count found a different number of units than the recorded one.",
   damaged: "Goods were damaged.",
   lost: "Goods were lost.",
   returned: "A buyer returned goods.",

@@ -15,10 +15,10 @@ const PolicyModeEnum = defineEnum<PolicyMode>("PolicyMode", {
 });
 
 const AfterWindowEnum = defineEnum<"request" | "deny">("PolicyAfterWindow", {
-  description: "What a buyer may do after the time limit has passed.",
+  description: "What a buyer may do after the time limit for cancellations has passed.",
   values: {
-    request: "The buyer may ask, and the merchant decides.",
-    deny: "The buyer cannot cancel any more.",
+    request: "The buyer may still request a cancellation, and the merchant decides.",
+    deny: "The buyer can no longer cancel or request a cancellation.",
   },
 });
 

@@ -47,8 +47,12 @@ const OrderOptionKindEnum = defineEnum<OrderLevelAfterSalesOption["kind"]>("Afte
 });
 
 const EvidenceEnum = defineEnum<AfterSalesOption["evidenceRequired"][number]>("AfterSalesEvidence", {
-  description: "Evidence that the buyer must provide.",
-  values: { photo: "A photo.", serial_number: "The serial number.", receipt: "The receipt." },
+  description: "Evidence that the buyer must provide with an after-sales request.",
+  values: {
+    photo: "A photo of the product.",
+    serial_number: "The serial number of the product.",
+    receipt: "The receipt of the purchase.",
+  },
 });
 
 const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement({

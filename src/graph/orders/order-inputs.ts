@@ -13,7 +13,7 @@ export const CancellationReasonEnum = defineEnum<CancellationReason>("OrderCance
   description: "The reason for canceling an order or some of its units.",
   values: {
     ordered_by_mistake: "The buyer ordered by mistake.",
-    changed_mind: "The buyer no longer wants it.",
+    changed_mind: "The buyer no longer wants the product.",
     better_price: "The buyer found a better price elsewhere.",
     arrives_too_late: "The delivery would be too late.",
     wrong_address: "The delivery address is wrong.",

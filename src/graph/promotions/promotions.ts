@@ -24,17 +24,17 @@ export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
   values: {
     percentage: "A percentage off the price of each line that the promotion can discount.",
     fixed_amount: "A fixed amount off all lines together that the promotion can discount.",
-    free_shipping: "The shipping costs.",
+    free_shipping: "The whole shipping price of the cart is free.",
     buy_x_get_y: "A percentage off some units (the Y) for every X units that are bought.",
-    gift: "The full price of some units, the cheapest first.",
+    gift: "Some units are free: their full price is the discount. The cheapest units are chosen first.",
   },
 });
 
 export const PromotionTriggerEnum = defineEnum<"code" | "automatic">("PromotionTrigger", {
   description: "How a promotion is applied to a cart.",
   values: {
-    code: "The buyer enters a code.",
-    automatic: "Automatically, whenever the cart meets the conditions.",
+    code: "The promotion applies if the buyer enters one of its codes.",
+    automatic: "The promotion applies automatically, whenever the cart meets its conditions.",
   },
 });
 

@@ -26,7 +26,7 @@ const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation",
 const RejectReasonEnum = defineEnum<SignatureRejectReason>("SignatureRejectReason", {
   description: "Why a signature verifier must reject a request.",
   values: {
-    missing_header: "One of the three headers is missing or empty.",
+    missing_header: "One of the three signing headers (event id, timestamp, signatures) is missing or empty.",
     malformed_timestamp: "The timestamp is not a whole number.",
     timestamp_too_old: "The timestamp is older than the tolerance allows.",
     timestamp_too_new: "The timestamp is further in the future than the tolerance allows.",
