@@ -124,7 +124,9 @@ builder.objectField(MerchantSummaryRef, "displayName", (t) =>
 
 const urlRule = "at most 2048 characters, starting with https://";
 const MerchantBrandingUpdateInput = builder.inputType("MerchantBrandingUpdateInput", {
-  description: "The changes of a merchant's branding. Omitted fields stay unchanged; null removes a part.",
+  description:
+    "The changes of a merchant's branding. Omitted fields stay unchanged; null removes the " +
+    "field's value.",
   fields: (t) => ({
     merchantId: t.id({ required: true, description: "The id of the merchant to change, `mer_…`." }),
     displayName: t.string({

@@ -75,7 +75,7 @@ const AppCreateInput = builder.inputType("AppCreateInput", {
   fields: (t) => ({
     name: t.string({ required: true, description: "The app's name, 1 to 200 characters.", validate: name }),
     publisher: t.string({
-      description: "The company or person that publishes the app, 1 to 200 characters; may be omitted.",
+      description: "The company or person that publishes the app, 1 to 200 characters. Optional.",
       validate: name,
     }),
   }),

@@ -219,7 +219,10 @@ const Policy = builder.objectRef<AfterSalesPolicy>("AfterSalesPolicy").implement
   description: "A policy that applies to the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the order's copy of the policy, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    type: t.expose("type", {
+      type: PolicyTypeEnum,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     clock: t.expose("clock", {
       type: WindowClockEnum,
       description: "The event at which the policy's time window starts.",

@@ -136,7 +136,10 @@ const Policy = builder.objectRef<CancellationEligibility["policy"]>("Cancellatio
   description: "The cancellation policy that applies to the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the order's copy of the policy, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    type: t.expose("type", {
+      type: PolicyTypeEnum,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
   }),
 });

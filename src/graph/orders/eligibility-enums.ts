@@ -67,7 +67,7 @@ export const CancellationMethodEnum = defineEnum<CancellationRefund["method"]>("
   values: {
     void: "The authorization is voided; the amount was not captured.",
     refund: "The captured amount is refunded.",
-    none: "There is no money to return, because nothing was authorized or captured.",
+    none: "No authorization is voided and no amount is refunded.",
   },
 });
 
@@ -105,7 +105,7 @@ export const AlternativeEnum = defineEnum<CancellationAlternative>("Cancellation
 });
 
 export const FeeCodeEnum = defineEnum<"restocking" | "return_shipping">("EligibilityFeeCode", {
-  description: "The purpose of a fee that is deducted from a refund.",
+  description: "The purpose of a fee for returned or canceled units.",
   values: {
     restocking: "The fee is for restocking the returned units.",
     return_shipping: "The fee is for shipping the returned units back to the merchant.",

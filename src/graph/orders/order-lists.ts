@@ -31,7 +31,7 @@ const OrderSortEnum = defineEnum<OrderSort>("OrderSort", {
 const filterArgs = builder.args((t) => ({
   merchantId: t.id({
     description:
-      "The id of the merchant. Left out, with a token of the platform: the orders of all merchants.",
+      "The id of the merchant. If left out, a token of the platform gets the orders of all merchants.",
   }),
   status: t.field({ type: OrderStatusEnum, description: "Lists only orders with this status." }),
   paymentStatus: t.field({

@@ -170,7 +170,8 @@ RefundRef.implement({
     reason: t.exposeString("reason", { description: "The reason, as a code." }),
     note: t.string({
       nullable: true,
-      description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
+      description:
+        "The reason for the refund in words. Visible only to the merchant's staff; null for other callers.",
       resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
     }),
     lines: t.field({

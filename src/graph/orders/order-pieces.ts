@@ -184,7 +184,10 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
     "the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of this copy of the policy, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    type: t.expose("type", {
+      type: PolicyTypeEnum,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
     capturedAt: t.expose("capturedAt", { type: "DateTime", description: "When the copy was made." }),
   }),
@@ -196,7 +199,8 @@ export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellat
     reason: t.exposeString("reason", { description: "The reason, as a code." }),
     note: t.string({
       nullable: true,
-      description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
+      description:
+        "The reason for the cancellation in words. Visible only to the merchant's staff; null for other callers.",
       resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
     }),
     actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
@@ -218,7 +222,8 @@ export const OrderCancellationRequest = builder
       reason: t.exposeString("reason", { description: "The reason, as a code." }),
       note: t.string({
         nullable: true,
-        description: "The reason in words; null if none was given. Hidden from analysts: null for them.",
+        description:
+          "The reason for the cancellation in words; null if none was given. Hidden from analysts: null for them.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
       actor: t.expose("actor", { type: OrderActorEnum, description: "Who requested the cancellation." }),

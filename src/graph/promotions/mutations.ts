@@ -39,7 +39,7 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
 const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
   description: "The input to change a promotion. Carts with the promotion are updated at their next change.",
   fields: (t) => ({
-    promotionId: t.id({ required: true, description: "The promotion." }),
+    promotionId: t.id({ required: true, description: "The id of the promotion, `prm_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     titles: t.field({ type: [LocalizedTextInputType], description: titlesDescription }),
     ...createPromotionInputFields(t),
@@ -49,7 +49,7 @@ const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
 const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
   description: "The input of a change of a promotion's status.",
   fields: (t) => ({
-    promotionId: t.id({ required: true, description: "The promotion." }),
+    promotionId: t.id({ required: true, description: "The id of the promotion, `prm_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
@@ -97,7 +97,10 @@ const PromotionCodesGenerated = builder
   .implement({
     description: "The result of adding codes to a promotion.",
     fields: (t) => ({
-      promotion: t.expose("promotion", { type: PromotionRef, description: "The promotion." }),
+      promotion: t.expose("promotion", {
+        type: PromotionRef,
+        description: "The promotion that the codes were added to.",
+      }),
       codes: t.field({
         type: [PromotionCodeRef],
         description: "The new codes. Given codes are in the order of the input.",
