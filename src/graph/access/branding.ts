@@ -15,7 +15,7 @@ const MerchantLogo = builder
     fields: (t) => ({
       url: t.field({
         type: "URL",
-        description: "The URL of the file, for everyone. Another file has another URL.",
+        description: "The public URL of the logo's file. A replaced logo has a new URL.",
         resolve: ({ logoHash }, _args, { services }) => `${services.publicUrl}/checkout-logo/${logoHash}`,
       }),
       width: t.int({

@@ -212,7 +212,7 @@ defineMutation({
 defineMutation({
   ...accessMutationKind,
   name: "installationCreate",
-  description: "Lets an app in.",
+  description: "Installs an app with a merchant and gives the app its scopes.",
   callers: staffCallers,
   input: InstallationCreateInput,
   type: InstallationRef,

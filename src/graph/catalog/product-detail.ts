@@ -96,7 +96,7 @@ const ProductOffer = builder.objectRef<ProductDetail["offers"][number]>("Product
   fields: (t) => ({
     market: t.expose("market", {
       type: "CountryCode",
-      description: "The country in which these prices are valid.",
+      description: "The country in which the prices are valid.",
     }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of the prices." }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether the prices include tax." }),
@@ -232,5 +232,8 @@ builder.objectFields(ProductDetailRef, (t) => ({
       "The product as JSON-LD in the vocabulary https://schema.org/Product, ready to be embedded in a " +
       "page. A page must escape `<` before embedding it in a script element.",
   }),
-  status: t.expose("status", { type: ProductStatusView, description: "Always PUBLISHED." }),
+  status: t.expose("status", {
+    type: ProductStatusView,
+    description: "The status of the product; always PUBLISHED.",
+  }),
 }));

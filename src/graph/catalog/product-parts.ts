@@ -12,7 +12,10 @@ export const ProductTranslationRef = builder
   .implement({
     description: "The texts of a product in one locale.",
     fields: (t) => ({
-      locale: t.expose("locale", { type: "LocaleCode", description: "The locale of these texts." }),
+      locale: t.expose("locale", {
+        type: "LocaleCode",
+        description: "The locale in which the product's texts are written.",
+      }),
       slug: t.expose("slug", {
         type: "Slug",
         description:

@@ -72,9 +72,9 @@ const SearchExplanationRef = builder.objectRef<SearchExplanation>("SearchExplana
       description: "The fields that contain all words of the query.",
       resolve: ({ tier }) => tier,
     }),
-    tierScore: t.exposeFloat("tierScore", { description: "The points of the tier." }),
+    tierScore: t.exposeFloat("tierScore", { description: "The points for the tier." }),
     stockScore: t.exposeFloat("stockScore", {
-      description: "The points for being in stock; 0 if it is not.",
+      description: "The points for a product that is in stock; 0 if the product is not in stock.",
     }),
     popularityScore: t.exposeFloat("popularityScore", {
       description: "The points for the units ordered in the last 30 days, in steps of powers of two.",
@@ -109,8 +109,9 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
     matched: t.field({
       type: [MatchedFieldEnum],
       description:
-        "The fields of the product that contain words of the query, also corrected, in other forms or as " +
-        "synonyms; words in `meta.query.dropped` do not count. Empty if `q` is empty.",
+        "The fields of the product that contain words of the query. A corrected spelling, another " +
+        "form or a synonym of a word counts too; words in `meta.query.dropped` do not count. Empty if " +
+        "`q` is empty.",
       complexity: { multiplier: 1 },
       resolve: ({ matched }) => [...matched],
     }),
@@ -123,8 +124,8 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
       type: SearchExplanationRef,
       nullable: true,
       description:
-        "Why the product has its place, for the merchant's staff and admins; null for other callers, and " +
-        "if `q` is empty, also with filters.",
+        "Why the product has its position in the results. Visible only to the merchant's staff and " +
+        "admins; null for other callers. Also null if `q` is empty, even if filters are set.",
       resolve: ({ explanation }) => explanation,
     }),
   }),
@@ -156,7 +157,7 @@ const SearchLocaleRef = builder.objectRef<{ requested: string; resolved: string 
 });
 
 const SearchQueryRef = builder.objectRef<SearchResult["query"]>("SearchQuery").implement({
-  description: "The query as the search understood it.",
+  description: "The search query after normalization and spelling correction.",
   fields: (t) => ({
     normalized: t.exposeString("normalized", {
       description: "The query split into words, in lower case and without accents.",
@@ -192,7 +193,7 @@ const ProductSearchMetaRef = builder.objectRef<SearchPage>("ProductSearchMeta").
       resolve: ({ result }) => result.totalItemsRelation,
     }),
     totalPages: t.int({
-      description: "The number of pages.",
+      description: "The number of pages of the search results.",
       resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize),
     }),
     hasNextPage: t.boolean({
@@ -205,12 +206,12 @@ const ProductSearchMetaRef = builder.objectRef<SearchPage>("ProductSearchMeta").
 builder.objectFields(ProductSearchMetaRef, (t) => ({
   sort: t.field({
     type: ProductSearchSortEnum,
-    description: "The order of the products.",
+    description: "The order in which the found products are sorted.",
     resolve: ({ input }) => input.sort,
   }),
   locale: t.field({
     type: SearchLocaleRef,
-    description: "The requested locale and the locale of the results.",
+    description: "The requested locale of the search and the locale of its results.",
     resolve: ({ result, input }) => ({ requested: input.locale, resolved: result.localeResolved }),
   }),
   market: t.field({
@@ -236,12 +237,12 @@ builder.objectFields(ProductSearchMetaRef, (t) => ({
   }),
   query: t.field({
     type: SearchQueryRef,
-    description: "The query as the search understood it.",
+    description: "The search query after normalization and spelling correction.",
     resolve: ({ result }) => result.query,
   }),
   indexedAt: t.field({
     type: "DateTime",
-    description: "When a product was last indexed for the search.",
+    description: "The latest time at which any product was indexed for the search.",
     resolve: ({ result }) => result.indexedAt,
   }),
 }));

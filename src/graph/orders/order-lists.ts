@@ -53,8 +53,8 @@ const filterArgs = builder.args((t) => ({
   }),
   number: t.string({
     description:
-      "Lists only the order with this number, in capital or small letters. At most one order of a " +
-      "merchant has a number.",
+      "Lists only the order with this order number, in capital or small letters. No two orders of a " +
+      "merchant have the same number.",
   }),
   market: t.string({
     description: "Lists only orders of the market with this id, `mkt_…`, or handle.",

@@ -24,12 +24,13 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
     trigger: t.field({
       type: PromotionTriggerEnum,
       required: true,
-      description: "How the promotion is applied: by a code or automatically. It cannot be changed later.",
+      description:
+        "How the promotion is applied: by a code or automatically. The trigger cannot be changed " + "later.",
     }),
     kind: t.field({
       type: PromotionKindEnum,
       required: true,
-      description: "The kind of discount. It cannot be changed later.",
+      description: "The kind of discount that the promotion gives. The kind cannot be changed later.",
     }),
     titles: t.field({ type: [LocalizedTextInputType], required: true, description: titlesDescription }),
     ...createPromotionInputFields(t),
@@ -143,8 +144,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "promotionActivate",
   description:
-    "Activates a draft or paused promotion. It applies within its time window. Refused " +
-    "if the window is over.",
+    "Activates a draft or paused promotion, which then applies from its start time to its end " +
+    "time. Refused if the end time has passed.",
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: activatePromotion,

@@ -63,8 +63,13 @@ PromotionCodeRef.implement({
         "The maximum number of orders that can use the code; null if only the promotion's " +
         "limit applies.",
     }),
-    used: t.exposeInt("used", { description: "The number of orders and submitted checkouts that use it." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
+    used: t.exposeInt("used", {
+      description: "The number of orders and submitted checkouts that use the code.",
+    }),
+    createdAt: t.expose("createdAt", {
+      type: "DateTime",
+      description: "The time at which the code was created.",
+    }),
   }),
 });
 
@@ -76,11 +81,14 @@ PromotionRef.implement({
       type: PromotionTriggerEnum,
       description: "How the promotion is applied: by a code or automatically.",
     }),
-    kind: t.expose("kind", { type: PromotionKindEnum, description: "The kind of discount." }),
+    kind: t.expose("kind", {
+      type: PromotionKindEnum,
+      description: "The kind of discount that the promotion gives.",
+    }),
     status: t.expose("status", { type: PromotionStatusEnum, description: "The status of the promotion." }),
     titles: t.field({
       type: "StringMap",
-      description: "The titles shown to buyers: locale to text.",
+      description: "The titles shown to buyers, as a map of locales to texts.",
       resolve: ({ titles }) => titles as Record<string, string>,
     }),
     basisPoints: t.exposeInt("basisPoints", {
@@ -100,7 +108,8 @@ PromotionRef.implement({
     currency: t.expose("currency", {
       type: "CurrencyCode",
       nullable: true,
-      description: "The currency of the amount and the minimum subtotal; null if the promotion has neither.",
+      description:
+        "The currency of `amount` and `minimumSubtotal`; null if the promotion has neither amount.",
     }),
     buyQuantity: t.exposeInt("buyQuantity", {
       nullable: true,
@@ -132,10 +141,18 @@ builder.objectFields(PromotionRef, (t) => ({
     resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
   }),
   version: t.exposeInt("version", {
-    description: "The promotion's version. It increases by one with every change, and with the last use.",
+    description:
+      "The promotion's version. It increases by one with every change of the promotion, and with " +
+      "the use that reaches the usage limit.",
   }),
-  createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
-  updatedAt: t.expose("updatedAt", { type: "DateTime", description: "The time of the last change." }),
+  createdAt: t.expose("createdAt", {
+    type: "DateTime",
+    description: "The time at which the promotion was created.",
+  }),
+  updatedAt: t.expose("updatedAt", {
+    type: "DateTime",
+    description: "The time at which the promotion was last changed.",
+  }),
 }));
 
 /** The conditions of a promotion. */
@@ -225,7 +242,9 @@ builder.objectFields(PromotionRef, (t) => ({
     description:
       "The maximum number of orders of one buyer that can use the promotion; null if there is no limit.",
   }),
-  used: t.exposeInt("used", { description: "The number of orders and submitted checkouts that use it." }),
+  used: t.exposeInt("used", {
+    description: "The number of orders and submitted checkouts that use the promotion.",
+  }),
   priority: t.exposeInt("priority", {
     description: "The promotion's priority: promotions with a higher value are applied first. -1000 to 1000.",
   }),

@@ -89,7 +89,10 @@ const LastFailure = builder
 const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHealth").implement({
   description: "Delivery statistics of an endpoint. Changes of health do not raise the endpoint's version.",
   fields: (t) => ({
-    state: t.expose("state", { type: HealthStateEnum, description: "The endpoint's health as one state." }),
+    state: t.expose("state", {
+      type: HealthStateEnum,
+      description: "The overall health of the endpoint, computed from its delivery attempts.",
+    }),
     consecutiveFailures: t.exposeInt("consecutiveFailures", {
       description: "The number of failed attempts since the last successful attempt.",
     }),

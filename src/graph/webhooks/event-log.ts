@@ -105,7 +105,7 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       args: {
         endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }),
-        status: t.arg({ type: DeliveryStatusEnum, description: "Only lists deliveries with this status." }),
+        status: t.arg({ type: DeliveryStatusEnum, description: "Returns only deliveries with this status." }),
       },
       resolve: async (_root, { endpointId, status, ...args }, context) => {
         const filter = {
