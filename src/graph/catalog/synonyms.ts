@@ -57,7 +57,9 @@ const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
   fields: (t) => ({
     terms: t.stringList({
       required: true,
-      description: `${termsText} 2 to ${synonymListBounds.termsMax} terms; one term is enough if there are replacements.`,
+      description:
+        `${termsText} 2 to ${synonymListBounds.termsMax} terms; one term is enough if there are ` +
+        "replacements.",
     }),
     replacements: t.stringList({
       description:
@@ -83,7 +85,9 @@ const SynonymsSetInputType = builder.inputType("SearchSynonymsSetInput", {
     rules: t.field({
       type: [SynonymRuleInput],
       required: true,
-      description: `The synonym rules; an empty list removes all synonyms of the locale. At most ${synonymListBounds.rulesMax}.`,
+      description:
+        "The synonym rules; an empty list removes all synonyms of the locale. At most " +
+        `${synonymListBounds.rulesMax}.`,
     }),
   }),
 });

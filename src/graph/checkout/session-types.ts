@@ -169,7 +169,8 @@ export const SessionDeliverySelectInputType = builder.inputType(
     fields: (t) => ({
       optionId: t.id({
         description:
-          "Id of the delivery option to select, `dlm_…`, one of the cart's options; null clears the selection.",
+          "Id of the delivery option to select, `dlm_…`, one of the cart's options; null clears the " +
+          "selection.",
       }),
       expectedVersion: t.int({ description: expectedVersionDescription }),
     }),

@@ -116,7 +116,9 @@ const TrackingInput = builder.inputType("TrackingInput", {
   description: "The tracking data of a fulfillment.",
   fields: (t) => ({
     carrier: t.string({
-      description: `The name of the carrier, 1 to ${carrierLengthMax} characters. If left out, the fulfillment keeps its carrier.`,
+      description:
+        `The name of the carrier, 1 to ${carrierLengthMax} characters. If left out, the fulfillment ` +
+        "keeps its carrier.",
     }),
     number: t.string({
       description: `The carrier's tracking number, 1 to ${trackingNumberLengthMax} characters.`,

@@ -210,7 +210,8 @@ export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellat
     note: t.string({
       nullable: true,
       description:
-        "The reason for the cancellation in words. Visible only to the merchant's staff; null for other callers.",
+        "The reason for the cancellation in words. Visible only to the merchant's staff; null for " +
+        "other callers.",
       resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
     }),
     actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
@@ -233,7 +234,8 @@ export const OrderCancellationRequest = builder
       note: t.string({
         nullable: true,
         description:
-          "The reason for the cancellation in words; null if none was given. Hidden from analysts: null for them.",
+          "The reason for the cancellation in words; null if none was given. Hidden from analysts: " +
+          "null for them.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
       actor: t.expose("actor", { type: OrderActorEnum, description: "Who requested the cancellation." }),

@@ -92,7 +92,9 @@ builder.queryField("inventoryReport", (t) =>
         validate: z.int().min(1).max(daysMax),
       }),
       coverDaysMax: t.arg.int({
-        description: `Returns only variants whose stock lasts for at most this number of days, 0 to ${coverDaysBound}.`,
+        description:
+          "Returns only variants whose stock lasts for at most this number of days, 0 to " +
+          `${coverDaysBound}.`,
         validate: z.int().min(0).max(coverDaysBound),
       }),
       ...listLengthArgs,
