@@ -32,8 +32,7 @@ const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement(
     repeatBuyers: t.exposeInt("repeatBuyers", {
       description:
         "The number of buyers who ordered in the period and had placed at least two orders by its end, " +
-        "the first of " +
-        "them in the period or before.",
+        "the first of them in the period or before.",
     }),
     repeatRate: t.float({
       nullable: true,
