@@ -147,8 +147,8 @@ export const idempotencyKeyArgument = "idempotencyKey";
 const idempotencyKeyDescription =
   "A key that makes retries safe: a second request with the same key and the same content changes " +
   "nothing and returns the stored first answer. 1 to 255 printable ASCII characters, without space, " +
-  "quotation mark, backslash, comma and semicolon; stored for 7 days. A document with a key has " +
-  "exactly one root field.";
+  "quotation mark, backslash, comma and semicolon; stored for 7 days. A GraphQL document with " +
+  "an idempotency key must have exactly one root field.";
 
 export function defineMutation<
   Input extends object,

@@ -29,7 +29,9 @@ const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
       description: "The `operationId` of the called operation in the OpenAPI document.",
     }),
     method: t.exposeString("method", { description: "The HTTP method of the request." }),
-    status: t.exposeInt("status", { description: "The HTTP status of the response, 100 to 599." }),
+    status: t.exposeInt("status", {
+      description: "The HTTP status that the request was answered with, 100 to 599.",
+    }),
     errorCode: t.exposeString("errorCode", {
       nullable: true,
       description: "The error code of the response; null if the request succeeded.",
@@ -37,7 +39,7 @@ const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
     docUrl: t.field({
       type: "URL",
       nullable: true,
-      description: "The documentation of the error code; null if the request succeeded.",
+      description: "The URL of the documentation of the error code; null if the request succeeded.",
       resolve: ({ errorCode }, _args, { publicUrl }) =>
         errorCode === null ? null : getErrorDocUrl(errorCode, publicUrl),
     }),
@@ -122,15 +124,22 @@ builder.queryFields((t) => ({
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {
-        installationId: t.arg.id({ description: "Only requests of this installation, `ins_…`." }),
+        installationId: t.arg.id({
+          description: "Returns only requests of the installation with this id, `ins_…`.",
+        }),
         credentialId: t.arg.id({
-          description: "Only requests with this API key, `key_…`, or OAuth grant, `grt_…`.",
+          description:
+            "Returns only requests that were sent with this API key, `key_…`, or OAuth grant, `grt_…`.",
         }),
         operation: t.arg.string({
-          description: "Only requests of the operation with this `operationId`.",
+          description: "Returns only requests of the REST operation with this `operationId`.",
         }),
-        statusFrom: t.arg.int({ description: "Only requests with this HTTP status or a higher one." }),
-        statusTo: t.arg.int({ description: "Only requests with this HTTP status or a lower one." }),
+        statusFrom: t.arg.int({
+          description: "Returns only requests that were answered with this HTTP status or a higher one.",
+        }),
+        statusTo: t.arg.int({
+          description: "Returns only requests that were answered with this HTTP status or a lower one.",
+        }),
       },
       resolve: (_root, { installationId, credentialId, operation, statusFrom, statusTo, ...page }, context) =>
         loadConnection(page, {

@@ -138,16 +138,29 @@ builder.queryField("auditEntries", (t) =>
       authScopes: { callers: staffCallers },
       complexity: computeConnectionCost,
       args: {
-        actor: t.arg({ type: AuditActorEnum, description: "Only changes made by this kind of caller." }),
+        actor: t.arg({
+          type: AuditActorEnum,
+          description: "Returns only entries of changes that this kind of caller made.",
+        }),
         actorId: t.arg.id({
-          description: "Only changes made with this API key, OAuth grant, internal token or staff account.",
+          description:
+            "Returns only entries of changes made with this API key, OAuth grant, internal token or staff " +
+            "account, by its id.",
         }),
         action: t.arg.string({
-          description: "Only changes made by this GraphQL mutation or REST operation.",
+          description:
+            "Returns only entries of changes made by the GraphQL mutation or REST operation with this " +
+            "name.",
         }),
-        targetId: t.arg.id({ description: "Only changes of the object with this id." }),
-        from: t.arg({ type: "DateTime", description: "Only changes made at this time or later." }),
-        to: t.arg({ type: "DateTime", description: "Only changes made before this time." }),
+        targetId: t.arg.id({ description: "Returns only entries of changes of the object with this id." }),
+        from: t.arg({
+          type: "DateTime",
+          description: "Returns only entries of changes made at this time or later.",
+        }),
+        to: t.arg({
+          type: "DateTime",
+          description: "Returns only entries of changes made before this time.",
+        }),
       },
       resolve: (_root, { actor, actorId, action, targetId, from, to, ...page }, context) =>
         loadConnection(page, {

@@ -15,7 +15,7 @@ const MerchantLogo = builder
     fields: (t) => ({
       url: t.field({
         type: "URL",
-        description: "The URL of the file, for everyone. Another file has another URL.",
+        description: "The public URL of the logo's file. A replaced logo has a new URL.",
         resolve: ({ logoHash }, _args, { services }) => `${services.publicUrl}/checkout-logo/${logoHash}`,
       }),
       width: t.int({
@@ -124,7 +124,9 @@ builder.objectField(MerchantSummaryRef, "displayName", (t) =>
 
 const urlRule = "at most 2048 characters, starting with https://";
 const MerchantBrandingUpdateInput = builder.inputType("MerchantBrandingUpdateInput", {
-  description: "The changes of a merchant's branding. Omitted fields stay unchanged; null removes a part.",
+  description:
+    "The changes of a merchant's branding. Omitted fields stay unchanged; null removes the " +
+    "field's value.",
   fields: (t) => ({
     merchantId: t.id({ required: true, description: "The id of the merchant to change, `mer_…`." }),
     displayName: t.string({

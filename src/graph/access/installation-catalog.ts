@@ -58,7 +58,9 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
     }),
     notice: t.string({
       nullable: true,
-      description: "How to read the other products of a truncated list; null if the list is complete.",
+      description:
+        "An English sentence that explains how to read the products that are missing from a truncated " +
+        "list; null if the list is complete.",
       resolve: ({ ids, total }) =>
         total > ids.length
           ? `The list contains ${productListMax} of ${total} products. Read the others by search with ` +

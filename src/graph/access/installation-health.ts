@@ -41,16 +41,19 @@ const CheckCodeEnum = defineEnum("ReadinessCheckCode", {
 const CheckStatusEnum = defineEnum("ReadinessCheckStatus", {
   description: "The result of one readiness check.",
   values: {
-    pass: "The requirement is met.",
-    warn: "The requirement is not fully met, but the installation works.",
-    fail: "The requirement is not met. A failed advisory check counts as a warning.",
+    pass: "The requirement of the check is met.",
+    warn: "The requirement of the check is not fully met, but the installation works.",
+    fail: "The requirement of the check is not met. A failed advisory check counts as a warning.",
     skipped: "The check does not apply to this installation.",
   },
 });
 
 const SeverityEnum = defineEnum("ReadinessSeverity", {
   description: "How serious a failed readiness check is.",
-  values: { blocking: "The installation cannot do its work.", advisory: "The installation still works." },
+  values: {
+    blocking: "If the check fails, the installation cannot do its work.",
+    advisory: "If the check fails, the installation still works.",
+  },
 });
 
 const ReadinessCheckType = builder.objectRef<ReadinessCheck>("ReadinessCheck").implement({

@@ -75,7 +75,7 @@ const AppCreateInput = builder.inputType("AppCreateInput", {
   fields: (t) => ({
     name: t.string({ required: true, description: "The app's name, 1 to 200 characters.", validate: name }),
     publisher: t.string({
-      description: "The company or person that publishes the app, 1 to 200 characters; may be omitted.",
+      description: "The company or person that publishes the app, 1 to 200 characters. Optional.",
       validate: name,
     }),
   }),
@@ -212,7 +212,7 @@ defineMutation({
 defineMutation({
   ...accessMutationKind,
   name: "installationCreate",
-  description: "Lets an app in.",
+  description: "Installs an app with a merchant and gives the app its scopes.",
   callers: staffCallers,
   input: InstallationCreateInput,
   type: InstallationRef,

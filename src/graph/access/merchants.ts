@@ -244,7 +244,7 @@ builder.queryFields((t) => ({
       args: {
         installationId: t.arg.id({
           description:
-            "Only API keys of the installation with this id, `ins_…`; the list is empty if the " +
+            "Returns only API keys of the installation with this id, `ins_…`; the list is empty if the " +
             "installation does not exist.",
         }),
       },

@@ -160,7 +160,7 @@ builder.objectFields(OAuthAuthorization, (t) => ({
     description: "Whether every refresh token can be used only once. Using it twice revokes the grant.",
     resolve: () => true,
   }),
-  documentationUrl: t.field(urlOptions("The documentation for developers.", "/docs")),
+  documentationUrl: t.field(urlOptions("The URL of the documentation for developers.", "/docs")),
 }));
 
 const requiredParameters = [
@@ -211,7 +211,7 @@ builder.queryFields((t) => ({
       args: {
         installationId: t.arg.id({
           description:
-            "Only grants of the installation with this id, `ins_…`; the list is empty if the " +
+            "Returns only grants of the installation with this id, `ins_…`; the list is empty if the " +
             "installation does not exist.",
         }),
       },

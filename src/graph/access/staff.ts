@@ -169,8 +169,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffCreate",
   description:
-    "Creates an account for a merchant's staff member, who can then sign in; with the role `ADMIN` also grant " +
-    "access to apps.",
+    "Creates an account for a merchant's staff member, who can then sign in. With the role " +
+    "`ADMIN`, the staff member can also grant access to apps.",
   callers: staffCallers,
   input: StaffCreateInput,
   type: StaffCreated,
@@ -219,8 +219,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffRoleSet",
   description:
-    "Sets the role of a staff account and ends its sessions. OAuth grants that it gave stay in force. A role " +
-    "that the account has already changes nothing.",
+    "Sets the role of a staff account and ends its sessions. OAuth grants that the account gave " +
+    "stay in force. If the account already has the role, nothing is changed.",
   callers: staffCallers,
   input: StaffRoleSetInput,
   type: StaffAccountRef,

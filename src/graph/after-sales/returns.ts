@@ -26,7 +26,7 @@ import { ReturnRef } from "#graph/refs.ts";
 import { ReturnReasonEnum } from "#graph/orders/eligibility-enums.ts";
 
 const returnVersionDescription =
-  "The version of the return that the caller last read. If the current version is " +
+  "The version of the return that the caller last read. If the return's current version is " +
   "different, nothing is changed and the error is version_conflict (409).";
 
 const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
@@ -52,19 +52,19 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
     method: t.field({
       type: ReturnMethodEnum,
       description:
-        "How the goods are returned; must be offered by the lines' options. By default the " +
-        "first method that is offered.",
+        "How the goods are returned; must be one of the `methods` that `afterSalesEligibility` offers " +
+        "for the lines. By default the first method that is offered.",
     }),
     settlement: t.field({
       type: ReturnSettlementEnum,
       description:
-        "How the return is settled; must be offered by the lines' options. By default the " +
-        "first settlement that is offered.",
+        "How the return is settled; must be one of the settlements that `afterSalesEligibility` " +
+        "offers for the lines. By default the first settlement that is offered.",
     }),
     exchangeVariantId: t.id({
       description:
-        "Required for an exchange and not allowed otherwise: the variant to send instead. A " +
-        "variant of the same product that is in stock and has the same price.",
+        "The id of the variant to send in exchange, `var_…`; required for an exchange and not allowed " +
+        "otherwise. The variant must be of the same product, be in stock and have the same price.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -92,7 +92,7 @@ const ReturnReceivedLineInput = builder.inputType("ReturnReceivedLineInput", {
     lineId: t.id({ required: true, description: "The id of the order line, `oln_…`." }),
     received: t.int({
       required: true,
-      description: "Units that arrived: 0 to the units requested for this line.",
+      description: "The number of units that arrived, from 0 to the number requested for this line.",
     }),
   }),
 });
@@ -103,7 +103,7 @@ const ReturnReceiveInput = builder.inputType("ReturnReceiveInput", {
     lines: t.field({
       type: [ReturnReceivedLineInput],
       required: true,
-      description: "Every line of the return, each line once.",
+      description: "The quantities for every line of the return, each line once.",
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
@@ -115,13 +115,14 @@ const ReturnInspectedLineInput = builder.inputType("ReturnInspectedLineInput", {
     lineId: t.id({ required: true, description: "The id of the order line, `oln_…`." }),
     accepted: t.int({
       required: true,
-      description: "Units accepted: 0 to the units received for this line.",
+      description:
+        "The number of units that the merchant accepts, from 0 to the number received for this line.",
     }),
     restock: t.int({
       required: true,
       description:
-        "Accepted units that can be sold again and return to the stock: 0 to the accepted " +
-        "units. Must be 0 for a repair.",
+        "The number of accepted units that can be sold again and are added to the stock, from 0 to " +
+        "the accepted number. Must be 0 for a repair.",
     }),
   }),
 });
@@ -132,7 +133,7 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
     lines: t.field({
       type: [ReturnInspectedLineInput],
       required: true,
-      description: "Every line of the return, each line once.",
+      description: "The quantities for every line of the return, each line once.",
     }),
     note: t.string({ description: `A note about the inspection. 1 to ${noteLengthMax} characters.` }),
     expectedVersion: t.int({ description: returnVersionDescription }),

@@ -18,14 +18,14 @@ import { requireOrderPart } from "#graph/orders/orders.ts";
 import { WarrantyRef } from "#graph/refs.ts";
 
 const warrantyVersionDescription =
-  "The version of the warranty that the caller last read. If the current version is " +
+  "The version of the warranty that the caller last read. If the warranty's current version is " +
   "different, nothing is changed and the error is version_conflict (409).";
 
 const WarrantyClaimOutcomeEnum = defineEnum<WarrantyClaimOutcome>("WarrantyClaimOutcome", {
   description: "The merchant's decision about a warranty claim.",
   values: {
     accepted: "The claim is granted and uses one repair or replacement of the warranty.",
-    rejected: "The claim is rejected and uses nothing of the warranty.",
+    rejected: "The claim is rejected and uses no repair or replacement of the warranty.",
   },
 });
 
@@ -57,16 +57,16 @@ const WarrantyClaimOpenInput = builder.inputType("WarrantyClaimOpenInput", {
 });
 
 const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput", {
-  description: "The merchant's decision about a claim.",
+  description: "The merchant's decision about a warranty claim.",
   fields: (t) => ({
     outcome: t.field({
       type: WarrantyClaimOutcomeEnum,
       required: true,
-      description: "The decision: accepted or rejected.",
+      description: "The merchant's decision: the claim is accepted or rejected.",
     }),
     resolution: t.string({
       required: true,
-      description: `The explanation of the decision. 1 to ${warrantyClaimTextLengthMax} characters.`,
+      description: `The merchant's explanation of the decision. 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),

@@ -103,7 +103,10 @@ const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").imp
         "Time when the address and its token expire: 30 minutes after the cart's last change, and " +
         "at most 24 hours after the address was set.",
     }),
-    address: t.expose("address", { type: MaskedAddressRef, description: "The address, masked." }),
+    address: t.expose("address", {
+      type: MaskedAddressRef,
+      description: "The masked delivery address of the cart.",
+    }),
     validation: t.expose("validation", {
       type: AddressCheck,
       description: "The result of checking the address.",
@@ -149,7 +152,10 @@ const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").impleme
   description: "An address that a buyer has saved for later carts.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "Id of the saved address, `psd_…`." }),
-    address: t.expose("address", { type: MaskedAddressRef, description: "The address, masked." }),
+    address: t.expose("address", {
+      type: MaskedAddressRef,
+      description: "The masked form of the saved address.",
+    }),
     level: t.expose("level", {
       type: AddressValidationEnum,
       description: "How strictly the address was checked when it was saved.",

@@ -20,7 +20,9 @@ export const CartWarningCodeEnum = defineEnum<CartWarningCode>("CartWarningCode"
     "A difference in a cart that no caller requested. Each value names the fields of the " +
     "warning's `data`.",
   values: {
-    price_changed: "The unit price of a line has changed. `data.before` and `data.now` are the two prices.",
+    price_changed:
+      "The unit price of a line has changed. `data.before` is the price before the change, " +
+      "`data.now` the present price.",
     quantity_reduced:
       "The quantity of a line was reduced to the available stock. `data.wanted` is the requested " +
       "quantity, `data.quantity` the reduced quantity. The warning stays until the line is changed or removed, or " +
@@ -36,17 +38,19 @@ export const CartWarningCodeEnum = defineEnum<CartWarningCode>("CartWarningCode"
     promotion_removed: "A promotion code was removed from the cart. `data.code` is the code.",
     address_expired: "The address of the cart has expired and must be set again.",
     currency_changed:
-      "The currency of the cart has changed. `data.before` and `data.now` are the two currency codes.",
+      "The currency of the cart has changed. `data.before` is the previous currency code, " +
+      "`data.now` the present one.",
     market_changed:
-      "The country of the cart has changed. `data.before` and `data.now` are the two country codes.",
+      "The country of the cart has changed. `data.before` is the previous country code, `data.now` " +
+      "the present one.",
   },
 });
 
 export const CartRevocationReasonEnum = defineEnum<CartRevocationReason>("CartTransitionReason", {
   description: "Reason for revoking a cart or removing its promotion code.",
   values: {
-    buyer_request: "The buyer requested it.",
-    merchant_request: "The merchant requested it.",
+    buyer_request: "The buyer requested the revocation or removal.",
+    merchant_request: "The merchant requested the revocation or removal.",
     security: "The cart or the promotion seemed to be misused.",
     duplicate: "The cart is a duplicate of another cart.",
     test: "The cart was created for a test.",

@@ -44,7 +44,7 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
       validate: textSchema(lengths.line2, 0),
     }),
     line3: t.string({
-      description: `Third address line, at most ${lengths.line3} characters.`,
+      description: `Third line of the street address, at most ${lengths.line3} characters.`,
       validate: textSchema(lengths.line3, 0),
     }),
     district: t.string({
@@ -138,8 +138,8 @@ export const CartTransitionInputType = builder.inputType("PublicCartTransitionRe
     }),
     note: t.string({
       description:
-        `Note for the merchant, at most ${cartRevocationNoteLengthMax} characters. It must not contain ` +
-        "personal data.",
+        `Note for the merchant about the change, at most ${cartRevocationNoteLengthMax} characters. ` +
+        "The note must not contain personal data.",
       validate: z.string().max(cartRevocationNoteLengthMax),
     }),
   }),
@@ -189,8 +189,8 @@ export const CartCreateInputType = builder.inputType("CartCreateInput", {
     }),
     buyerReference: t.string({
       description:
-        "The frontend's own stable id of the buyer, 1 to 128 characters; not an e-mail. If left " +
-        "out, the X-Buyer-Reference header is used.",
+        "The frontend's own stable id of the buyer, 1 to 128 characters; not an e-mail address. If " +
+        "left out, the X-Buyer-Reference header names the buyer.",
     }),
     lines: t.field({
       type: [CartLineInputType],
@@ -226,7 +226,7 @@ export const CartLinesUpdateInputType = builder.inputType("CartLinesUpdateInput"
     lines: t.field({
       type: [CartLineQuantityInputType],
       required: true,
-      description: "The lines to change, 1 to 100; all other lines stay.",
+      description: "The lines to change, 1 to 100. All other lines of the cart stay unchanged.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -244,7 +244,9 @@ export const CartLinesRemoveInputType = builder.inputType("CartLinesRemoveInput"
 });
 
 export const CartBuyerSetInputType = builder.inputType("CartBuyerSetInput", {
-  description: "The buyer of a cart. Both fields are replaced; a field that is left out is cleared.",
+  description:
+    "The buyer of a cart. The cart's buyer reference and e-mail are both replaced; a field that " +
+    "is left out is cleared.",
   fields: (t) => ({
     buyerReference: t.string({
       description:
@@ -274,7 +276,8 @@ export const CartDeliverySelectInputType = builder.inputType("CartDeliveryOption
   description: "The delivery option to select for a cart.",
   fields: (t) => ({
     optionId: t.id({
-      description: "Id of one of the cart's delivery options, `dlm_…`; null to clear the selection.",
+      description:
+        "Id of the delivery option to select, `dlm_…`, one of the cart's options; null clears the selection.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -285,7 +288,9 @@ export const CartMergeInputType = builder.inputType("CartMergeInput", {
   fields: (t) => ({
     sourceCartId: t.id({
       required: true,
-      description: "Id of the source cart, `cart_…`; it ends as merged.",
+      description:
+        "Id of the source cart, `cart_…`, whose lines are added. The source cart ends with the status " +
+        "`merged`.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),

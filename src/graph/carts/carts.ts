@@ -70,8 +70,7 @@ CartRef.implement({
     }),
     status: t.expose("status", {
       type: CartStatusEnum,
-      description:
-        "Current status of the cart. The status takes effect at its time, for example at `expiresAt`.",
+      description: "Current status of the cart. An active cart counts as expired from `expiresAt` on.",
     }),
     merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "The merchant of the cart." }),
     market: t.expose("market", {
@@ -105,7 +104,9 @@ builder.objectFields(CartRef, (t) => ({
   address: t.expose("address", {
     type: MaskedAddressRef,
     nullable: true,
-    description: "Delivery address, masked; null if the cart has no address or the address has expired.",
+    description:
+      "The masked delivery address of the cart; null if the cart has no address or the address has " +
+      "expired.",
   }),
   addressTokenExpiresAt: t.expose("addressTokenExpiresAt", {
     type: "DateTime",

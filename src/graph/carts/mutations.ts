@@ -135,8 +135,8 @@ defineMutation({
   ...existingCartMutationKind,
   name: "cartPromotionApply",
   description:
-    "Applies a promotion code to a cart. By default it replaces the present code. If the new " +
-    "code is refused, the present code stays.",
+    "Applies a promotion code to a cart. By default the new code replaces the present code. If " +
+    "the new code is refused, the present code stays.",
   callers: cartCallers,
   input: CartPromotionApplyInputType,
   type: PromotionStateRef,

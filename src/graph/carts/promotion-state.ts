@@ -13,7 +13,10 @@ CartTotalsRef.implement({
     "Totals of a cart: total = subtotal − discount + shipping + tax. The tax is only added if " +
     "the prices do not include tax.",
   fields: (t) => ({
-    subtotal: t.expose("subtotal", { type: MoneyRef, description: "Sum of all lines before discounts." }),
+    subtotal: t.expose("subtotal", {
+      type: MoneyRef,
+      description: "Sum of the prices of all cart lines before discounts.",
+    }),
     discount: t.expose("discount", {
       type: MoneyRef,
       description: "Sum of all discounts, including discounts on shipping.",
@@ -28,7 +31,7 @@ CartTotalsRef.implement({
     tax: t.expose("tax", {
       type: MoneyRef,
       nullable: true,
-      description: "Tax of the cart; null if the cart has no address.",
+      description: "Sum of all taxes of the cart; null if the cart has no address.",
     }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether the prices include the tax." }),
     total: t.expose("total", { type: MoneyRef, description: "Total amount to pay." }),
@@ -40,8 +43,8 @@ CartTotalsRef.implement({
 
 const PromotionValue = builder.objectRef<CartPromotionView["value"]>("PromotionValue").implement({
   description:
-    "The value of a promotion: a percentage or an amount. Both fields are null for promotions " +
-    "without a single value.",
+    "The value of a promotion: a percentage or a fixed amount. Both fields are null if the " +
+    "promotion has neither, for example free shipping.",
   fields: (t) => ({
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
@@ -62,7 +65,9 @@ const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").i
   fields: (t) => ({
     id: t.exposeID("id", { description: "Id of the promotion, `prm_…`." }),
     code: t.exposeString("code", { description: "The promotion code, as the merchant has spelled it." }),
-    title: t.exposeString("title", { description: "Title for buyers, in the cart's locale." }),
+    title: t.exposeString("title", {
+      description: "Title of the promotion for buyers, in the cart's locale.",
+    }),
     kind: t.expose("kind", {
       type: PromotionKindEnum,
       description: "The kind of discount that the promotion gives.",
@@ -93,7 +98,9 @@ const AutomaticPromotion = builder
     description: "A promotion that applies to a cart automatically, without a code.",
     fields: (t) => ({
       id: t.exposeID("id", { description: "Id of the promotion, `prm_…`." }),
-      title: t.exposeString("title", { description: "Title for buyers, in the cart's locale." }),
+      title: t.exposeString("title", {
+        description: "Title of the promotion for buyers, in the cart's locale.",
+      }),
       discount: t.expose("discount", {
         type: MoneyRef,
         description: "Discount of the promotion on the whole cart.",

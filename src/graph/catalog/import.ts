@@ -76,7 +76,9 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
         "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
         "is available at once.",
     }),
-    position: t.int({ description: "The position among the product's variants." }),
+    position: t.int({
+      description: "The variant's position in the display order of the product's variants, counted from 0.",
+    }),
     backorderLimit: t.int({ description: "The number of units that may be sold beyond the units on hand." }),
     lowStockThreshold: t.int({
       description: "Availability is LOW_STOCK if at most this many unreserved units are left.",

@@ -3,14 +3,14 @@ import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 
 export const expectedVersionDescription =
-  "The version that the caller last read. If the current version is different, nothing is changed and " +
-  "the error is version_conflict (409).";
+  "The version of the object to change that the caller last read. If the object's current " +
+  "version is different, nothing is changed and the error is version_conflict (409).";
 
 export const LocalizedTextInputType = builder.inputType("LocalizedTextInput", {
   description: "A text in one locale.",
   fields: (t) => ({
     locale: t.field({ type: "LocaleCode", required: true, description: "The locale of the text." }),
-    text: t.string({ required: true, description: "The text in this locale." }),
+    text: t.string({ required: true, description: "The text, written in the language of `locale`." }),
   }),
 });
 
@@ -85,16 +85,20 @@ export const OptionInputType = builder.inputType("OptionInput", {
 
 export const TranslationInputType = builder.inputType("TranslationInput", {
   description:
-    "All texts of a product in one locale. They replace the current texts in this locale; a text that is " +
-    "left out is removed.",
+    "All texts of a product in one locale. These texts replace the product's current texts in the " +
+    "locale; a text that is left out is removed.",
   fields: (t) => ({
-    locale: t.field({ type: "LocaleCode", required: true, description: "The locale of these texts." }),
+    locale: t.field({
+      type: "LocaleCode",
+      required: true,
+      description: "The locale of the product's texts in this input.",
+    }),
     slug: t.field({
       type: "Slug",
       required: true,
       description:
         "The part of the product page's URL that names the product. A slug stays reserved for its " +
-        "product, even if the product later gets another one.",
+        "product, even if the product later gets another slug.",
     }),
     title: t.string({
       required: true,
@@ -177,7 +181,8 @@ export const ProductTransitionInputType = builder.inputType("ProductTransitionIn
 });
 
 export const ProductTranslationUpsertInputType = builder.inputType("ProductTranslationUpsertInput", {
-  description: "All texts of a product in one locale. They replace the current texts in this locale.",
+  description:
+    "All texts of a product in one locale, which replace the product's current texts in the " + "locale.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

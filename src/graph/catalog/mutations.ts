@@ -42,7 +42,7 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     type: t.field({
       type: MediaTypeEnum,
       required: true,
-      description: "Whether this is a picture or a video.",
+      description: "Whether the media file is a picture or a video.",
     }),
     url: t.string({
       required: true,
@@ -53,17 +53,21 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
       required: true,
       description:
         "Alternative texts by locale, for people who cannot see the picture or video. An empty list " +
-        "marks it as decoration.",
+        "marks the picture or video as mere decoration.",
     }),
-    width: t.int({ required: true, description: `The width in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
+    width: t.int({
+      required: true,
+      description: `The width of the picture or video in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+    }),
     height: t.int({
       required: true,
-      description: `The height in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+      description: `The height of the picture or video in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
     }),
     position: t.int({
       description:
-        "The position among the product's pictures and videos, counted from 0; those at this " +
-        `position and after it move one up. Left out: the end. 0 to ${bounds.positionMax}.`,
+        "The position among the product's pictures and videos, counted from 0. Pictures and videos at " +
+        "this position and after it move back by one. If left out, the new one is added at the end. " +
+        `0 to ${bounds.positionMax}.`,
     }),
   }),
 });
@@ -97,13 +101,14 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
     }),
     parentId: t.id({
       description:
-        "The ID of the parent category. Left out: the parent stays the same. Null: the category becomes " +
-        "a top-level category.",
+        "The ID of the parent category. If left out, the parent stays the same; null makes the " +
+        "category a top-level category.",
     }),
     position: t.int({
       description:
-        "The position among the categories with the same parent. Left out: the current position, " +
-        `or the end for a new or moved category. 0 to ${bounds.positionMax}.`,
+        "The position among the categories with the same parent. If left out, the category keeps its " +
+        "position; a new or moved category is added at the end. " +
+        `0 to ${bounds.positionMax}.`,
     }),
   }),
 });

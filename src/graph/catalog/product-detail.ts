@@ -42,7 +42,10 @@ export const MediaTypeEnum = defineEnum("MediaType", {
 const Media = builder.objectRef<ProductDetail["media"][number]>("ProductMedia").implement({
   description: "A picture or video of a product.",
   fields: (t) => ({
-    type: t.expose("type", { type: MediaTypeEnum, description: "Whether this is a picture or a video." }),
+    type: t.expose("type", {
+      type: MediaTypeEnum,
+      description: "Whether the media file is a picture or a video.",
+    }),
     url: t.expose("url", { type: "URL", description: "The absolute URL of the picture or video." }),
     alt: t.exposeString("alt", {
       nullable: true,
@@ -50,8 +53,8 @@ const Media = builder.objectRef<ProductDetail["media"][number]>("ProductMedia").
         "The alternative text in the product's locale, for people who cannot see the picture or video; " +
         "null if there is none.",
     }),
-    width: t.exposeInt("width", { description: "The width in pixels." }),
-    height: t.exposeInt("height", { description: "The height in pixels." }),
+    width: t.exposeInt("width", { description: "The width of the picture or video in pixels." }),
+    height: t.exposeInt("height", { description: "The height of the picture or video in pixels." }),
     position: t.exposeInt("position", {
       description: "The position among the product's pictures and videos, counted from 0.",
     }),
@@ -93,7 +96,7 @@ const ProductOffer = builder.objectRef<ProductDetail["offers"][number]>("Product
   fields: (t) => ({
     market: t.expose("market", {
       type: "CountryCode",
-      description: "The country in which these prices are valid.",
+      description: "The country in which the prices are valid.",
     }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of the prices." }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether the prices include tax." }),
@@ -138,7 +141,7 @@ const Seo = builder.objectRef<NonNullable<ProductDetail["seo"]>>("ProductSeo").i
 });
 
 export const PolicyTypeEnum = defineEnum("PolicyType", {
-  description: "The subject of a merchant's policy.",
+  description: "What a merchant's policy regulates.",
   values: {
     cancellation: "Cancelling an order before it is shipped.",
     return: "Returning delivered goods.",
@@ -152,7 +155,7 @@ const ProductPolicy = builder.objectRef<ProductDetail["policies"][number]>("Prod
   fields: (t) => ({
     type: t.field({
       type: PolicyTypeEnum,
-      description: "The subject of the policy.",
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
       resolve: ({ type }) => type as "return",
     }),
     summary: t.exposeString("summary", {
@@ -229,5 +232,8 @@ builder.objectFields(ProductDetailRef, (t) => ({
       "The product as JSON-LD in the vocabulary https://schema.org/Product, ready to be embedded in a " +
       "page. A page must escape `<` before embedding it in a script element.",
   }),
-  status: t.expose("status", { type: ProductStatusView, description: "Always PUBLISHED." }),
+  status: t.expose("status", {
+    type: ProductStatusView,
+    description: "The status of the product; always PUBLISHED.",
+  }),
 }));

@@ -12,7 +12,10 @@ export const ProductTranslationRef = builder
   .implement({
     description: "The texts of a product in one locale.",
     fields: (t) => ({
-      locale: t.expose("locale", { type: "LocaleCode", description: "The locale of these texts." }),
+      locale: t.expose("locale", {
+        type: "LocaleCode",
+        description: "The locale in which the product's texts are written.",
+      }),
       slug: t.expose("slug", {
         type: "Slug",
         description:
@@ -96,18 +99,21 @@ export const MediaRef = builder.objectRef<StoredProductMedia>("Media").implement
   description: "A picture or video of a product.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The ID of the picture or video, `med_…`." }),
-    type: t.expose("type", { type: MediaTypeEnum, description: "Whether this is a picture or a video." }),
+    type: t.expose("type", {
+      type: MediaTypeEnum,
+      description: "Whether the media file is a picture or a video.",
+    }),
     url: t.exposeString("url", {
       description: "The address of the picture or video: an absolute https URL or a path on this service.",
     }),
     alts: t.expose("alts", {
       type: "StringMap",
       description:
-        "Alternative texts by locale, for people who cannot see the picture or video. Empty if it is " +
-        "only decoration.",
+        "Alternative texts by locale, for people who cannot see the picture or video. Empty if the " +
+        "picture or video is mere decoration.",
     }),
-    width: t.exposeInt("width", { description: "The width in pixels." }),
-    height: t.exposeInt("height", { description: "The height in pixels." }),
+    width: t.exposeInt("width", { description: "The width of the picture or video in pixels." }),
+    height: t.exposeInt("height", { description: "The height of the picture or video in pixels." }),
     position: t.exposeInt("position", {
       description: "The position among the product's pictures and videos, counted from 0.",
     }),

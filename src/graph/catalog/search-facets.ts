@@ -25,7 +25,9 @@ type FacetBucket = Facet["buckets"][number] & Pick<Facet, "key">;
 const FacetAttributeRef = builder
   .objectRef<{ code: string; value: string }>("SearchFacetAttribute")
   .implement({
-    description: "The attribute and the value of a group, as the filter `attributes` takes them.",
+    description:
+      "The attribute and the value that the products of a facet bucket share, for the search filter " +
+      "`attributes`.",
     fields: (t) => ({
       code: t.exposeString("code", { description: "The attribute's code, for `filter.attributes.code`." }),
       value: t.exposeString("value", {
@@ -35,26 +37,31 @@ const FacetAttributeRef = builder
   });
 
 const SearchFacetBucketRef = builder.objectRef<FacetBucket>("SearchFacetBucket").implement({
-  description: "One group of a facet.",
+  description: "One bucket of a facet: the found products that share one value.",
   fields: (t) => ({
     value: t.exposeString("value", {
       description:
-        "The value that the products of the group share: a slug, a brand, an availability in lower case " +
-        "(`in_stock`), an attribute's code and value (`material:steel`), or a price range (`1000-2500`).",
+        "The value that the products of the bucket share: a slug, a brand, an availability in lower " +
+        "case (`in_stock`), an attribute's code and value (`material:steel`), or a price range " +
+        "(`1000-2500`).",
     }),
-    label: t.exposeString("label", { description: "The label of the group in the requested locale." }),
-    count: t.exposeInt("count", { description: "The number of products in the group." }),
+    label: t.exposeString("label", { description: "The label of the bucket in the requested locale." }),
+    count: t.exposeInt("count", { description: "The number of found products in the bucket." }),
     availability: t.field({
       type: AvailabilityEnum,
       nullable: true,
-      description: "The availability, for `filter.availabilities`; null for buckets of other facets.",
+      description:
+        "The availability that the products share, for `filter.availabilities`; null for buckets of " +
+        "other facets.",
       resolve: ({ key, value }) =>
         key === "availability" ? (availabilities.find((one) => one === value) ?? null) : null,
     }),
     attribute: t.field({
       type: FacetAttributeRef,
       nullable: true,
-      description: "The attribute, for `filter.attributes`; null for buckets of other facets.",
+      description:
+        "The attribute and value that the products share, for `filter.attributes`; null for buckets " +
+        "of other facets.",
       resolve: ({ key, value }) => {
         // The bucket has the form `code:value`. It is split at the first colon, because an attribute's code
         // contains no colon and its value may contain some.
@@ -75,7 +82,8 @@ export const SearchFacetRef = builder.objectRef<Facet>("SearchFacet").implement(
     buckets: t.field({
       type: [SearchFacetBucketRef],
       description:
-        "The groups with their counts, the largest first, at most 20. Price ranges are in ascending order.",
+        "The buckets with their counts, the largest first, at most 20. Price ranges are in ascending " +
+        "order.",
       complexity: { multiplier: 5 },
       resolve: ({ key, buckets }) => buckets.map((bucket) => ({ ...bucket, key })),
     }),

@@ -27,14 +27,16 @@ const priceRange = z.custom<PriceRange>().superRefine(({ minMinor, maxMinor }, c
 
 const PriceFilterInput = builder.inputType("SearchPriceFilterInput", {
   description:
-    "A range of the product's lowest price in the country, both ends included. At least one end is " +
-    "required; `minMinor` must not be higher than `maxMinor`.",
+    "A range for the product's lowest price in the country that is searched, both ends included. " +
+    "At least one end is required; `minMinor` must not be higher than `maxMinor`.",
   validate: priceRange,
   fields: (t) => ({
     currency: t.field({
       type: "CurrencyCode",
       required: true,
-      description: "The currency of the amounts. Products with prices in another currency are left out.",
+      description:
+        "The currency of `minMinor` and `maxMinor`. Products with prices in another currency are left " +
+        "out.",
     }),
     minMinor: t.field({ type: "MinorUnits", description: "The lowest price in minor units." }),
     maxMinor: t.field({ type: "MinorUnits", description: "The highest price in minor units." }),
@@ -70,7 +72,10 @@ export const ProductSearchFilterInput = builder.inputType("ProductSearchFilter",
         `lower case. 1 to ${valuesMax} brands of 1 to ${textMax} characters.`,
       validate: filterValues,
     }),
-    price: t.field({ type: PriceFilterInput, description: "Products in this price range." }),
+    price: t.field({
+      type: PriceFilterInput,
+      description: "Only products whose lowest price is in this price range.",
+    }),
     availabilities: t.field({
       type: [AvailabilityEnum],
       description:

@@ -32,10 +32,10 @@ const MatchedFieldEnum = defineEnum("MatchedField", {
 });
 
 const TotalRelationEnum = defineEnum("TotalRelation", {
-  description: "Whether a total is exact.",
+  description: "Whether the number of found products is exact or a lower bound.",
   values: {
-    exact: "The total is the exact number.",
-    at_least: "The total is a lower bound, because counting stopped there.",
+    exact: "The number of found products is exact.",
+    at_least: "The number of found products is a lower bound, because counting stopped at this number.",
   },
 });
 
@@ -43,19 +43,23 @@ type Hit = SearchResult["hits"][number];
 type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight" | "explanation">;
 
 const SearchTierEnum = defineEnum("SearchTier", {
-  description: "The fields of a product that contain all words of the query. The first tiers come first.",
+  description:
+    "A product's rank by the fields that contain all words of the query. The tiers are listed " +
+    "from best to worst; a product of a better tier comes first.",
   values: {
     code: "The query is a SKU or GTIN of the product.",
     code_prefix: "A SKU or GTIN of the product begins with the query.",
-    title_phrase: "The title contains the words one after the other.",
-    title_exact: "The title contains the words as they were typed.",
-    title: "The title contains stems, compounds or synonyms of the words.",
-    title_or_brand: "Title and brand together contain the words.",
-    title_brand_or_category: "Title, brand and category names together contain the words.",
+    title_phrase: "The title contains all words of the query, one directly after the other.",
+    title_exact: "The title contains all words of the query as they were typed, in any order.",
+    title: "The title contains every word of the query, or its stem, a compound with it, or a synonym.",
+    title_or_brand: "Title and brand together contain all words of the query.",
+    title_brand_or_category: "Title, brand and category names together contain all words of the query.",
     title_in_part:
-      "The title contains some of the words, or a longer word that begins with the last one; the other words " +
-      "are in other fields.",
-    text: "The summary, description, attributes or options contain the words; the title contains none.",
+      "The title contains some words of the query, or a longer word that begins with the query's " +
+      "last word; the remaining words are in other fields of the product.",
+    text:
+      "The summary, description, attributes or options contain the words of the query; the title " +
+      "contains none of them.",
   } satisfies Record<SearchExplanation["tier"], string>,
 });
 
@@ -68,9 +72,9 @@ const SearchExplanationRef = builder.objectRef<SearchExplanation>("SearchExplana
       description: "The fields that contain all words of the query.",
       resolve: ({ tier }) => tier,
     }),
-    tierScore: t.exposeFloat("tierScore", { description: "The points of the tier." }),
+    tierScore: t.exposeFloat("tierScore", { description: "The points for the tier." }),
     stockScore: t.exposeFloat("stockScore", {
-      description: "The points for being in stock; 0 if it is not.",
+      description: "The points for a product that is in stock; 0 if the product is not in stock.",
     }),
     popularityScore: t.exposeFloat("popularityScore", {
       description: "The points for the units ordered in the last 30 days, in steps of powers of two.",
@@ -105,8 +109,9 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
     matched: t.field({
       type: [MatchedFieldEnum],
       description:
-        "The fields of the product that contain words of the query, also corrected, in other forms or as " +
-        "synonyms; words in `meta.query.dropped` do not count. Empty if `q` is empty.",
+        "The fields of the product that contain words of the query. A corrected spelling, another " +
+        "form or a synonym of a word counts too; words in `meta.query.dropped` do not count. Empty if " +
+        "`q` is empty.",
       complexity: { multiplier: 1 },
       resolve: ({ matched }) => [...matched],
     }),
@@ -119,8 +124,8 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
       type: SearchExplanationRef,
       nullable: true,
       description:
-        "Why the product has its place, for the merchant's staff and admins; null for other callers, and " +
-        "if `q` is empty, also with filters.",
+        "Why the product has its position in the results. Visible only to the merchant's staff and " +
+        "admins; null for other callers. Also null if `q` is empty, even if filters are set.",
       resolve: ({ explanation }) => explanation,
     }),
   }),
@@ -152,7 +157,7 @@ const SearchLocaleRef = builder.objectRef<{ requested: string; resolved: string 
 });
 
 const SearchQueryRef = builder.objectRef<SearchResult["query"]>("SearchQuery").implement({
-  description: "The query as the search understood it.",
+  description: "The search query after normalization and spelling correction.",
   fields: (t) => ({
     normalized: t.exposeString("normalized", {
       description: "The query split into words, in lower case and without accents.",
@@ -188,7 +193,7 @@ const ProductSearchMetaRef = builder.objectRef<SearchPage>("ProductSearchMeta").
       resolve: ({ result }) => result.totalItemsRelation,
     }),
     totalPages: t.int({
-      description: "The number of pages.",
+      description: "The number of pages of the search results.",
       resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize),
     }),
     hasNextPage: t.boolean({
@@ -201,12 +206,12 @@ const ProductSearchMetaRef = builder.objectRef<SearchPage>("ProductSearchMeta").
 builder.objectFields(ProductSearchMetaRef, (t) => ({
   sort: t.field({
     type: ProductSearchSortEnum,
-    description: "The order of the products.",
+    description: "The order in which the found products are sorted.",
     resolve: ({ input }) => input.sort,
   }),
   locale: t.field({
     type: SearchLocaleRef,
-    description: "The requested locale and the locale of the results.",
+    description: "The requested locale of the search and the locale of its results.",
     resolve: ({ result, input }) => ({ requested: input.locale, resolved: result.localeResolved }),
   }),
   market: t.field({
@@ -232,12 +237,12 @@ builder.objectFields(ProductSearchMetaRef, (t) => ({
   }),
   query: t.field({
     type: SearchQueryRef,
-    description: "The query as the search understood it.",
+    description: "The search query after normalization and spelling correction.",
     resolve: ({ result }) => result.query,
   }),
   indexedAt: t.field({
     type: "DateTime",
-    description: "When a product was last indexed for the search.",
+    description: "The latest time at which any product was indexed for the search.",
     resolve: ({ result }) => result.indexedAt,
   }),
 }));

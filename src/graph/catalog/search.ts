@@ -53,13 +53,20 @@ builder.queryField("productSearch", (t) =>
         description: "Returns only products of the category with this slug or of a category below it.",
       }),
       merchant: t.arg({ type: "Slug", description: "Returns only products of the merchant with this slug." }),
-      filter: t.arg({ type: ProductSearchFilterInput, description: "Further filters." }),
+      filter: t.arg({
+        type: ProductSearchFilterInput,
+        description: "Further filters, for example by brand or price. A product must pass all of them.",
+      }),
       hasAttributeFacets: t.arg.boolean({
         description:
           "Whether the facets also group the products by attribute, which needs a text in `q` or a filter. " +
           "False if left out.",
       }),
-      sort: t.arg({ type: ProductSearchSortEnum, required: true, description: "The order of the products." }),
+      sort: t.arg({
+        type: ProductSearchSortEnum,
+        required: true,
+        description: "The order of the found products.",
+      }),
       page: t.arg.int({
         required: true,
         description: "The page number, counted from 1; page × pageSize must not exceed 10 000.",

@@ -39,12 +39,12 @@ const SynonymListRef = builder.objectRef<SynonymList>("SearchSynonymList").imple
   fields: (t) => ({
     locale: t.expose("locale", {
       type: "LocaleCode",
-      description: "The locale; synonyms apply to product texts in the language of the locale.",
+      description: "The locale of the synonyms, which apply to product texts in the language of the locale.",
     }),
     version: t.exposeInt("version", { description: "The version of the list; grows with every change." }),
     rules: t.field({
       type: [SynonymRuleRef],
-      description: "The rules in the order in which they were set.",
+      description: "The synonym rules in the order in which the merchant has set them.",
       complexity: { multiplier: 20 },
       resolve: ({ rules }) => [...rules],
     }),
@@ -57,7 +57,9 @@ const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
   fields: (t) => ({
     terms: t.stringList({
       required: true,
-      description: `${termsText} 2 to ${synonymListBounds.termsMax}, or 1 or more with replacements.`,
+      description:
+        `${termsText} 2 to ${synonymListBounds.termsMax} terms; one term is enough if there are ` +
+        "replacements.",
     }),
     replacements: t.stringList({
       description:
@@ -70,18 +72,22 @@ const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
 
 const SynonymsSetInputType = builder.inputType("SearchSynonymsSetInput", {
   description:
-    "The search synonyms of a merchant in one locale. They replace all earlier rules of the locale.",
+    "The search synonyms of a merchant in one locale. These rules replace all earlier rules of the locale.",
   fields: (t) => ({
     locale: t.field({
       type: "LocaleCode",
       required: true,
-      description: "The locale; synonyms apply to product texts in the language of the locale.",
+      description: "The locale of the synonyms, which apply to product texts in the language of the locale.",
     }),
-    expectedVersion: t.int({ description: `${expectedVersionDescription} 0 expects that no list exists.` }),
+    expectedVersion: t.int({
+      description: `${expectedVersionDescription} 0 means that the locale has no list of synonyms yet.`,
+    }),
     rules: t.field({
       type: [SynonymRuleInput],
       required: true,
-      description: `The rules; an empty list removes all synonyms. At most ${synonymListBounds.rulesMax}.`,
+      description:
+        "The synonym rules; an empty list removes all synonyms of the locale. At most " +
+        `${synonymListBounds.rulesMax}.`,
     }),
   }),
 });

@@ -70,7 +70,9 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
         "is available at once.",
     }),
     position: t.int({
-      description: `The position among the product's variants. 0 to ${bounds.positionMax}.`,
+      description:
+        "The variant's position in the display order of the product's variants. 0 to " +
+        `${bounds.positionMax}.`,
     }),
     backorderLimit: t.int({
       description: `The number of units that may be sold beyond the units on hand. 0 to ${bounds.onHandMax}.`,

@@ -77,8 +77,8 @@ defineMutation({
   ...existingSessionMutationKind,
   name: "hostedCheckoutSessionPromotionApply",
   description:
-    "Applies a promotion code to a checkout. By default it replaces the present code. If the " +
-    "new code is refused, the present code stays. The cart stays locked.",
+    "Applies a promotion code to a checkout. By default the new code replaces the present code. " +
+    "If the new code is refused, the present code stays. The cart stays locked.",
   input: SessionPromotionApplyInputType,
   type: CheckoutSessionRef,
   run: applySessionPromotion,

@@ -19,7 +19,7 @@ const expectedVersionDescription =
 const versionSchema = z.int32().min(1);
 
 const ExpectedAmount = builder.inputType("ExpectedAmountInput", {
-  description: "The amount that the buyer has seen.",
+  description: "The total amount that the checkout has shown to the buyer.",
   fields: (t) => ({
     amountMinor: t.field({
       type: "MinorUnits",
@@ -37,8 +37,8 @@ const SubmitInput = builder.inputType("HostedCheckoutSessionSubmitInput", {
       type: ExpectedAmount,
       required: true,
       description:
-        "The total that the buyer has confirmed. If the total differs now, nothing is changed (409 " +
-        "checkout_amount_changed).",
+        "The total of the checkout that the buyer has confirmed. If the checkout's total differs now, " +
+        "nothing is changed (409 checkout_amount_changed).",
     }),
     paymentToken: t.string({
       description:

@@ -29,7 +29,7 @@ export const SessionPaymentStatusEnum = defineEnum<SessionPaymentStatus>("Hosted
   values: {
     unpaid: "No payment was made.",
     processing: "The payment is being processed.",
-    paid: "The payment is authorized. The order has the further state of the payment.",
+    paid: "The payment is authorized. Whether the amount was captured later is shown in the order.",
     not_required: "The total is 0, so no payment is needed.",
   },
 });
@@ -39,7 +39,7 @@ export const SessionCancelReasonEnum = defineEnum<SessionCancelReason>("HostedCh
   values: {
     buyer_abandoned: "The buyer left the checkout.",
     buyer_changed_mind: "The buyer decided not to buy.",
-    merchant_request: "The merchant requested it.",
+    merchant_request: "The merchant requested the cancellation.",
     price_changed: "A price differs from the price that the buyer saw.",
     out_of_stock: "An item is out of stock.",
     fraud_suspected: "Fraud is suspected.",
@@ -77,9 +77,9 @@ export const SessionCancelInputType = builder.inputType("HostedCheckoutCancelReq
     }),
     note: t.string({
       description:
-        `Explanation of the reason, at most ${sessionCancelNoteLengthMax} characters. It must not ` +
-        "contain personal data. Every caller that may read the session, except for analysts, can " +
-        "read it.",
+        `Explanation of the reason, at most ${sessionCancelNoteLengthMax} characters, without ` +
+        "personal data. Every caller that may read the session can read the explanation, except for " +
+        "analysts.",
       validate: z.string().max(sessionCancelNoteLengthMax),
     }),
     expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
@@ -150,7 +150,7 @@ export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessi
 });
 
 export const SessionContactSetInputType = builder.inputType("HostedCheckoutSessionContactSetInput", {
-  description: "The contact data of the buyer of a checkout.",
+  description: "The e-mail address of the buyer of a checkout.",
   fields: (t) => ({
     email: t.string({
       required: true,
@@ -168,7 +168,9 @@ export const SessionDeliverySelectInputType = builder.inputType(
     description: "The delivery option to select for a checkout.",
     fields: (t) => ({
       optionId: t.id({
-        description: "Id of one of the cart's delivery options, `dlm_…`; null to clear the selection.",
+        description:
+          "Id of the delivery option to select, `dlm_…`, one of the cart's options; null clears the " +
+          "selection.",
       }),
       expectedVersion: t.int({ description: expectedVersionDescription }),
     }),

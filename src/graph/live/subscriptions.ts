@@ -45,9 +45,8 @@ const ChangesRef = builder.objectRef<DeliveryChangeBatch>("WebhookDeliveryChange
     }),
     readAnew: t.exposeBoolean("isMore", {
       description:
-        "Whether deliveries are missing from the events: older deliveries in the first event; in later " +
-        "events, changes that were dropped because too many occurred at once. Query `webhookDeliveries` " +
-        "to load all.",
+        "Whether the events lack deliveries. The first event may lack older deliveries. A later event may " +
+        "lack changes, because too many occurred at once. Query `webhookDeliveries` to load all deliveries.",
     }),
   }),
 });

@@ -74,7 +74,9 @@ export const DeliveryMethodRef = builder
       minDays: t.exposeInt("minDays", { description: "The shortest delivery time in days." }),
       maxDays: t.exposeInt("maxDays", { description: "The longest delivery time in days." }),
       active: t.exposeBoolean("active", { description: "Whether the delivery method is offered to buyers." }),
-      position: t.exposeInt("position", { description: "The position among the market's delivery methods." }),
+      position: t.exposeInt("position", {
+        description: "The delivery method's position in the display order of the market's methods.",
+      }),
       updatedAt: t.expose("updatedAt", {
         type: "DateTime",
         description: "When the delivery method was last changed.",
@@ -88,7 +90,10 @@ export const PolicyRef = builder.objectRef<PolicyRow>("Policy").implement({
     "markets without a policy of their own.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The policy's ID, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "The subject of the policy." }),
+    type: t.expose("type", {
+      type: PolicyTypeEnum,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     marketId: t.exposeID("marketId", {
       nullable: true,
       description:

@@ -110,23 +110,28 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
     freeFromMinor: t.field({
       type: "MinorUnits",
       description:
-        "Delivery is free if the cart's subtotal is at least this amount, in minor units. Null: delivery " +
-        "is never free.",
+        "Delivery is free if the cart's subtotal is at least this amount, in minor units of the " +
+        "market's currency. Null if delivery is never free.",
     }),
     currency: t.field({
       type: "CurrencyCode",
-      description: "The currency of the amounts. Optional; if present, it must be the market's currency.",
+      description:
+        "The currency of `priceMinor` and `freeFromMinor`. Optional; if present, it must be the " +
+        "market's currency.",
     }),
     minDays: t.int({ required: true, description: "The shortest delivery time in days. 0 to 365." }),
     maxDays: t.int({ required: true, description: "The longest delivery time in days. 0 to 365." }),
     active: t.boolean({ description: "Whether the delivery method is offered to buyers; true by default." }),
-    position: t.int({ description: "The position among the market's delivery methods. 0 or more." }),
+    position: t.int({
+      description:
+        "The delivery method's position in the display order of the market's methods. 0 to 100000.",
+    }),
   }),
 });
 
 const stockReasonDescriptions: Readonly<Record<(typeof stockAdjustReasons)[number], string>> = {
   received: "New goods arrived.",
-  correction: "A stock count found a different number.",
+  correction: "A stock count found a different number of units than the recorded one.",
   damaged: "Goods were damaged.",
   lost: "Goods were lost.",
   returned: "A buyer returned goods.",
@@ -146,8 +151,14 @@ const StockAdjustInput = builder.inputType("StockAdjustInput", {
         "The number of units to add (positive) or remove (negative); not 0. Reserved units cannot be " +
         "removed.",
     }),
-    reason: t.field({ type: StockReasonEnum, required: true, description: "The reason for the change." }),
-    note: t.string({ description: "A note kept with the change. 1 to 500 characters." }),
+    reason: t.field({
+      type: StockReasonEnum,
+      required: true,
+      description: "The reason for the change of the stock.",
+    }),
+    note: t.string({
+      description: "A note that is stored with the change of the stock. 1 to 500 characters.",
+    }),
   }),
 });
 

@@ -15,10 +15,10 @@ const PolicyModeEnum = defineEnum<PolicyMode>("PolicyMode", {
 });
 
 const AfterWindowEnum = defineEnum<"request" | "deny">("PolicyAfterWindow", {
-  description: "What a buyer may do after the time limit has passed.",
+  description: "What a buyer may do after the time limit for cancellations has passed.",
   values: {
-    request: "The buyer may ask, and the merchant decides.",
-    deny: "The buyer cannot cancel any more.",
+    request: "The buyer may still request a cancellation, and the merchant decides.",
+    deny: "The buyer can no longer cancel or request a cancellation.",
   },
 });
 
@@ -31,12 +31,12 @@ const CancellationRulesInput = builder.inputType("CancellationRulesInput", {
     }),
     windowMinutes: t.int({
       description:
-        "The time limit after the order was placed, in minutes, 1 to 43 200. Null: until packing begins. " +
-        "60 by default.",
+        "The time in which buyers can cancel, in minutes after the order was placed, 1 to 43 200. " +
+        "Null if buyers can cancel until packing begins. 60 by default.",
     }),
     afterWindow: t.field({
       type: AfterWindowEnum,
-      description: "What the buyer may do after the time limit; REQUEST by default.",
+      description: "What the buyer may do after the time limit for cancellations; REQUEST by default.",
     }),
   }),
 });
@@ -50,11 +50,13 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
     }),
     windowDays: t.int({
       description:
-        "The time limit for returns, in days after delivery, 1 to 3650. Null: no limit. 30 by default.",
+        "The time limit for returns, in days after delivery, 1 to 3650. Null if returns have no time " +
+        "limit. 30 by default.",
     }),
     exchangeWindowDays: t.int({
       description:
-        "The time limit for exchanges, in days after delivery, 1 to 3650. Null: no exchanges. 30 by default.",
+        "The time limit for exchanges, in days after delivery, 1 to 3650. Null if the merchant offers " +
+        "no exchanges. 30 by default.",
     }),
     methods: t.field({
       type: [ReturnMethodEnum],
@@ -75,12 +77,13 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
       type: "MinorUnits",
       description:
         "Goods worth up to this amount are refunded without being sent back, in minor units of the " +
-        "market's currency. Null: goods are always sent back. An amount above 0 requires `marketId`.",
+        "market's currency. Null if goods must always be sent back. An amount above 0 requires " +
+        "`marketId`.",
     }),
     extendUntil: t.string({
       description:
-        "A date, `YYYY-MM-DD`. A return limit that would end earlier is extended to the end of this day " +
-        "in the market's time zone.",
+        "The date, `YYYY-MM-DD`, until which returns are possible at least: a time limit for returns " +
+        "that would end earlier is extended to the end of this day in the market's time zone.",
     }),
     excludedCategoryIds: t.idList({
       description:
@@ -92,7 +95,9 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
       description: "The countries from which nothing can be returned.",
     }),
     returnsPerBuyerMax: t.int({
-      description: "The maximum number of returns per buyer in 365 days, 1 to 1000. Null: no maximum.",
+      description:
+        "The maximum number of returns per buyer in 365 days, 1 to 1000. Null if the number is not " +
+        "limited.",
     }),
     storeCredit: t.boolean({
       description: "Whether the buyer may choose store credit instead of a refund; false by default.",
@@ -110,8 +115,8 @@ const WithdrawalRulesInput = builder.inputType("WithdrawalRulesInput", {
   fields: (t) => ({
     windowDays: t.int({
       description:
-        "The time limit in days after the delivery of the last line, 0 to 365. 0: no right of withdrawal " +
-        "beyond the law. 0 by default.",
+        "The time limit for withdrawals in days after the delivery of the order's last line, 0 to " +
+        "365. With 0, buyers have only the right of withdrawal that the law gives them. 0 by default.",
     }),
   }),
 });
@@ -121,18 +126,27 @@ const WarrantyRulesInput = builder.inputType("WarrantyRulesInput", {
     "The merchant's warranty. In the European Union it is at least 24 months, as the legal guarantee " +
     "requires.",
   fields: (t) => ({
-    months: t.int({ description: "The duration in months after delivery, 0 to 240; 0 by default." }),
-    repairs: t.int({ description: "The number of repairs per registered product, 0 to 1000; 1 by default." }),
+    months: t.int({
+      description: "The duration of the warranty in months after delivery, 0 to 240; 0 by default.",
+    }),
+    repairs: t.int({
+      description:
+        "The number of repairs that the warranty covers for each registered product, 0 to 1000; 1 by " +
+        "default.",
+    }),
     replacements: t.int({
-      description: "The number of replacements per registered product, 0 to 1000; 1 by default.",
+      description:
+        "The number of replacements that the warranty covers for each registered product, 0 to 1000; " +
+        "1 by default.",
     }),
   }),
 });
 
 const PolicyRulesInputType = builder.inputType("PolicyRulesInput", {
   description:
-    "The rules by which eligibility is decided. Only the group of the policy's own type may be set. " +
-    "Rules that are left out have their defaults.",
+    "The rules by which the service decides what buyers may cancel, return or claim. Only the " +
+    "field of the policy's own type may be set, for example `return` for the type RETURN. Rules " +
+    "that are left out have their default values.",
   fields: (t) => ({
     cancellation: t.field({
       type: CancellationRulesInput,
@@ -156,7 +170,11 @@ export const PolicyUpsertInputType = builder.inputType("PolicyUpsertInput", {
         "The ID of the market in which the policy applies; if left out, it applies to all markets " +
         "without a policy of their own.",
     }),
-    type: t.field({ type: PolicyTypeEnum, required: true, description: "The subject of the policy." }),
+    type: t.field({
+      type: PolicyTypeEnum,
+      required: true,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     summaries: t.field({
       type: [LocalizedTextInputType],
@@ -166,7 +184,9 @@ export const PolicyUpsertInputType = builder.inputType("PolicyUpsertInput", {
     url: t.field({ type: "URL", description: "The https URL of the policy's full text." }),
     rules: t.field({
       type: PolicyRulesInputType,
-      description: "The rules by which eligibility is decided; the defaults if left out.",
+      description:
+        "The rules by which the service decides what buyers may cancel, return or claim; the default " +
+        "rules if left out.",
     }),
   }),
 });

@@ -47,8 +47,12 @@ const OrderOptionKindEnum = defineEnum<OrderLevelAfterSalesOption["kind"]>("Afte
 });
 
 const EvidenceEnum = defineEnum<AfterSalesOption["evidenceRequired"][number]>("AfterSalesEvidence", {
-  description: "Evidence that the buyer must provide.",
-  values: { photo: "A photo.", serial_number: "The serial number.", receipt: "The receipt." },
+  description: "Evidence that the buyer must provide with an after-sales request.",
+  values: {
+    photo: "A photo of the product.",
+    serial_number: "The serial number of the product.",
+    receipt: "The receipt of the purchase.",
+  },
 });
 
 const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement({
@@ -70,18 +74,21 @@ const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement
 const WindowType = builder.objectRef<OrderWindow>("AfterSalesWindow").implement({
   description: "The time window of an after-sales option.",
   fields: (t) => ({
-    clock: t.expose("clock", { type: WindowClockEnum, description: "The event at which the window starts." }),
+    clock: t.expose("clock", {
+      type: WindowClockEnum,
+      description: "The event at which the time window starts.",
+    }),
     startsAt: t.expose("startsAt", {
       type: "DateTime",
       nullable: true,
-      description: "The start of the window; null if not known yet.",
+      description: "The start of the time window; null if the start is not known yet.",
     }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "The last millisecond of the window, at the end of a day in the market's time zone; null if the " +
-        "window has no end or its end is not known yet.",
+        "The last millisecond of the time window, at the end of a day in the market's time zone; null " +
+        "if the window has no end or its end is not known yet.",
     }),
     estimated: t.exposeBoolean("estimated", {
       description: "True if the window is based on an estimated delivery, because no delivery was reported.",
@@ -92,11 +99,11 @@ const WindowType = builder.objectRef<OrderWindow>("AfterSalesWindow").implement(
 const Fee = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
   description: "A fee of an after-sales option.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "What the fee is for." }),
+    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
     amount: t.expose("amount", {
       type: MoneyRef,
       nullable: true,
-      description: "The amount of the fee; null if not known yet.",
+      description: "The amount of the fee; null if the amount is not known yet.",
     }),
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
@@ -111,7 +118,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
   fields: (t) => ({
     decision: t.expose("decision", {
       type: EligibilityDecisionEnum,
-      description: "Whether the buyer can make the request.",
+      description: "Whether the buyer can make the after-sales request that the option describes.",
     }),
     eligibleQuantity: t.exposeInt("eligibleQuantity", {
       description: "The number of units for which the request is possible; 0 if it is denied.",
@@ -129,7 +136,10 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
       complexity: { multiplier: 1 },
       resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
     }),
-    window: t.expose("window", { type: WindowType, description: "The time window of the option." }),
+    window: t.expose("window", {
+      type: WindowType,
+      description: "The time window in which the buyer can make the request.",
+    }),
     methods: t.field({
       type: [ReturnMethodEnum],
       description: "The possible ways of sending the units back.",
@@ -138,7 +148,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
     }),
     fees: t.field({
       type: [Fee],
-      description: "The fees and who pays them.",
+      description: "The fees of the option, with the party that pays each fee.",
       complexity: { multiplier: 1 },
       resolve: ({ fees }) => [...fees],
     }),
@@ -151,31 +161,41 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
     }),
     settlement: t.field({
       type: [ReturnSettlementEnum],
-      description: "The possible settlements.",
+      description: "The ways in which the return can be settled, for example a refund or store credit.",
       complexity: { multiplier: 1 },
       resolve: ({ settlement }) => [...settlement],
     }),
     evidenceRequired: t.field({
       type: [EvidenceEnum],
-      description: "The evidence that the buyer must provide.",
+      description: "The evidence, for example a photo, that the buyer must provide with the request.",
       complexity: { multiplier: 1 },
       resolve: ({ evidenceRequired }) => [...evidenceRequired],
     }),
-    policyId: t.exposeID("policyId", { description: "The id of the policy that decides, `pol_…`." }),
+    policyId: t.exposeID("policyId", {
+      description: "The id of the policy by which the option was decided, `pol_…`.",
+    }),
   }),
 });
 
 const Option = builder.objectRef<AfterSalesOption>("AfterSalesOption").implement({
   description: "An after-sales option for one order line.",
   interfaces: [Offer],
-  fields: (t) => ({ kind: t.expose("kind", { type: ReturnKindEnum, description: "The kind of request." }) }),
+  fields: (t) => ({
+    kind: t.expose("kind", {
+      type: ReturnKindEnum,
+      description: "The kind of request that the option describes.",
+    }),
+  }),
 });
 
 const OrderOptionType = builder.objectRef<OrderLevelAfterSalesOption>("AfterSalesOrderOption").implement({
   description: "An after-sales option for a whole order.",
   interfaces: [Offer],
   fields: (t) => ({
-    kind: t.expose("kind", { type: OrderOptionKindEnum, description: "The kind of request." }),
+    kind: t.expose("kind", {
+      type: OrderOptionKindEnum,
+      description: "The kind of request that the option describes.",
+    }),
   }),
 });
 
@@ -185,11 +205,11 @@ const Line = builder.objectRef<AfterSalesLineEligibility>("AfterSalesLine").impl
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),
     quantities: t.expose("quantities", {
       type: OrderQuantities,
-      description: "The numbers of units by their state.",
+      description: "The numbers of units of the line by their state, for example ordered or shipped.",
     }),
     options: t.field({
       type: [Option],
-      description: "One option for each kind, including denied options.",
+      description: "One option for each kind of after-sales request, including denied options.",
       complexity: { multiplier: 6 },
       resolve: ({ options }) => [...options],
     }),
@@ -204,7 +224,7 @@ const Case = builder.objectRef<OpenReturnSummary>("AfterSalesCase").implement({
     status: t.expose("status", { type: ReturnStatusEnum, description: "The status of the return." }),
     lines: t.field({
       type: [OrderLineQuantity],
-      description: "The units of the return.",
+      description: "The order lines of the return, with the number of units of each.",
       complexity: { multiplier: 2 },
       resolve: ({ lines }) => [...lines],
     }),
@@ -215,27 +235,33 @@ const Policy = builder.objectRef<AfterSalesPolicy>("AfterSalesPolicy").implement
   description: "A policy that applies to the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the order's copy of the policy, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    type: t.expose("type", {
+      type: PolicyTypeEnum,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     clock: t.expose("clock", {
       type: WindowClockEnum,
       description: "The event at which the policy's time window starts.",
     }),
     windowDays: t.exposeInt("windowDays", {
       nullable: true,
-      description: "The length of the window in days; null if it has no end or is counted in months.",
+      description:
+        "The length of the policy's time window in days; null if the window has no end or is counted " +
+        "in months.",
     }),
     summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
     url: t.expose("url", {
       type: "URL",
       nullable: true,
-      description: "The address of the full text; null if there is none.",
+      description: "The URL of the policy's full text; null if there is none.",
     }),
   }),
 });
 
 const Eligibility = builder.objectRef<AfterSalesEligibility>("AfterSalesEligibility").implement({
   description:
-    "The after-sales options that the buyer of an order has now. Requests are decided by the same rules.",
+    "The after-sales options that the buyer of an order has now. The mutation `returnRequest` " +
+    "decides by the same rules.",
   fields: (t) => ({
     orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
     orderVersion: t.exposeInt("orderVersion", {
@@ -243,29 +269,29 @@ const Eligibility = builder.objectRef<AfterSalesEligibility>("AfterSalesEligibil
     }),
     decision: t.expose("decision", {
       type: AfterSalesDecisionEnum,
-      description: "For how many lines the buyer has options.",
+      description: "Whether the buyer has after-sales options for all, some or none of the lines.",
     }),
     lines: t.field({
       type: [Line],
-      description: "The options of each line.",
+      description: "The after-sales options of each order line.",
       complexity: { multiplier: 5 },
       resolve: ({ lines }) => [...lines],
     }),
     orderLevel: t.field({
       type: [OrderOptionType],
-      description: "The options for the whole order.",
+      description: "The after-sales options for the whole order.",
       complexity: { multiplier: 2 },
       resolve: ({ orderLevel }) => [...orderLevel],
     }),
     openCases: t.field({
       type: [Case],
-      description: "Returns in progress.",
+      description: "The returns of the order that have not ended.",
       complexity: { multiplier: 2 },
       resolve: ({ openCases }) => [...openCases],
     }),
     policies: t.field({
       type: [Policy],
-      description: "The policies that decide.",
+      description: "The policies of the order by which the options were decided.",
       complexity: { multiplier: 3 },
       resolve: ({ policies }) => [...policies],
     }),

@@ -38,7 +38,7 @@ const CancellationReason = builder.objectRef<CancellationReasonView>("Cancellati
     }),
     data: t.field({
       type: "JSON",
-      description: "Further data; the description of the code says which.",
+      description: "Further data about the reason. The fields depend on `code`.",
       resolve: ({ data }) => data,
     }),
   }),
@@ -55,7 +55,9 @@ const LineEligibility = builder.objectRef<CancellationLine>("CancellationLine").
     cancelableQuantity: t.exposeInt("cancelableQuantity", {
       description: "The number of units that can be canceled; 0 if the cancellation is denied.",
     }),
-    orderedQuantity: t.exposeInt("orderedQuantity", { description: "The ordered quantity." }),
+    orderedQuantity: t.exposeInt("orderedQuantity", {
+      description: "The number of ordered units of the line.",
+    }),
     reasons: t.field({
       type: [CancellationReason],
       description: "Why the units cannot be canceled, or not at once; empty if the cancellation is allowed.",
@@ -86,13 +88,20 @@ const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline")
     at: t.expose("at", {
       type: "DateTime",
       nullable: true,
-      description: "The deadline; null if it is the start of packing, whose time is unknown.",
+      description:
+        "The time of the deadline; null if the deadline is the start of packing, whose time is not " +
+        "known in advance.",
     }),
-    clock: t.expose("clock", { type: CancellationClockEnum, description: "What ends the time to cancel." }),
+    clock: t.expose("clock", {
+      type: CancellationClockEnum,
+      description:
+        "Whether the time to cancel ends a number of minutes after the order or when packing starts.",
+    }),
     policyMinutes: t.exposeInt("policyMinutes", {
       nullable: true,
       description:
-        "The minutes that the policy allows; null if the policy allows cancellation until packing starts.",
+        "The number of minutes after the order in which the policy allows cancellations; null if the " +
+        "policy allows them until packing starts.",
     }),
   }),
 });
@@ -100,7 +109,7 @@ const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline")
 const Fee = builder.objectRef<CancellationRefund["fees"][number]>("CancellationFee").implement({
   description: "A fee for a cancellation.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "What the fee is for." }),
+    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
     amount: t.expose("amount", { type: MoneyRef, description: "The amount of the fee." }),
   }),
 });
@@ -110,24 +119,26 @@ const Refund = builder.objectRef<CancellationRefund>("CancellationRefund").imple
   fields: (t) => ({
     estimated: t.expose("estimated", {
       type: MoneyRef,
-      description: "The estimated amount that is refunded, or that is not captured.",
+      description:
+        "The estimated amount that is refunded, or that is never captured because it was only " +
+        "authorized.",
     }),
     method: t.expose("method", {
       type: CancellationMethodEnum,
-      description: "Whether the amount is refunded or not captured.",
+      description: "Whether the estimated amount is refunded or only authorized and never captured.",
     }),
     shippingRefunded: t.exposeBoolean("shippingRefunded", {
       description: "True if the amount includes the shipping price.",
     }),
     fees: t.field({
       type: [Fee],
-      description: "The deducted fees; always empty at present.",
+      description: "The fees that are deducted from the refund; always empty at present.",
       complexity: { multiplier: 1 },
       resolve: ({ fees }) => [...fees],
     }),
     promotionEffect: t.expose("promotionEffect", {
       type: PromotionEffectEnum,
-      description: "How the cancellation changes the discounts.",
+      description: "How the cancellation changes the order's discounts.",
     }),
   }),
 });
@@ -136,24 +147,31 @@ const Policy = builder.objectRef<CancellationEligibility["policy"]>("Cancellatio
   description: "The cancellation policy that applies to the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the order's copy of the policy, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    type: t.expose("type", {
+      type: PolicyTypeEnum,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
   }),
 });
 
 const Eligibility = builder.objectRef<CancellationEligibility>("CancellationEligibility").implement({
   description:
-    "Whether the buyer can cancel an order or some of its units now. Cancellations are decided by the " +
-    "same rules.",
+    "Whether the buyer can cancel an order or some of its units now. The mutation `orderCancel` " +
+    "decides by the same rules.",
   fields: (t) => ({
     orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
     orderVersion: t.exposeInt("orderVersion", {
       description: "The version of the order for which the answer was computed.",
     }),
-    action: t.expose("action", { type: CancellationActionEnum, description: "The action; always CANCEL." }),
+    action: t.expose("action", {
+      type: CancellationActionEnum,
+      description: "The action that the answer is about; always CANCEL.",
+    }),
     decision: t.expose("decision", {
       type: EligibilityDecisionEnum,
-      description: "The most favourable decision of all lines.",
+      description:
+        "The decision for the order: the decision of the line that is most favourable to the buyer.",
     }),
     scope: t.expose("scope", {
       type: CancellationScopeEnum,
@@ -167,7 +185,7 @@ const Eligibility = builder.objectRef<CancellationEligibility>("CancellationElig
     }),
     lines: t.field({
       type: [LineEligibility],
-      description: "The decision for each line.",
+      description: "The decision for each order line.",
       complexity: { multiplier: 10 },
       resolve: ({ lines }) => [...lines],
     }),
@@ -180,12 +198,15 @@ const Eligibility = builder.objectRef<CancellationEligibility>("CancellationElig
     deadline: t.expose("deadline", {
       type: Deadline,
       nullable: true,
-      description: "The deadline; null if buyers cannot cancel without the merchant's approval.",
+      description:
+        "The deadline for cancellations without the merchant's approval; null if every cancellation " +
+        "needs the approval.",
     }),
     refund: t.expose("refund", {
       type: Refund,
       nullable: true,
-      description: "The expected refund; null if the cancellation is denied.",
+      description:
+        "The expected refund if all cancelable units are canceled; null if the cancellation is " + "denied.",
     }),
   }),
 });
@@ -199,11 +220,14 @@ builder.objectFields(Eligibility, (t) => ({
   }),
   alternatives: t.field({
     type: [AlternativeEnum],
-    description: "What the buyer can do instead.",
+    description: "What the buyer can do instead of canceling, for example return units after the delivery.",
     complexity: { multiplier: 1 },
     resolve: ({ alternatives }) => [...alternatives],
   }),
-  policy: t.expose("policy", { type: Policy, description: "The policy that decides." }),
+  policy: t.expose("policy", {
+    type: Policy,
+    description: "The cancellation policy by which the answer was computed.",
+  }),
   evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "When the answer was computed." }),
   validUntil: t.expose("validUntil", {
     type: "DateTime",

@@ -16,16 +16,16 @@ import type { EligibilityDecision } from "#commerce/orders/eligibility-reason.ts
 import { defineEnum } from "#graph/builder.ts";
 
 export const EligibilityDecisionEnum = defineEnum<EligibilityDecision>("EligibilityDecision", {
-  description: "Whether the buyer can do something with an order.",
+  description: "Whether the buyer can make a request about an order, for example cancel or return units.",
   values: {
     allowed: "The request is carried out at once.",
-    request_required: "The buyer can request it, and the merchant decides.",
+    request_required: "The buyer can make the request, and the merchant decides about it.",
     denied: "The request would be refused.",
   },
 });
 
 export const CancellationActionEnum = defineEnum<"cancel">("EligibilityAction", {
-  description: "The action that an eligibility answer is about.",
+  description: "The action that the buyer may or may not take with an order.",
   values: { cancel: "Canceling units before they are shipped." },
 });
 
@@ -54,10 +54,11 @@ export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("Cancellat
 });
 
 export const CancellationClockEnum = defineEnum<"placed" | "packing_started">("CancellationClock", {
-  description: "What ends the time in which a buyer can cancel.",
+  description: "What ends the time in which a buyer can cancel an order without the merchant's approval.",
   values: {
-    placed: "A number of minutes after the order was placed.",
-    packing_started: "The start of packing.",
+    placed:
+      "The time ends a number of minutes after the order was placed, as the cancellation policy " + "says.",
+    packing_started: "The time ends when the packing of the order starts.",
   },
 });
 
@@ -66,7 +67,7 @@ export const CancellationMethodEnum = defineEnum<CancellationRefund["method"]>("
   values: {
     void: "The authorization is voided; the amount was not captured.",
     refund: "The captured amount is refunded.",
-    none: "There is no money to return.",
+    none: "No authorization is voided and no amount is refunded.",
   },
 });
 
@@ -76,8 +77,8 @@ export const PromotionEffectEnum = defineEnum<CancellationRefund["promotionEffec
     description: "How a cancellation changes the order's discounts.",
     values: {
       kept: "The discounts stay unchanged.",
-      recalculated: "The discounts of the canceled units are removed; the others stay.",
-      removed: "No discount remains.",
+      recalculated: "The discounts of the canceled units are removed; the discounts of all other units stay.",
+      removed: "All discounts of the order are removed.",
     },
   },
 );
@@ -85,11 +86,12 @@ export const PromotionEffectEnum = defineEnum<CancellationRefund["promotionEffec
 export const ConsequenceEnum = defineEnum<CancellationConsequence>("CancellationConsequence", {
   description: "A consequence of a cancellation.",
   values: {
-    stock_released: "The reserved stock is released.",
-    promotion_use_restored: "The promotions can be used again.",
+    stock_released: "The stock that is reserved for the canceled units is released.",
+    promotion_use_restored: "The order's promotions count as not used, so that the buyer can use them again.",
     order_canceled: "The whole order is canceled.",
     minimum_order_not_met_after_cancel:
-      "The remaining order is below the minimum of one of its promotions. The promotion stays nevertheless.",
+      "The units that are not canceled no longer meet the minimum of one of the order's promotions. " +
+      "The promotion stays nevertheless.",
   },
 });
 
@@ -97,28 +99,32 @@ export const AlternativeEnum = defineEnum<CancellationAlternative>("Cancellation
   description: "What a buyer can do instead of canceling.",
   values: {
     return: "Return units after their delivery.",
-    withdrawal: "Withdraw from the purchase.",
+    withdrawal: "Withdraw from the purchase under consumer law.",
     contact_merchant: "Contact the merchant.",
   },
 });
 
 export const FeeCodeEnum = defineEnum<"restocking" | "return_shipping">("EligibilityFeeCode", {
-  description: "What a fee is for.",
-  values: { restocking: "Restocking returned units.", return_shipping: "Shipping the returned units." },
+  description: "The purpose of a fee for returned or canceled units.",
+  values: {
+    restocking: "The fee is for restocking the returned units.",
+    return_shipping: "The fee is for shipping the returned units back to the merchant.",
+  },
 });
 
 export const FeePayerEnum = defineEnum<"buyer" | "merchant">("EligibilityFeePayer", {
-  description: "Who pays a fee.",
-  values: { buyer: "The buyer; the fee is deducted from the refund.", merchant: "The merchant." },
+  description: "Who pays the fee of an after-sales option.",
+  values: { buyer: "The buyer pays the fee, which is deducted from the refund.", merchant: "The merchant." },
 });
 
 export const WindowClockEnum = defineEnum<WindowStartEvent>("EligibilityClock", {
-  description: "The event at which a time window starts.",
+  description: "The event at which the time window of an after-sales option or policy starts.",
   values: {
-    delivered: "The delivery.",
-    shipped_plus_transit: "The shipment plus seven days, because no delivery was reported.",
-    placed: "The placing of the order.",
-    warranty_start: "The start of the warranty.",
+    delivered: "The time window starts with the delivery.",
+    shipped_plus_transit:
+      "The time window starts seven days after the shipment, because no delivery was reported.",
+    placed: "The time window starts when the order is placed.",
+    warranty_start: "The time window starts with the warranty.",
   },
 });
 
@@ -131,10 +137,10 @@ export const ReturnReasonEnum = defineEnum<ReturnReason>("ReturnReason", {
     size_too_large: "The size is too large.",
     color: "The colour differs from the expectation.",
     style: "The buyer does not like the style.",
-    unwanted: "The buyer no longer wants it.",
+    unwanted: "The buyer no longer wants the product.",
     not_as_described: "The product differs from its description; the merchant's fault.",
     wrong_item: "A wrong product was delivered; the merchant's fault.",
-    missing_item: "Something was missing; the merchant's fault.",
+    missing_item: "A part of the delivery was missing; the merchant's fault.",
     defective: "The product is defective; the merchant's fault.",
     damaged_in_transit: "The product was damaged in transit; the merchant's fault.",
     arrived_late: "The product arrived too late.",

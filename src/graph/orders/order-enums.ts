@@ -30,12 +30,12 @@ export const OrderPaymentStatusEnum = defineEnum<OrderPaymentStatus>("OrderPayme
   values: {
     not_required: "The order has nothing to pay.",
     pending: "The order is not paid yet.",
-    authorized: "The amount is authorized and not captured yet.",
-    partially_paid: "A part of the amount was captured.",
-    paid: "The whole amount was captured.",
+    authorized: "The amount to pay is authorized and not captured yet.",
+    partially_paid: "A part of the order's amount was captured.",
+    paid: "The whole amount of the order was captured.",
     partially_refunded: "A part of the captured amount was refunded.",
     refunded: "The whole captured amount was refunded.",
-    voided: "The authorization was voided before any capture.",
+    voided: "The payment's authorization was voided before any amount was captured.",
     failed: "The payment failed.",
     disputed: "The buyer's bank disputes the payment.",
   },
@@ -85,8 +85,8 @@ export const FulfillmentStatusEnum = defineEnum<FulfillmentStatus>("FulfillmentS
 export const FulfillmentTypeEnum = defineEnum<OrderFulfillment["type"]>("FulfillmentType", {
   description: "How a fulfillment reaches the buyer.",
   values: {
-    shipping: "A carrier delivers it.",
-    pickup: "The buyer picks it up.",
+    shipping: "A carrier delivers the fulfillment to the buyer.",
+    pickup: "The buyer picks the fulfillment up instead of having it delivered.",
     digital: "The buyer gets access to digital goods; nothing is shipped.",
   },
 });
@@ -95,19 +95,19 @@ export const PaymentStatusEnum = defineEnum<PaymentStatus>("PaymentStatus", {
   description: "The status of a payment.",
   values: {
     pending: "The payment provider has not answered yet.",
-    authorized: "The amount is authorized and not captured yet.",
-    captured: "The amount was captured.",
+    authorized: "The amount to pay is authorized and not captured yet.",
+    captured: "The amount of the payment was captured.",
     partially_refunded: "A part of the captured amount was refunded.",
     refunded: "The whole captured amount was refunded.",
     failed: "The payment provider declined the payment.",
-    canceled: "The authorization was voided before any capture.",
+    canceled: "The payment's authorization was voided before any amount was captured.",
   },
 });
 
 export const RefundStatusEnum = defineEnum<RefundStatus>("RefundStatus", {
   description: "The status of a refund.",
   values: {
-    pending: "The refund was requested from the payment provider.",
+    pending: "The refund was requested from the payment provider, which has not answered yet.",
     succeeded: "The payment provider has accepted the refund.",
     failed: "The payment provider has refused the refund.",
     canceled: "The refund was canceled.",
@@ -123,7 +123,7 @@ export const ReturnStatusEnum = defineEnum<ReturnStatus>("ReturnStatus", {
     in_transit: "The units are being sent back.",
     received: "The units have arrived at the merchant.",
     inspected: "The merchant has inspected the units.",
-    closed: "The return is settled.",
+    closed: "The return is settled, for example by a refund, and has ended.",
     canceled: "The return was canceled.",
   },
 });
@@ -143,19 +143,19 @@ export const ReturnKindEnum = defineEnum<ReturnKind>("ReturnKind", {
 export const ReturnMethodEnum = defineEnum<NonNullable<OrderReturn["method"]>>("ReturnMethod", {
   description: "How returned units reach the merchant.",
   values: {
-    mail: "The buyer sends them by mail.",
-    store: "The buyer brings them to a store.",
-    pickup: "A carrier picks them up at the buyer's address.",
-    keep_item: "The buyer keeps them.",
+    mail: "The buyer sends the units by mail.",
+    store: "The buyer brings the units to a store.",
+    pickup: "A carrier picks the units up at the buyer's address.",
+    keep_item: "The buyer keeps the units and does not send them back.",
   },
 });
 
 export const ReturnSettlementEnum = defineEnum<NonNullable<OrderReturn["settlement"]>>("ReturnSettlement", {
   description: "How a return is settled for the buyer.",
   values: {
-    original_payment: "A refund to the original payment method.",
-    store_credit: "Credit with the merchant.",
-    replacement: "A replacement or exchanged product.",
+    original_payment: "The money is refunded to the payment method that the buyer paid with.",
+    store_credit: "The buyer gets store credit with the merchant instead of money.",
+    replacement: "The buyer gets a replacement or another product in exchange.",
   },
 });
 
@@ -177,7 +177,10 @@ export const WarrantyClaimKindEnum = defineEnum<OrderWarranty["claims"][number][
   "WarrantyClaimKind",
   {
     description: "What a warranty claim requests.",
-    values: { repair: "A repair.", replacement: "A replacement." },
+    values: {
+      repair: "The claim requests the repair of the product.",
+      replacement: "The claim requests a replacement for the product.",
+    },
   },
 );
 
@@ -186,7 +189,7 @@ export const WarrantyClaimStatusEnum = defineEnum<OrderWarranty["claims"][number
   {
     description: "The status of a warranty claim.",
     values: {
-      open: "The merchant has not decided yet.",
+      open: "The merchant has not decided about the claim yet.",
       accepted: "The merchant has accepted the claim.",
       rejected: "The merchant has rejected the claim.",
     },

@@ -6,14 +6,14 @@ import type { DisputeOutcome, DisputeReason } from "#commerce/orders/payment/dis
 import { builder, defineEnum } from "#graph/builder.ts";
 
 export const orderVersionDescription =
-  "The version of the order that the caller has seen; when it has another by now, nothing is changed " +
-  "(409 version_conflict).";
+  "The version of the order that the caller has seen. If the order has another version now, " +
+  "nothing is changed and the error is version_conflict (409).";
 
 export const CancellationReasonEnum = defineEnum<CancellationReason>("OrderCancellationReason", {
   description: "The reason for canceling an order or some of its units.",
   values: {
     ordered_by_mistake: "The buyer ordered by mistake.",
-    changed_mind: "The buyer no longer wants it.",
+    changed_mind: "The buyer no longer wants the product.",
     better_price: "The buyer found a better price elsewhere.",
     arrives_too_late: "The delivery would be too late.",
     wrong_address: "The delivery address is wrong.",
@@ -53,7 +53,7 @@ const DisputeReasonEnum = defineEnum<DisputeReason>("PaymentDisputeReason", {
 });
 
 const DisputeOutcomeEnum = defineEnum<DisputeOutcome>("PaymentDisputeOutcome", {
-  description: "The outcome of a dispute.",
+  description: "The outcome of a payment dispute with the buyer's bank.",
   values: {
     won: "The bank decided for the merchant, who keeps the disputed amount.",
     lost: "The bank decided for the buyer, who has got the disputed amount back.",
@@ -90,22 +90,23 @@ export const OrderCancelInputType = builder.inputType("OrderCancelInput", {
     lines: t.field({
       type: [OrderLineQuantityInput],
       description:
-        "The lines and quantities to cancel, 1 to 200 lines. Left out: all units that can be canceled. A " +
-        "buyer's input may not mix units that are canceled at once with units that need the merchant's " +
-        "approval.",
+        "The lines and quantities to cancel, 1 to 200 lines. If left out, all units that can be " +
+        "canceled are canceled. A buyer's input may not mix units that are canceled at once with " +
+        "units that need the merchant's approval.",
     }),
     reason: t.field({
       type: CancellationReasonEnum,
       required: true,
       description:
-        "The reason. Reasons of the merchant are refused for buyers. The reason is shown in " +
-        "`cancellation` or `cancellationRequest` of the order, and in the refund of the cancellation.",
+        "The reason for the cancellation. Buyers may not give a reason that only the merchant may " +
+        "give. The reason is shown in `cancellation` or `cancellationRequest` of the order, and in " +
+        "the refund of the cancellation.",
     }),
     note: t.string({
       description:
         `The reason in words, at most ${noteLengthMax} characters, line breaks included. The merchant's ` +
-        "staff can read the note. The buyer's frontend can read it in a cancellation request and " +
-        "in a refund. Events do not contain it.",
+        "staff can read the note. The buyer's frontend can read the note in a cancellation request and " +
+        "in a refund. Events do not contain the note.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -121,7 +122,9 @@ export const PaymentCaptureInput = builder.inputType("PaymentCaptureInput", {
   fields: (t) => ({
     amount: t.field({
       type: OrderAmountInput,
-      description: "The amount to capture. Left out: all that is authorized and still owed.",
+      description:
+        "The amount to capture. If left out, the authorized amount is captured, as far as the buyer " +
+        "still owes it.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -141,29 +144,35 @@ export const DisputeOpenInputType = builder.inputType("PaymentDisputeOpenInput",
 });
 
 export const DisputeCloseInputType = builder.inputType("PaymentDisputeCloseInput", {
-  description: "The outcome of a dispute.",
+  description: "The outcome of a payment dispute with the buyer's bank.",
   fields: (t) => ({
-    outcome: t.field({ type: DisputeOutcomeEnum, required: true, description: "Who keeps the money." }),
+    outcome: t.field({
+      type: DisputeOutcomeEnum,
+      required: true,
+      description: "The bank's decision: whether the merchant or the buyer gets the disputed amount.",
+    }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
   description:
-    "The refund to create: the sum of lines, shipping and amount. At least one of the three is required.",
+    "The refund to create. Its amount is the sum of `lines`, `shipping` and `amount`, of which at " +
+    "least one is required.",
   fields: (t) => ({
     lines: t.field({
       type: [OrderLineQuantityInput],
       description:
-        "Shipped units that were not returned, 1 to 200 lines. Their value is refunded, including their " +
-        "share of discount and tax.",
+        "Units to refund, 1 to 200 lines: shipped units that were not returned. The refund is the " +
+        "price of the units less their share of the discounts, with their share of the tax.",
     }),
     shipping: t.boolean({
-      description: "True to refund the remaining shipping price; false by default.",
+      description:
+        "True to refund the part of the shipping price that was not refunded before; false by " + "default.",
     }),
     amount: t.field({
       type: OrderAmountInput,
-      description: "An additional amount, for example as goodwill.",
+      description: "An additional amount to refund, for example as goodwill.",
     }),
     reason: t.field({
       type: RefundReasonEnum,
@@ -174,7 +183,7 @@ export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
     note: t.string({
       description:
         `The reason in words, at most ${noteLengthMax} characters, line breaks included. The merchant's ` +
-        "staff and the buyer's frontend can read the note; analysts and events do not contain it.",
+        "staff and the buyer's frontend can read the note; analysts cannot, and events do not contain it.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),

@@ -31,7 +31,7 @@ const OrderSortEnum = defineEnum<OrderSort>("OrderSort", {
 const filterArgs = builder.args((t) => ({
   merchantId: t.id({
     description:
-      "The id of the merchant. Left out, with a token of the platform: the orders of all merchants.",
+      "The id of the merchant. If left out, a token of the platform gets the orders of all merchants.",
   }),
   status: t.field({ type: OrderStatusEnum, description: "Lists only orders with this status." }),
   paymentStatus: t.field({
@@ -53,8 +53,8 @@ const filterArgs = builder.args((t) => ({
   }),
   number: t.string({
     description:
-      "Lists only the order with this number, in capital or small letters. At most one order of a " +
-      "merchant has a number.",
+      "Lists only the order with this order number, in capital or small letters. No two orders of a " +
+      "merchant have the same number.",
   }),
   market: t.string({
     description: "Lists only orders of the market with this id, `mkt_…`, or handle.",

@@ -89,19 +89,19 @@ const FulfillmentCreateInput = builder.inputType("FulfillmentCreateInput", {
     lines: t.field({
       type: [OrderLineQuantityInput],
       description:
-        "The lines and quantities of the fulfillment, 1 to 200 lines. Left out: all units that are in no " +
-        "other fulfillment.",
+        "The lines and quantities of the fulfillment, 1 to 200 lines. If left out, the fulfillment " +
+        "gets all units that are in no other fulfillment.",
     }),
     type: t.field({
       type: FulfillmentTypeEnum,
       description:
-        "How the fulfillment reaches the buyer. Left out: derived from the lines and the chosen delivery " +
-        "method.",
+        "How the fulfillment reaches the buyer. If left out, the service derives the type from the " +
+        "lines and the chosen delivery method.",
     }),
     carrier: t.string({
       description:
-        `The carrier, 1 to ${carrierLengthMax} characters. Left out: the carrier of the chosen delivery ` +
-        "method.",
+        `The name of the carrier, 1 to ${carrierLengthMax} characters. If left out, the carrier of the ` +
+        "order's delivery method is used.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -116,12 +116,14 @@ const TrackingInput = builder.inputType("TrackingInput", {
   description: "The tracking data of a fulfillment.",
   fields: (t) => ({
     carrier: t.string({
-      description: `The carrier, 1 to ${carrierLengthMax} characters. Left out: unchanged.`,
+      description:
+        `The name of the carrier, 1 to ${carrierLengthMax} characters. If left out, the fulfillment ` +
+        "keeps its carrier.",
     }),
     number: t.string({
       description: `The carrier's tracking number, 1 to ${trackingNumberLengthMax} characters.`,
     }),
-    url: t.string({ description: "The tracking page: an https URL of at most 2048 characters." }),
+    url: t.string({ description: "The URL of the carrier's tracking page: https, at most 2048 characters." }),
   }),
 });
 
@@ -147,7 +149,11 @@ const TrackedStatusEnum = defineEnum<ReportedTrackingStatus>("FulfillmentTracked
 const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
   description: "The reported status of a fulfillment.",
   fields: (t) => ({
-    status: t.field({ type: TrackedStatusEnum, required: true, description: "The new status." }),
+    status: t.field({
+      type: TrackedStatusEnum,
+      required: true,
+      description: "The new status of the fulfillment, as the carrier or pickup store reported it.",
+    }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });

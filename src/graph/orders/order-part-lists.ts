@@ -29,7 +29,7 @@ import {
 const partListArgs = builder.args((t) => ({
   merchantId: t.id({
     description:
-      "The id of the merchant. Left out, with a token of the platform: the entries of all merchants.",
+      "The id of the merchant. If left out, a token of the platform gets the entries of all merchants.",
   }),
   createdFrom: t.field({
     type: "DateTime",

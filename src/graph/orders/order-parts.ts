@@ -31,7 +31,7 @@ FulfillmentRef.implement({
   description: "Units of an order that are sent to the buyer together.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the fulfillment, `ful_…`." }),
-    orderId: t.exposeID("orderId", { description: "The id of its order, `ord_…`." }),
+    orderId: t.exposeID("orderId", { description: "The id of the fulfillment's order, `ord_…`." }),
     returnId: t.exposeID("returnId", {
       nullable: true,
       description:
@@ -48,22 +48,25 @@ FulfillmentRef.implement({
     }),
     lines: t.field({
       type: [OrderLineQuantity],
-      description: "The units of the fulfillment.",
+      description: "The order lines of the fulfillment, with the number of units of each.",
       complexity: { multiplier: 5 },
       resolve: ({ lines }) => [...lines],
     }),
-    carrier: t.exposeString("carrier", { nullable: true, description: "The carrier; null if none is set." }),
+    carrier: t.exposeString("carrier", {
+      nullable: true,
+      description: "The name of the carrier; null if none is set.",
+    }),
     trackingNumber: t.string({
       nullable: true,
       description:
-        "The carrier's tracking number; null if none is set. Hidden from analysts (null), because carriers " +
-        "show the destination for it.",
+        "The carrier's tracking number; null if none is set. Null for analysts, because a carrier " +
+        "shows the buyer's destination for a tracking number.",
       resolve: ({ trackingNumber }, _args, context) => hideFromAnalysts(trackingNumber, context),
     }),
     trackingUrl: t.field({
       type: "URL",
       nullable: true,
-      description: "The tracking page; null if none is set. Hidden from analysts: null for them.",
+      description: "The URL of the carrier's tracking page; null if none is set. Null for analysts.",
       resolve: ({ trackingUrl }, _args, context) => hideFromAnalysts(trackingUrl, context),
     }),
   }),
@@ -73,12 +76,12 @@ builder.objectFields(FulfillmentRef, (t) => ({
   packingStartedAt: t.expose("packingStartedAt", {
     type: "DateTime",
     nullable: true,
-    description: "When packing started; null before.",
+    description: "When the packing of the fulfillment started; null if packing has not started.",
   }),
   shippedAt: t.expose("shippedAt", {
     type: "DateTime",
     nullable: true,
-    description: "When the fulfillment was shipped; null before.",
+    description: "When the fulfillment was shipped; null if it has not been shipped.",
   }),
   estimatedDeliveryAt: t.expose("estimatedDeliveryAt", {
     type: "DateTime",
@@ -88,7 +91,7 @@ builder.objectFields(FulfillmentRef, (t) => ({
   deliveredAt: t.expose("deliveredAt", {
     type: "DateTime",
     nullable: true,
-    description: "When the fulfillment was delivered; null before.",
+    description: "When the fulfillment was delivered; null if it has not been delivered.",
   }),
   version: t.exposeInt("version", {
     description: "The version of the fulfillment, which rises by one with every change.",
@@ -103,15 +106,19 @@ PaymentRef.implement({
     id: t.exposeID("id", { description: "The id of the payment, `pay_…`." }),
     orderId: t.exposeID("orderId", {
       nullable: true,
-      description: "The id of the paid order, `ord_…`; null if the payment has placed no order, or not yet.",
+      description:
+        "The id of the paid order, `ord_…`; null if no order was placed with the payment, or not yet.",
     }),
     sessionId: t.exposeID("sessionId", { description: "The id of the checkout session, `chs_…`." }),
     status: t.expose("status", { type: PaymentStatusEnum, description: "The status of the payment." }),
     methodType: t.exposeString("methodType", {
       description: "The kind of payment method, for example `card`.",
     }),
-    amount: t.expose("amount", { type: MoneyRef, description: "The requested amount." }),
-    capturedAmount: t.expose("capturedAmount", { type: MoneyRef, description: "The captured amount." }),
+    amount: t.expose("amount", { type: MoneyRef, description: "The amount that the payment is for." }),
+    capturedAmount: t.expose("capturedAmount", {
+      type: MoneyRef,
+      description: "The part of the payment's amount that was captured.",
+    }),
     voidedAmount: t.expose("voidedAmount", {
       type: MoneyRef,
       description: "The authorized amount that was voided without a capture.",
@@ -123,12 +130,13 @@ PaymentRef.implement({
     failureCode: t.exposeString("failureCode", {
       nullable: true,
       description:
-        "The code of the reason for which the provider declined the payment; null if it did not decline.",
+        "The code of the reason for which the payment provider declined the payment; null if the " +
+        "provider did not decline.",
     }),
     disputedAt: t.expose("disputedAt", {
       type: "DateTime",
       nullable: true,
-      description: "Since when the buyer's bank disputes the payment; null if it does not.",
+      description: "Since when the buyer's bank disputes the payment; null if there is no open dispute.",
     }),
     disputeReason: t.exposeString("disputeReason", {
       nullable: true,
@@ -147,7 +155,10 @@ const RefundLine = builder.objectRef<RefundView["lines"][number]>("RefundLine").
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),
     quantity: t.exposeInt("quantity", { description: "The number of refunded units." }),
-    amount: t.expose("amount", { type: MoneyRef, description: "The refunded amount for these units." }),
+    amount: t.expose("amount", {
+      type: MoneyRef,
+      description: "The refunded amount for the units of the line.",
+    }),
   }),
 });
 
@@ -170,12 +181,15 @@ RefundRef.implement({
     reason: t.exposeString("reason", { description: "The reason, as a code." }),
     note: t.string({
       nullable: true,
-      description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
+      description:
+        "The reason for the refund in words. Visible only to the merchant's staff; null for other callers.",
       resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
     }),
     lines: t.field({
       type: [RefundLine],
-      description: "The refunded units. The rest of the amount is shipping or an agreed amount.",
+      description:
+        "The refunded units by order line. The part of `amount` that is not for units refunds " +
+        "shipping or an agreed amount.",
       complexity: { multiplier: 5 },
       resolve: ({ lines }) => [...lines],
     }),

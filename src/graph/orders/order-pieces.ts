@@ -19,19 +19,23 @@ export const OrderQuantities = builder
       "The numbers of units of an order line by their state. `canceled` + `shipped` never exceeds " +
       "`ordered`; `delivered` never exceeds `shipped`.",
     fields: (t) => ({
-      ordered: t.exposeInt("ordered", { description: "Ordered units." }),
-      canceled: t.exposeInt("canceled", { description: "Canceled units." }),
+      ordered: t.exposeInt("ordered", { description: "The number of units that were ordered." }),
+      canceled: t.exposeInt("canceled", { description: "The number of units that were canceled." }),
       allocated: t.exposeInt("allocated", {
-        description: "Units that were taken from the stock for the line; the other units wait for stock.",
+        description:
+          "The number of units that were taken from the stock for the line; all other units wait for " +
+          "stock.",
       }),
-      shipped: t.exposeInt("shipped", { description: "Shipped units." }),
-      delivered: t.exposeInt("delivered", { description: "Delivered units." }),
+      shipped: t.exposeInt("shipped", { description: "The number of units that were shipped." }),
+      delivered: t.exposeInt("delivered", { description: "The number of units that were delivered." }),
       returnRequested: t.exposeInt("returnRequested", {
-        description: "Delivered units for which a return is in progress.",
+        description: "The number of delivered units for which a return is in progress.",
       }),
-      returned: t.exposeInt("returned", { description: "Returned units." }),
+      returned: t.exposeInt("returned", {
+        description: "The number of units that were returned and accepted.",
+      }),
       refunded: t.exposeInt("refunded", {
-        description: "Units that were refunded after they were shipped.",
+        description: "The number of units that were refunded after they were shipped.",
       }),
     }),
   });
@@ -78,7 +82,7 @@ export const OrderLineType = builder.objectRef<OrderLineView>("OrderLine").imple
     unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "The price of one unit." }),
     quantities: t.expose("quantities", {
       type: OrderQuantities,
-      description: "The numbers of units by their state.",
+      description: "The numbers of units of the line by their state, for example ordered or shipped.",
     }),
   }),
 });
@@ -90,7 +94,7 @@ builder.objectFields(OrderLineType, (t) => ({
   }),
   discount: t.expose("discount", {
     type: MoneyRef,
-    description: "The discount of the line by promotions.",
+    description: "The sum of all discounts of promotions on the line.",
   }),
   tax: t.expose("tax", { type: MoneyRef, description: "The tax of the line." }),
   total: t.expose("total", {
@@ -120,7 +124,7 @@ export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").imp
     subtotal: t.expose("subtotal", { type: MoneyRef, description: "The sum of the lines' subtotals." }),
     discount: t.expose("discount", {
       type: MoneyRef,
-      description: "All discounts, including discounts on shipping.",
+      description: "The sum of all discounts of the order, including discounts on shipping.",
     }),
     shipping: t.expose("shipping", {
       type: MoneyRef,
@@ -130,7 +134,7 @@ export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").imp
     tax: t.expose("tax", {
       type: MoneyRef,
       nullable: true,
-      description: "The tax; null if there is none.",
+      description: "The tax of the order; null if there is none.",
     }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "True if prices include tax." }),
     total: t.expose("total", {
@@ -140,7 +144,10 @@ export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").imp
     estimated: t.exposeBoolean("estimated", {
       description: "Always false, because the amounts of an order are final.",
     }),
-    refunded: t.expose("refunded", { type: MoneyRef, description: "The refunded amount." }),
+    refunded: t.expose("refunded", {
+      type: MoneyRef,
+      description: "The sum of all amounts of the order that were refunded.",
+    }),
     outstanding: t.expose("outstanding", {
       type: MoneyRef,
       description: "The amount that the buyer still owes. Negative if the merchant owes the buyer a refund.",
@@ -184,9 +191,15 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
     "the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of this copy of the policy, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What the policy is about." }),
+    type: t.expose("type", {
+      type: PolicyTypeEnum,
+      description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
+    }),
     summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
-    capturedAt: t.expose("capturedAt", { type: "DateTime", description: "When the copy was made." }),
+    capturedAt: t.expose("capturedAt", {
+      type: "DateTime",
+      description: "When this copy of the policy was made.",
+    }),
   }),
 });
 
@@ -196,7 +209,9 @@ export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellat
     reason: t.exposeString("reason", { description: "The reason, as a code." }),
     note: t.string({
       nullable: true,
-      description: "The reason in words. Visible only to the merchant's staff; null for other callers.",
+      description:
+        "The reason for the cancellation in words. Visible only to the merchant's staff; null for " +
+        "other callers.",
       resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
     }),
     actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
@@ -211,14 +226,16 @@ export const OrderCancellationRequest = builder
     fields: (t) => ({
       lines: t.field({
         type: [OrderLineQuantity],
-        description: "The units to cancel.",
+        description: "The order lines to cancel, with the number of units of each.",
         complexity: { multiplier: 5 },
         resolve: ({ lines }) => [...lines],
       }),
       reason: t.exposeString("reason", { description: "The reason, as a code." }),
       note: t.string({
         nullable: true,
-        description: "The reason in words; null if none was given. Hidden from analysts: null for them.",
+        description:
+          "The reason for the cancellation in words; null if none was given. Hidden from analysts: " +
+          "null for them.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
       actor: t.expose("actor", { type: OrderActorEnum, description: "Who requested the cancellation." }),

@@ -65,7 +65,10 @@ OrderRef.implement({
       type: OrderReturnStatusEnum,
       description: "The status of the order's returns.",
     }),
-    merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "The merchant." }),
+    merchant: t.expose("merchant", {
+      type: MerchantSummaryRef,
+      description: "The merchant that sold the order.",
+    }),
     market: t.expose("market", {
       type: "CountryCode",
       description: "The country whose prices apply to the order, ISO 3166-1 alpha-2.",
@@ -94,7 +97,7 @@ builder.objectFields(OrderRef, (t) => ({
   }),
   fulfillments: t.field({
     type: [FulfillmentRef],
-    description: "The fulfillments, oldest first.",
+    description: "The fulfillments of the order, oldest first.",
     complexity: { multiplier: 5 },
     resolve: ({ fulfillments }) => [...fulfillments],
   }),
@@ -106,13 +109,13 @@ builder.objectFields(OrderRef, (t) => ({
   }),
   refunds: t.field({
     type: [RefundRef],
-    description: "The refunds, oldest first.",
+    description: "The refunds of the order, oldest first.",
     complexity: { multiplier: 3 },
     resolve: ({ refunds }) => [...refunds],
   }),
   returns: t.field({
     type: [ReturnRef],
-    description: "The returns, oldest first.",
+    description: "The returns of the order, oldest first.",
     complexity: { multiplier: 3 },
     resolve: ({ returns }) => [...returns],
   }),
@@ -125,11 +128,11 @@ builder.objectFields(OrderRef, (t) => ({
 }));
 
 builder.objectFields(OrderRef, (t) => ({
-  buyer: t.expose("buyer", { type: OrderBuyer, description: "The buyer." }),
+  buyer: t.expose("buyer", { type: OrderBuyer, description: "The buyer of the order." }),
   buyerReference: t.string({
     nullable: true,
     description:
-      "The frontend's own name for the buyer; null for a guest. Hidden from analysts: null for them.",
+      "The frontend's own stable id of the buyer; null for a guest. Hidden from analysts: null for them.",
     resolve: ({ stored }, _args, context) => hideFromAnalysts(stored.buyerReference, context),
   }),
   deliveryAddress: t.expose("deliveryAddress", {
@@ -176,8 +179,8 @@ builder.objectFields(OrderRef, (t) => ({
   holdReason: t.string({
     nullable: true,
     description:
-      "Why the order is on hold; null if it is not. Visible only to the merchant's staff; null for other " +
-      "callers.",
+      "Why the order is on hold; null if the order is not on hold. Visible only to the merchant's " +
+      "staff; null for other callers.",
     resolve: ({ stored }, _args, context) => getValueIfStaff(stored.holdReason, context),
   }),
   timeline: t.field({

@@ -105,7 +105,7 @@ builder.objectFields(ReturnRef, (t) => ({
   closedAt: t.expose("closedAt", {
     type: "DateTime",
     nullable: true,
-    description: "When the return ended; null before.",
+    description: "When the return was settled and closed; null unless the status is CLOSED.",
   }),
   version: t.exposeInt("version", {
     description: "The version of the return, which rises by one with every change.",
@@ -117,8 +117,14 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
   description: "A buyer's claim under a warranty.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the claim, `wcl_…`." }),
-    kind: t.expose("kind", { type: WarrantyClaimKindEnum, description: "What the claim requests." }),
-    status: t.expose("status", { type: WarrantyClaimStatusEnum, description: "The status of the claim." }),
+    kind: t.expose("kind", {
+      type: WarrantyClaimKindEnum,
+      description: "What the warranty claim requests: a repair or a replacement.",
+    }),
+    status: t.expose("status", {
+      type: WarrantyClaimStatusEnum,
+      description: "The status of the warranty claim.",
+    }),
     description: t.string({
       nullable: true,
       description:
@@ -128,14 +134,15 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
     resolution: t.string({
       nullable: true,
       description:
-        "The merchant's decision in words; null before the decision. Hidden from analysts: null for them.",
+        "The merchant's decision in words; null if there is no decision yet. Hidden from analysts: " +
+        "null for them.",
       resolve: ({ resolution }, _args, context) => hideFromAnalysts(resolution, context),
     }),
     openedAt: t.expose("openedAt", { type: "DateTime", description: "When the claim was opened." }),
     resolvedAt: t.expose("resolvedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the claim was decided; null before.",
+      description: "When the merchant decided about the claim; null if there is no decision yet.",
     }),
   }),
 });
@@ -155,9 +162,11 @@ WarrantyRef.implement({
     status: t.expose("status", { type: WarrantyStatusEnum, description: "Whether the warranty is valid." }),
     startsAt: t.expose("startsAt", { type: "DateTime", description: "When the warranty starts." }),
     endsAt: t.expose("endsAt", { type: "DateTime", description: "When the warranty ends." }),
-    repairsLeft: t.exposeInt("repairsLeft", { description: "The number of repairs that are left." }),
+    repairsLeft: t.exposeInt("repairsLeft", {
+      description: "The number of repairs that the warranty still covers.",
+    }),
     replacementsLeft: t.exposeInt("replacementsLeft", {
-      description: "The number of replacements that are left.",
+      description: "The number of replacements that the warranty still covers.",
     }),
     claims: t.field({
       type: [WarrantyClaim],

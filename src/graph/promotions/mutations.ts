@@ -24,12 +24,13 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
     trigger: t.field({
       type: PromotionTriggerEnum,
       required: true,
-      description: "How the promotion is applied: by a code or automatically. It cannot be changed later.",
+      description:
+        "How the promotion is applied: by a code or automatically. The trigger cannot be changed " + "later.",
     }),
     kind: t.field({
       type: PromotionKindEnum,
       required: true,
-      description: "The kind of discount. It cannot be changed later.",
+      description: "The kind of discount that the promotion gives. The kind cannot be changed later.",
     }),
     titles: t.field({ type: [LocalizedTextInputType], required: true, description: titlesDescription }),
     ...createPromotionInputFields(t),
@@ -39,7 +40,7 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
 const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
   description: "The input to change a promotion. Carts with the promotion are updated at their next change.",
   fields: (t) => ({
-    promotionId: t.id({ required: true, description: "The promotion." }),
+    promotionId: t.id({ required: true, description: "The id of the promotion, `prm_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     titles: t.field({ type: [LocalizedTextInputType], description: titlesDescription }),
     ...createPromotionInputFields(t),
@@ -49,7 +50,7 @@ const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
 const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
   description: "The input of a change of a promotion's status.",
   fields: (t) => ({
-    promotionId: t.id({ required: true, description: "The promotion." }),
+    promotionId: t.id({ required: true, description: "The id of the promotion, `prm_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
@@ -97,7 +98,10 @@ const PromotionCodesGenerated = builder
   .implement({
     description: "The result of adding codes to a promotion.",
     fields: (t) => ({
-      promotion: t.expose("promotion", { type: PromotionRef, description: "The promotion." }),
+      promotion: t.expose("promotion", {
+        type: PromotionRef,
+        description: "The promotion that the codes were added to.",
+      }),
       codes: t.field({
         type: [PromotionCodeRef],
         description: "The new codes. Given codes are in the order of the input.",
@@ -140,8 +144,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "promotionActivate",
   description:
-    "Activates a draft or paused promotion. It applies within its time window. Refused " +
-    "if the window is over.",
+    "Activates a draft or paused promotion, which then applies from its start time to its end " +
+    "time. Refused if the end time has passed.",
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: activatePromotion,

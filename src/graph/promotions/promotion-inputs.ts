@@ -27,9 +27,9 @@ const discountInputFields = (t: PromotionInputFieldBuilder) => ({
   currency: t.field({
     type: "CurrencyCode",
     description:
-      "The currency of `amountMinor` and `minimumSubtotalMinor`; required with either. " +
-      "Must be a currency of one of the promotion's markets. Removed when neither amount " +
-      "is left.",
+      "The currency of `amountMinor` and `minimumSubtotalMinor`; required if one of these amounts " +
+      "is set. Must be a currency of one of the promotion's markets. The service removes the " +
+      "currency if the promotion has neither amount any more.",
   }),
   buyQuantity: t.int({
     description:

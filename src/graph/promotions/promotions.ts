@@ -24,17 +24,17 @@ export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
   values: {
     percentage: "A percentage off the price of each line that the promotion can discount.",
     fixed_amount: "A fixed amount off all lines together that the promotion can discount.",
-    free_shipping: "The shipping costs.",
+    free_shipping: "The whole shipping price of the cart is free.",
     buy_x_get_y: "A percentage off some units (the Y) for every X units that are bought.",
-    gift: "The full price of some units, the cheapest first.",
+    gift: "Some units are free: their full price is the discount. The cheapest units are chosen first.",
   },
 });
 
 export const PromotionTriggerEnum = defineEnum<"code" | "automatic">("PromotionTrigger", {
   description: "How a promotion is applied to a cart.",
   values: {
-    code: "The buyer enters a code.",
-    automatic: "Automatically, whenever the cart meets the conditions.",
+    code: "The promotion applies if the buyer enters one of its codes.",
+    automatic: "The promotion applies automatically, whenever the cart meets its conditions.",
   },
 });
 
@@ -63,8 +63,13 @@ PromotionCodeRef.implement({
         "The maximum number of orders that can use the code; null if only the promotion's " +
         "limit applies.",
     }),
-    used: t.exposeInt("used", { description: "The number of orders and submitted checkouts that use it." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
+    used: t.exposeInt("used", {
+      description: "The number of orders and submitted checkouts that use the code.",
+    }),
+    createdAt: t.expose("createdAt", {
+      type: "DateTime",
+      description: "The time at which the code was created.",
+    }),
   }),
 });
 
@@ -76,11 +81,14 @@ PromotionRef.implement({
       type: PromotionTriggerEnum,
       description: "How the promotion is applied: by a code or automatically.",
     }),
-    kind: t.expose("kind", { type: PromotionKindEnum, description: "The kind of discount." }),
+    kind: t.expose("kind", {
+      type: PromotionKindEnum,
+      description: "The kind of discount that the promotion gives.",
+    }),
     status: t.expose("status", { type: PromotionStatusEnum, description: "The status of the promotion." }),
     titles: t.field({
       type: "StringMap",
-      description: "The titles shown to buyers: locale to text.",
+      description: "The titles shown to buyers, as a map of locales to texts.",
       resolve: ({ titles }) => titles as Record<string, string>,
     }),
     basisPoints: t.exposeInt("basisPoints", {
@@ -100,7 +108,8 @@ PromotionRef.implement({
     currency: t.expose("currency", {
       type: "CurrencyCode",
       nullable: true,
-      description: "The currency of the amount and the minimum subtotal; null if the promotion has neither.",
+      description:
+        "The currency of `amount` and `minimumSubtotal`; null if the promotion has neither amount.",
     }),
     buyQuantity: t.exposeInt("buyQuantity", {
       nullable: true,
@@ -132,10 +141,18 @@ builder.objectFields(PromotionRef, (t) => ({
     resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
   }),
   version: t.exposeInt("version", {
-    description: "The promotion's version. It increases by one with every change, and with the last use.",
+    description:
+      "The promotion's version. It increases by one with every change of the promotion, and with " +
+      "the use that reaches the usage limit.",
   }),
-  createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
-  updatedAt: t.expose("updatedAt", { type: "DateTime", description: "The time of the last change." }),
+  createdAt: t.expose("createdAt", {
+    type: "DateTime",
+    description: "The time at which the promotion was created.",
+  }),
+  updatedAt: t.expose("updatedAt", {
+    type: "DateTime",
+    description: "The time at which the promotion was last changed.",
+  }),
 }));
 
 /** The conditions of a promotion. */
@@ -225,7 +242,9 @@ builder.objectFields(PromotionRef, (t) => ({
     description:
       "The maximum number of orders of one buyer that can use the promotion; null if there is no limit.",
   }),
-  used: t.exposeInt("used", { description: "The number of orders and submitted checkouts that use it." }),
+  used: t.exposeInt("used", {
+    description: "The number of orders and submitted checkouts that use the promotion.",
+  }),
   priority: t.exposeInt("priority", {
     description: "The promotion's priority: promotions with a higher value are applied first. -1000 to 1000.",
   }),

@@ -27,21 +27,24 @@ const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement(
         "The number of buyers who ordered in the period. A buyer is a buyer reference of a merchant.",
     }),
     newBuyers: t.exposeInt("newBuyers", {
-      description: "The number of these buyers whose first order is in the period.",
+      description: "The number of buyers who ordered in the period and whose first order is in the period.",
     }),
     repeatBuyers: t.exposeInt("repeatBuyers", {
       description:
-        "The number of these buyers who had placed at least two orders by the end of the period, the first of " +
-        "them in the period or before.",
+        "The number of buyers who ordered in the period and had placed at least two orders by its end, " +
+        "the first of them in the period or before.",
     }),
     repeatRate: t.float({
       nullable: true,
       description: "`repeatBuyers` divided by `buyers`, 0 to 1; null without buyers.",
       resolve: ({ buyers, repeatBuyers }) => (buyers === 0 ? null : repeatBuyers / buyers),
     }),
-    orders: t.exposeInt("orders", { description: "The number of orders of these buyers in the period." }),
+    orders: t.exposeInt("orders", {
+      description: "The number of orders in the period that have a buyer reference.",
+    }),
     guestOrders: t.exposeInt("guestOrders", {
-      description: "The number of orders without a buyer reference in the period; in no other count.",
+      description:
+        "The number of orders without a buyer reference in the period; not included in any " + "other count.",
     }),
   }),
 });

@@ -77,12 +77,14 @@ const CarrierFiguresType = builder.objectRef<CarrierFigures>("CarrierFigures").i
       description: "The name of the carrier; null for parcels without a carrier.",
     }),
     parcels: t.exposeInt("parcels", { description: "The number of parcels that were shipped." }),
-    delivered: t.exposeInt("delivered", { description: "The number of these parcels that were delivered." }),
+    delivered: t.exposeInt("delivered", {
+      description: "The number of shipped parcels that were delivered.",
+    }),
     failed: t.exposeInt("failed", {
-      description: "The number of these parcels that were lost, damaged or returned to the sender.",
+      description: "The number of shipped parcels that were lost, damaged or returned to the sender.",
     }),
     late: t.exposeInt("late", {
-      description: "The number of these parcels that were delivered after their estimated delivery.",
+      description: "The number of shipped parcels that were delivered after their estimated delivery.",
     }),
     medianDeliveryHours: t.float({
       nullable: true,

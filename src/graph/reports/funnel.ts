@@ -47,17 +47,17 @@ const FunnelFiguresType = builder.interfaceRef<FunnelFigures>("FunnelFigures").i
     "later, so past figures can change. Carts that were merged into another cart are " +
     "not included.",
   fields: (t) => ({
-    carts: t.exposeInt("carts", { description: "The number of carts created." }),
+    carts: t.exposeInt("carts", { description: "The number of carts created in the period." }),
     checkouts: t.exposeInt("checkouts", {
-      description: "The number of these carts with at least one checkout session.",
+      description: "The number of created carts that had at least one checkout session.",
     }),
     submittedCheckouts: t.exposeInt("submittedCheckouts", {
       description:
-        "The number of these carts with a submitted checkout session, including sessions " +
-        "whose payment failed.",
+        "The number of created carts that had a submitted checkout session, including sessions whose " +
+        "payment failed.",
     }),
     orders: t.exposeInt("orders", {
-      description: "The number of these carts that became an order, including orders canceled later.",
+      description: "The number of created carts that became an order, including orders canceled later.",
     }),
     sessions: t.exposeInt("sessions", {
       description:

@@ -16,7 +16,7 @@ const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("Invent
   fields: (t) => ({
     variants: t.exposeInt("variants", { description: "The number of variants that are not discontinued." }),
     outOfStockVariants: t.exposeInt("outOfStock", {
-      description: "The number of these variants that have no free unit.",
+      description: "The number of variants that are not discontinued and have no free unit.",
     }),
     onHandUnits: t.exposeInt("onHand", { description: "The number of units on hand." }),
     reservedUnits: t.exposeInt("reserved", {
@@ -92,7 +92,9 @@ builder.queryField("inventoryReport", (t) =>
         validate: z.int().min(1).max(daysMax),
       }),
       coverDaysMax: t.arg.int({
-        description: `Only variants whose stock lasts for at most this number of days, 0 to ${coverDaysBound}.`,
+        description:
+          "Returns only variants whose stock lasts for at most this number of days, 0 to " +
+          `${coverDaysBound}.`,
         validate: z.int().min(0).max(coverDaysBound),
       }),
       ...listLengthArgs,

@@ -41,7 +41,8 @@ const ProductReportSortEnum = defineEnum<ProductReportSort>("ProductReportSort",
     gross: "The highest gross amount first.",
     units: "The most ordered units first.",
     returned_units: "The most returned units first.",
-    return_rate: "The highest return rate first; rows without a rate last.",
+    return_rate:
+      "The highest return rate first; rows whose units were all canceled have no rate and come " + "last.",
   },
 });
 

@@ -32,11 +32,11 @@ const PromotionFiguresType = builder.interfaceRef<PromotionSalesFigures>("Promot
       description: "The number of orders with the promotion, including orders canceled later.",
     }),
     canceledOrders: t.exposeInt("canceledOrders", {
-      description: "The number of these orders that were later canceled as a whole.",
+      description: "The number of orders with the promotion that were later canceled as a whole.",
     }),
     discountMinor: t.expose("discountMinor", {
       type: "MinorUnits",
-      description: "The discounts when the orders were placed, in minor units.",
+      description: "The discounts of the promotion when the orders were placed, in minor units.",
     }),
     grossMinor: t.expose("grossMinor", {
       type: "MinorUnits",

@@ -21,20 +21,20 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
       description: "The number of units of the requested returns, including declined and canceled returns.",
     }),
     declined: t.exposeInt("declined", {
-      description: "The number of these returns that the merchant has declined.",
+      description: "The number of requested returns that the merchant has declined.",
     }),
-    canceled: t.exposeInt("canceled", { description: "The number of these returns that were canceled." }),
+    canceled: t.exposeInt("canceled", { description: "The number of requested returns that were canceled." }),
     closed: t.exposeInt("closed", {
       description:
-        "The number of these returns that are settled and closed. All other returns that " +
-        "are neither declined nor canceled are in progress.",
+        "The number of requested returns that are settled and closed. Returns that are not closed, " +
+        "declined or canceled are still in progress.",
     }),
     promisedMinor: t.expose("promisedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds promised when the returns were requested, less fees, in minor units. " +
-        "For settled returns the amount actually settled, including store credit. Declined " +
-        "and canceled returns are not included.",
+        "The refunds promised when the returns were requested, less fees, in minor units. A settled " +
+        "return counts with the amount actually settled, including store credit. Declined and " +
+        "canceled returns are not included.",
     }),
     feeMinor: t.expose("feeMinor", {
       type: "MinorUnits",
@@ -45,7 +45,7 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds of these returns that succeeded at any time, in minor units. Store " +
+        "The refunds of the requested returns that succeeded at any time, in minor units. Store " +
         "credit is not included.",
     }),
   }),

@@ -39,7 +39,7 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
       description: "The number of orders placed, including orders canceled later.",
     }),
     canceledOrders: t.exposeInt("canceledOrders", {
-      description: "The number of these orders that were later canceled as a whole.",
+      description: "The number of orders placed in the period that were later canceled as a whole.",
     }),
     units: t.exposeInt("units", {
       description: "The number of units ordered, including units canceled or returned later.",
@@ -63,9 +63,9 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds of these orders that succeeded at any time, in minor units. Amounts " +
-        "that a bank took back in a dispute are not included. Units canceled before they " +
-        "were paid are reduced but never refunded.",
+        "The refunds of the period's orders that succeeded at any time, in minor units. Amounts that " +
+        "a bank took back in a dispute are not included. Units canceled before they were paid count " +
+        "in `reducedMinor`, but not here.",
     }),
     discountMinor: t.expose("discountMinor", {
       type: "MinorUnits",
@@ -76,7 +76,8 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
     shippingMinor: t.expose("shippingMinor", {
       type: "MinorUnits",
       description:
-        "The shipping costs of these orders before discounts, in minor units; part of `grossMinor`.",
+        "The shipping prices of the period's orders before discounts, in minor units; part of " +
+        "`grossMinor`.",
     }),
     taxMinor: t.expose("taxMinor", {
       type: "MinorUnits",
@@ -86,7 +87,7 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
       type: "MinorUnits",
       nullable: true,
       description:
-        "The average order: `grossMinor` divided by `orders`, rounded half up, in minor " +
+        "The average total of an order: `grossMinor` divided by `orders`, rounded half up, in minor " +
         "units; null if there were no orders.",
     }),
   }),

@@ -26,7 +26,7 @@ const SearchFiguresType = builder.interfaceRef<SearchFigures>("SearchFigures").i
     "e-mail address, or if it contains a number of nine or more digits that is not a " +
     "GTIN (a possible phone, account or card number). Names of people are not detected.",
   fields: (t) => ({
-    searches: t.exposeInt("searches", { description: "The number of searches." }),
+    searches: t.exposeInt("searches", { description: "The number of searches by buyers." }),
     empty: t.exposeInt("empty", {
       description:
         "The number of these searches without any result, after spelling correction and " +
@@ -87,8 +87,8 @@ const SearchReportType = builder
 const utcArgs = builder.args((t) => ({
   timeZone: t.string({
     description:
-      "An IANA time zone name, accepted as for other reports. It has no effect, because " +
-      "searches are counted by days of UTC.",
+      "An IANA time zone name. Accepted because other reports have this argument, but without " +
+      "effect: searches are counted by days of UTC.",
   }),
 }));
 

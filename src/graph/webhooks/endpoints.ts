@@ -33,8 +33,8 @@ const DisabledReasonEnum = defineEnum("WebhookEndpointDisabledReason", {
 export const PayloadModeEnum = defineEnum("WebhookPayloadMode", {
   description: "How much of an event's subject is sent in the event's body.",
   values: {
-    snapshot: "The whole object, as it was when the event occurred.",
-    thin: "Only the id of the object.",
+    snapshot: "The body contains the whole object, as it was when the event occurred.",
+    thin: "The body contains only the id of the object.",
   },
 });
 
@@ -42,7 +42,7 @@ const HealthStateEnum = defineEnum("WebhookEndpointHealthState", {
   description: "Whether deliveries to a webhook endpoint succeed.",
   values: {
     unknown: "No delivery was attempted since the endpoint was created or last enabled.",
-    healthy: "Deliveries succeed, apart from failures of the last 24 hours that are retried.",
+    healthy: "Deliveries succeed. Deliveries may have failed in the last 24 hours, and are retried.",
     degraded: "No delivery has succeeded for 24 hours.",
     failing:
       "Twenty attempts in a row failed, so only one attempt a minute is made; or the endpoint was " +
@@ -89,7 +89,10 @@ const LastFailure = builder
 const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHealth").implement({
   description: "Delivery statistics of an endpoint. Changes of health do not raise the endpoint's version.",
   fields: (t) => ({
-    state: t.expose("state", { type: HealthStateEnum, description: "The endpoint's health as one state." }),
+    state: t.expose("state", {
+      type: HealthStateEnum,
+      description: "The overall health of the endpoint, computed from its delivery attempts.",
+    }),
     consecutiveFailures: t.exposeInt("consecutiveFailures", {
       description: "The number of failed attempts since the last successful attempt.",
     }),

@@ -14,7 +14,7 @@ import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
 const StabilityEnum = defineEnum("EventStability", {
-  description: "Which changes of an event type are possible.",
+  description: "Whether an event type may still change in incompatible ways.",
   values: {
     stable: "The event type only gets additive changes within API version v1.",
     candidate: "The event type may change in incompatible ways, announced in the changelog 30 days before.",
@@ -35,7 +35,7 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
     description: t.exposeString("description", { description: "When events of this type occur." }),
     stability: t.expose("stability", {
       type: StabilityEnum,
-      description: "Which changes of the event type are possible.",
+      description: "Whether the event type may still change in incompatible ways.",
     }),
     schemaVersion: t.exposeInt("schemaVersion", { description: "The version of the event type's schema." }),
     payloadSchema: t.expose("payloadSchema", {
@@ -105,7 +105,7 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       args: {
         endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }),
-        status: t.arg({ type: DeliveryStatusEnum, description: "Only lists deliveries with this status." }),
+        status: t.arg({ type: DeliveryStatusEnum, description: "Returns only deliveries with this status." }),
       },
       resolve: async (_root, { endpointId, status, ...args }, context) => {
         const filter = {

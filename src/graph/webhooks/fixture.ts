@@ -26,7 +26,7 @@ const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation",
 const RejectReasonEnum = defineEnum<SignatureRejectReason>("SignatureRejectReason", {
   description: "Why a signature verifier must reject a request.",
   values: {
-    missing_header: "One of the three headers is missing or empty.",
+    missing_header: "One of the three signing headers (event id, timestamp, signatures) is missing or empty.",
     malformed_timestamp: "The timestamp is not a whole number.",
     timestamp_too_old: "The timestamp is older than the tolerance allows.",
     timestamp_too_new: "The timestamp is further in the future than the tolerance allows.",
@@ -127,10 +127,14 @@ const Fixture = builder.objectRef<SignatureFixture>("SignatureFixture").implemen
     algorithm: t.exposeString("algorithm", { description: "The signature algorithm, HMAC-SHA256." }),
     scheme: t.exposeString("scheme", { description: "The signature scheme, Standard Webhooks 1.0.0." }),
     signedContentTemplate: t.exposeString("signedContentTemplate", {
-      description: "The template of the signed content.",
+      description: "The template of the text that is signed: `{webhook-id}.{webhook-timestamp}.{body}`.",
     }),
-    secretEncoding: t.exposeString("secretEncoding", { description: "The encoding of secrets." }),
-    signatureEncoding: t.exposeString("signatureEncoding", { description: "The encoding of signatures." }),
+    secretEncoding: t.exposeString("secretEncoding", {
+      description: "How a webhook secret is encoded: base64 after the prefix `whsec_`.",
+    }),
+    signatureEncoding: t.exposeString("signatureEncoding", {
+      description: "How signatures are encoded in the header: base64.",
+    }),
     toleranceSeconds: t.exposeInt("toleranceSeconds", {
       description: "The number of seconds by which a timestamp may differ from the verifier's clock.",
     }),

@@ -153,7 +153,10 @@ const SecretValue = builder.objectRef<NewWebhookSecret>("WebhookSecretValue").im
 const WithSecret = builder.objectRef<EndpointWithSecret>("WebhookEndpointWithSecret").implement({
   description: "A webhook endpoint and the secret created for it.",
   fields: (t) => ({
-    endpoint: t.expose("endpoint", { type: WebhookEndpointRef, description: "The endpoint." }),
+    endpoint: t.expose("endpoint", {
+      type: WebhookEndpointRef,
+      description: "The webhook endpoint that the secret belongs to.",
+    }),
     secret: t.expose("secret", { type: SecretValue, description: "The new secret." }),
   }),
 });
@@ -185,7 +188,7 @@ defineMutation({
       "The installation that owns the endpoint; ignored with an API key, required with an internal token.",
   },
   input: EndpointCreateInput,
-  inputDescription: "The endpoint.",
+  inputDescription: "The webhook endpoint to create.",
   type: WithSecret,
   check: ({ viewer }, { installationId }) => {
     if (!isIntegrator(viewer)) requireInstallation(installationId);

@@ -179,7 +179,9 @@ const BulkReplay = builder.objectRef<BulkReplayResult>("WebhookDeliveriesReplay"
       resolve: ({ passedOver }) => passedOver,
     }),
     hasMore: t.exposeBoolean("hasMore", {
-      description: "Whether more deliveries match. If true, call again with `after`.",
+      description:
+        "Whether more deliveries match after `endCursor`. If true, call again with `endCursor` as " +
+        "`after`.",
     }),
     endCursor: t.exposeString("endCursor", {
       nullable: true,
