@@ -182,7 +182,7 @@ export const ProductTransitionInputType = builder.inputType("ProductTransitionIn
 
 export const ProductTranslationUpsertInputType = builder.inputType("ProductTranslationUpsertInput", {
   description:
-    "All texts of a product in one locale, which replace the product's current texts in the " + "locale.",
+    "All texts of a product in one locale, which replace the product's current texts in the locale.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

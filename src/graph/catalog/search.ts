@@ -20,6 +20,58 @@ import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts
 
 export const searchPageWindowMax = 10_000;
 
+/** Arguments of the product search. */
+const searchArgs = builder.args((t) => ({
+  q: t.field({
+    type: "SearchText",
+    required: true,
+    description:
+      "The search text. All words must match, the last one also as the beginning of a word. An empty " +
+      "text finds all products.",
+  }),
+  locale: t.field({
+    type: "LocaleCode",
+    required: true,
+    description:
+      "The locale in which products are searched and shown. A product without this locale is " +
+      "searched in its fallback locale.",
+  }),
+  market: t.field({
+    type: "CountryCode",
+    required: true,
+    description: "The country to which products are sold. Products without a price there are left out.",
+  }),
+  category: t.field({
+    type: "Slug",
+    description: "Returns only products of the category with this slug or of a category below it.",
+  }),
+  merchant: t.field({ type: "Slug", description: "Returns only products of the merchant with this slug." }),
+  filter: t.field({
+    type: ProductSearchFilterInput,
+    description: "Further filters, for example by brand or price. A product must pass all of them.",
+  }),
+  hasAttributeFacets: t.boolean({
+    description:
+      "Whether the facets also group the products by attribute, which needs a text in `q` or a filter. " +
+      "False if left out.",
+  }),
+  sort: t.field({
+    type: ProductSearchSortEnum,
+    required: true,
+    description: "The order of the found products.",
+  }),
+  page: t.int({
+    required: true,
+    description: "The page number, counted from 1; page × pageSize must not exceed 10 000.",
+    validate: z.int32().min(1).max(searchPageWindowMax),
+  }),
+  pageSize: t.int({
+    required: true,
+    description: "The number of products on a page, 1 to 100.",
+    validate: z.int32().min(1).max(100),
+  }),
+}));
+
 builder.queryField("productSearch", (t) =>
   t.field({
     type: ProductSearchResultRef,
@@ -28,56 +80,7 @@ builder.queryField("productSearch", (t) =>
       "merchant, only that merchant's products are searched.",
     authScopes: { callers: allCallers },
     complexity: ({ pageSize }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
-    args: {
-      q: t.arg({
-        type: "SearchText",
-        required: true,
-        description:
-          "The search text. All words must match, the last one also as the beginning of a word. An empty " +
-          "text finds all products.",
-      }),
-      locale: t.arg({
-        type: "LocaleCode",
-        required: true,
-        description:
-          "The locale in which products are searched and shown. A product without this locale is " +
-          "searched in its fallback locale.",
-      }),
-      market: t.arg({
-        type: "CountryCode",
-        required: true,
-        description: "The country to which products are sold. Products without a price there are left out.",
-      }),
-      category: t.arg({
-        type: "Slug",
-        description: "Returns only products of the category with this slug or of a category below it.",
-      }),
-      merchant: t.arg({ type: "Slug", description: "Returns only products of the merchant with this slug." }),
-      filter: t.arg({
-        type: ProductSearchFilterInput,
-        description: "Further filters, for example by brand or price. A product must pass all of them.",
-      }),
-      hasAttributeFacets: t.arg.boolean({
-        description:
-          "Whether the facets also group the products by attribute, which needs a text in `q` or a filter. " +
-          "False if left out.",
-      }),
-      sort: t.arg({
-        type: ProductSearchSortEnum,
-        required: true,
-        description: "The order of the found products.",
-      }),
-      page: t.arg.int({
-        required: true,
-        description: "The page number, counted from 1; page × pageSize must not exceed 10 000.",
-        validate: z.int32().min(1).max(searchPageWindowMax),
-      }),
-      pageSize: t.arg.int({
-        required: true,
-        description: "The number of products on a page, 1 to 100.",
-        validate: z.int32().min(1).max(100),
-      }),
-    },
+    args: searchArgs,
     resolve: async (_root, args, context) => {
       const { page, pageSize } = args;
       if (page * pageSize > searchPageWindowMax) {

@@ -155,9 +155,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
     estimatedRefund: t.expose("estimatedRefund", {
       type: MoneyRef,
       nullable: true,
-      description:
-        "The estimated refund for all eligible units, less the buyer's fees; null if the option has no " +
-        "refund.",
+      description: "The estimated refund of all eligible units, less fees; null if there is no refund.",
     }),
     settlement: t.field({
       type: [ReturnSettlementEnum],

@@ -206,7 +206,7 @@ const Eligibility = builder.objectRef<CancellationEligibility>("CancellationElig
       type: Refund,
       nullable: true,
       description:
-        "The expected refund if all cancelable units are canceled; null if the cancellation is " + "denied.",
+        "The expected refund if all cancelable units are canceled; null if the cancellation is denied.",
     }),
   }),
 });

@@ -56,8 +56,7 @@ export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("Cancellat
 export const CancellationClockEnum = defineEnum<"placed" | "packing_started">("CancellationClock", {
   description: "What ends the time in which a buyer can cancel an order without the merchant's approval.",
   values: {
-    placed:
-      "The time ends a number of minutes after the order was placed, as the cancellation policy " + "says.",
+    placed: "The time ends a number of minutes after the order was placed, as the cancellation policy says.",
     packing_started: "The time ends when the packing of the order starts.",
   },
 });

@@ -168,7 +168,7 @@ export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
     }),
     shipping: t.boolean({
       description:
-        "True to refund the part of the shipping price that was not refunded before; false by " + "default.",
+        "True to refund the part of the shipping price that was not refunded before; false by default.",
     }),
     amount: t.field({
       type: OrderAmountInput,

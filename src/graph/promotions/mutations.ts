@@ -25,7 +25,7 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
       type: PromotionTriggerEnum,
       required: true,
       description:
-        "How the promotion is applied: by a code or automatically. The trigger cannot be changed " + "later.",
+        "How the promotion is applied: by a code or automatically. The trigger cannot be changed later.",
     }),
     kind: t.field({
       type: PromotionKindEnum,

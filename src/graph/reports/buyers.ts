@@ -44,7 +44,7 @@ const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement(
     }),
     guestOrders: t.exposeInt("guestOrders", {
       description:
-        "The number of orders without a buyer reference in the period; not included in any " + "other count.",
+        "The number of orders without a buyer reference in the period; not included in any other count.",
     }),
   }),
 });

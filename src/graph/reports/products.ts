@@ -42,7 +42,7 @@ const ProductReportSortEnum = defineEnum<ProductReportSort>("ProductReportSort",
     units: "The most ordered units first.",
     returned_units: "The most returned units first.",
     return_rate:
-      "The highest return rate first; rows whose units were all canceled have no rate and come " + "last.",
+      "The highest return rate first; rows whose units were all canceled have no rate and come last.",
   },
 });
 
