@@ -9,7 +9,7 @@ import { applyKeysetPage } from "#database/sql-fragments.ts";
 import { insertRows } from "#database/prepared-template.ts";
 import { type DatabaseReader, type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createOrderedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
-import { getCredentialId, isIntegrator, type Viewer } from "./viewer.ts";
+import { getCredentialId, isIntegrator, type Viewer, type InternalRole } from "./viewer.ts";
 
 export type AuditRow = Selectable<AuditEntryTable>;
 export type AuditActorKind = AuditRow["actor"];
@@ -117,6 +117,9 @@ function findTargetMerchant(
 const toSnakeCase = (kind: IdKind): string =>
   kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** The roles that act for buyers, whose changes are published as events, and the role that changes nothing. */
+const unauditedRoles: ReadonlySet<InternalRole> = new Set(["storefront", "browser", "analyst"]);
+
 /**
  * Returns the actor for audit entries. Returns undefined for storefronts and buyers, whose changes are
  * published as events, and for callers that change nothing.
@@ -124,8 +127,7 @@ const toSnakeCase = (kind: IdKind): string =>
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   if (isIntegrator(viewer))
     return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: getCredentialId(viewer) };
-  if (viewer.kind !== "internal" || viewer.role === "storefront" || viewer.role === "analyst")
-    return undefined;
+  if (viewer.kind !== "internal" || unauditedRoles.has(viewer.role)) return undefined;
   return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: getCredentialId(viewer) };
 }
 

@@ -7,20 +7,27 @@
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
+import type { Keyring } from "#foundation/encryption.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { findGrantState, type GrantState, type VerifyAccessToken } from "./oauth/access-tokens.ts";
 import { checkApiKey, findApiKeyState, type ApiKeyState } from "./keys/verify-keys.ts";
+import { buyerSessionPrefix, checkBuyerSession } from "./buyer-sessions.ts";
 import { parseInvalidationNotice, onCredentialsInvalidated } from "./credential-changes.ts";
 import {
   checkInternalToken,
   findInternalTokenState,
+  findInternalTokenStateById,
+  findTokenOfOrigin,
   type InternalTokenState,
 } from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";
 
 export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
+  /** Verifies an internal token or the token of a buyer session. */
   internalToken(value: string): Promise<TokenViewer>;
+  /** Returns whether pages of the origin may send a publishable token that works now. */
+  isBrowserOrigin(origin: string): Promise<boolean>;
   readonly accessToken: VerifyAccessToken;
 }
 
@@ -33,6 +40,7 @@ export type FindGrantState = (grantId: string) => Promise<GrantState | undefined
 export interface CredentialVerifierOptions {
   readonly db: Database;
   readonly clock: Clock;
+  readonly keyring: Keyring;
   /** Returns whether the process has received all recent notices. */
   readonly isCurrent: () => boolean;
   readonly events: ServiceEvents;
@@ -43,6 +51,7 @@ export interface CredentialVerifierOptions {
 export function createCredentialVerifier({
   db,
   clock,
+  keyring,
   isCurrent,
   events,
   createVerifier,
@@ -56,6 +65,15 @@ export function createCredentialVerifier({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
+  /** The internal tokens of buyer sessions, by the token's id. */
+  const sessionTokens = createCredentialCache<InternalTokenState>({
+    ...parts,
+    ownersOf: ({ id, merchantId }) => [id, merchantId],
+  });
+  const origins = createCredentialCache<Pick<InternalTokenState, "id" | "merchantId">>({
+    ...parts,
+    ownersOf: ({ id, merchantId }) => [id, merchantId],
+  });
   const grants = createCredentialCache<GrantState>({
     ...parts,
     ownersOf: ({ grantId, installationId, merchantId, clientId, staffId }) => [
@@ -66,7 +84,7 @@ export function createCredentialVerifier({
       staffId,
     ],
   });
-  const caches = [keys, tokens, grants];
+  const caches = [keys, tokens, sessionTokens, origins, grants];
   const stop = onCredentialsInvalidated((ownerId) => {
     for (const cache of caches) cache.invalidate(ownerId);
   });
@@ -83,9 +101,15 @@ export function createCredentialVerifier({
         keys.find(digest, () => findApiKeyState(db, keyId, value)),
       ),
     internalToken: (value) =>
-      checkInternalToken(value, clock.now(), ({ tokenId, digest }) =>
-        tokens.find(digest, () => findInternalTokenState(db, tokenId, value)),
-      ),
+      value.startsWith(buyerSessionPrefix)
+        ? checkBuyerSession(value, { keyring, now: clock.now() }, (tokenId) =>
+            sessionTokens.find(tokenId, () => findInternalTokenStateById(db, tokenId)),
+          )
+        : checkInternalToken(value, clock.now(), ({ tokenId, digest }) =>
+            tokens.find(digest, () => findInternalTokenState(db, tokenId, value)),
+          ),
+    isBrowserOrigin: async (origin) =>
+      (await origins.find(origin, () => findTokenOfOrigin(db, origin, clock.now()))) !== undefined,
     accessToken: createVerifier((grantId) => grants.find(grantId, () => findGrantState(db, grantId))),
     close: stop,
   };

@@ -49,6 +49,24 @@ export interface TokenViewer {
   readonly role: InternalRole;
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
+  /** The buyer session of the caller; left out if the request was sent with the internal token itself. */
+  readonly buyerSession?: BuyerSession;
+  /**
+   * The origins whose pages may use the credential, for publishable tokens and the buyer sessions that they
+   * created; left out for every other credential.
+   */
+  readonly allowedOrigins?: readonly string[];
+}
+
+/**
+ * A buyer session: the right of one buyer's browser to call `/graphql` as a storefront, for this buyer only.
+ * An internal token created the session, and the session ends with this token.
+ */
+export interface BuyerSession {
+  /** Id of the buyer session, `bse_…`. Carts and orders of guests store this id. */
+  readonly id: string;
+  /** The frontend's reference of the buyer; null if the buyer is a guest. */
+  readonly buyerReference: string | null;
 }
 
 /** A staff member who is signed in to the console. */
@@ -104,12 +122,17 @@ export function isStaffViewer(viewer: Viewer): viewer is StaffViewer {
   return viewer.kind === "internal" && "staffId" in viewer;
 }
 
+/** Returns the buyer session of the caller; undefined if the caller has none. */
+export const getBuyerSession = (viewer: Viewer): BuyerSession | undefined =>
+  viewer.kind === "internal" && "tokenId" in viewer ? viewer.buyerSession : undefined;
+
 /**
- * Returns the id of the caller's credential: the API key, the grant, the internal token or the staff account.
- * Rate limits, logs and idempotency records use this id.
+ * Returns the id of the caller's credential: the API key, the grant, the internal token, the buyer session or
+ * the staff account. Rate limits, logs and idempotency records use this id.
  */
 export function getCredentialId(viewer: IntegratorViewer | InternalViewer): string {
-  if (viewer.kind === "internal") return isStaffViewer(viewer) ? viewer.staffId : viewer.tokenId;
+  if (viewer.kind === "internal")
+    return isStaffViewer(viewer) ? viewer.staffId : (viewer.buyerSession?.id ?? viewer.tokenId);
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
 }
 
@@ -139,7 +162,11 @@ export const scopeTitles: Readonly<Record<Scope, string>> = {
   "webhooks:write": "Manage webhooks",
 };
 
-export const internalRoles = ["storefront", "admin", "analyst", "operator"] as const;
+/**
+ * The roles of internal tokens. A token of the role `browser` is publishable: it is part of the code of web
+ * pages, so everyone can read it.
+ */
+export const internalRoles = ["storefront", "browser", "admin", "analyst", "operator"] as const;
 export type InternalRole = (typeof internalRoles)[number];
 
 /**
@@ -171,6 +198,8 @@ export const rateLimitQuotas = {
   replay: { quota: 60, windowSeconds: 60 },
   "anon-search": { quota: 60, windowSeconds: 60 },
   "anon-read": { quota: 300, windowSeconds: 60 },
+  // Requests to /graphql with publishable tokens and buyer sessions, per network address.
+  browser: { quota: 600, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
   // Unknown promotion codes: counted per cart, and per credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },

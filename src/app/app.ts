@@ -213,6 +213,7 @@ function createCredentials({ log, isCurrent, events, ...services }: CredentialOp
   const credentials = createCredentialVerifier({
     db,
     clock,
+    keyring,
     events,
     isCurrent,
     createVerifier: (findGrant) =>
@@ -253,7 +254,9 @@ async function createHttpServer(
     mesh,
     services,
     log,
-    corsOrigins: settings.corsOrigins,
+    limiter,
+    isPageAllowed: async (origin) =>
+      settings.corsOrigins.includes(origin) || (await credentials.isBrowserOrigin(origin)),
     authentication,
   });
   await server.register(reportsPlugin, { run, services, authentication });

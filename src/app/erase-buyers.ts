@@ -78,6 +78,7 @@ async function eraseFinds(
       outbox,
       publicUrl,
       buyerReference: null,
+      buyerSessionId: null,
       events: createServiceEvents(),
     };
     return eraseBuyer(

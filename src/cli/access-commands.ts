@@ -209,9 +209,22 @@ function tokenCreate(): Command {
       "the id of the token's merchant, mer_…; without it, the token belongs to the platform",
     )
     .option("--expires <time>", "when it expires (RFC 3339); without it, never", parseTimeOption)
+    .option(
+      "--origin <origins...>",
+      "the origins whose pages may send the token, such as https://shop.example; only for the role browser",
+    )
     .action(
-      async (given: JsonOption & { role: InternalRole; name: string; merchant?: string; expires?: Date }) => {
+      async (
+        given: JsonOption & {
+          role: InternalRole;
+          name: string;
+          merchant?: string;
+          expires?: Date;
+          origin?: readonly string[];
+        },
+      ) => {
         const input = {
+          allowedOrigins: given.origin ?? null,
           name: given.name,
           role: given.role,
           merchantId: given.merchant ?? null,

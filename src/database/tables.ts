@@ -92,6 +92,7 @@ export interface CartTable {
   updatedAt: Timestamp;
   expiresAt: Timestamp;
   endedAt: Timestamp | null;
+  buyerSessionId: string | null;
 }
 
 export interface CartLineTable {
@@ -261,13 +262,14 @@ export interface InternalTokenTable {
   merchantId: string | null;
   tokenId: string;
   name: string;
-  role: "storefront" | "admin" | "analyst" | "operator";
+  role: "storefront" | "browser" | "admin" | "analyst" | "operator";
   digest: Uint8Array;
   lastFour: string;
   createdAt: Timestamp;
   expiresAt: Timestamp | null;
   revokedAt: Timestamp | null;
   lastUsedAt: Timestamp | null;
+  allowedOrigins: string[] | null;
 }
 
 export interface MarketTable {
@@ -713,6 +715,7 @@ export interface SalesOrderTable {
   placedAt: Timestamp;
   updatedAt: Timestamp;
   units: number | null;
+  buyerSessionId: string | null;
 }
 
 export interface SearchChangeTable {

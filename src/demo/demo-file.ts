@@ -83,7 +83,14 @@ const demoFile = z.looseObject({
     revoked: z.string(),
     otherMerchant: z.string(),
   }),
-  tokens: z.object({ storefront: z.string(), admin: z.string(), analyst: z.string(), operator: z.string() }),
+  tokens: z.object({
+    storefront: z.string(),
+    /** Publishable token; demo data of versions before 0.2 has none. */
+    browser: z.string().default(""),
+    admin: z.string(),
+    analyst: z.string(),
+    operator: z.string(),
+  }),
   merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
   /**

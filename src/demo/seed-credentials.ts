@@ -24,6 +24,9 @@ export interface CredentialContext {
   readonly now: Date;
 }
 
+/** The origins whose pages may send the demo's publishable token: local development servers. */
+const demoBrowserOrigins = ["http://localhost:5173", "http://127.0.0.1:5173"] as const;
+
 /** Creates the API keys and internal tokens that demo.json lists. */
 export async function createCredentials(
   transaction: Transaction,
@@ -48,6 +51,7 @@ export async function createCredentials(
         role,
         merchantId: role === "operator" ? null : merchants.first.id,
         expiresAt: null,
+        allowedOrigins: role === "browser" ? demoBrowserOrigins : null,
       })
     ).value;
 
@@ -67,6 +71,7 @@ export async function createCredentials(
     },
     tokens: {
       storefront: await createToken("storefront"),
+      browser: await createToken("browser"),
       admin: await createToken("admin"),
       analyst: await createToken("analyst"),
       operator: await createToken("operator"),

@@ -10,6 +10,7 @@ export const idPrefixes = {
   app: "app",
   audit: "aud",
   apiKey: "key",
+  buyerSession: "bse",
   cart: "cart",
   cartLine: "cln",
   category: "cat",

@@ -26,10 +26,12 @@ export interface GraphContext {
   /** The languages that the caller prefers, best first. */
   readonly languages: readonly string[];
   /**
-   * The header X-Buyer-Reference: the id that the frontend uses for the buyer for whom it sends the request.
-   * Null if the header is missing.
+   * The id that the frontend uses for the buyer for whom it sends the request, from the buyer session or the
+   * header X-Buyer-Reference. Null if there is neither, or if the buyer of the session is a guest.
    */
   readonly buyerReference: string | null;
+  /** The id of the caller's buyer session, which acts for its own buyer only; null if there is none. */
+  readonly buyerSessionId: string | null;
   /**
    * A key for the caller's network address, by which rate limits and search counts distinguish callers. Empty
    * for executions that this service starts itself.
@@ -119,6 +121,7 @@ export interface CallerDetails {
   readonly requestId: string;
   readonly languages?: readonly string[];
   readonly buyerReference?: string | null;
+  readonly buyerSessionId?: string | null;
   readonly client?: string;
   readonly operationId?: string | null;
   /** The database from which the request reads; if left out, the primary database. */
@@ -139,6 +142,7 @@ export function createContext(
     requestId: caller.requestId,
     languages: caller.languages ?? [],
     buyerReference: caller.buyerReference ?? null,
+    buyerSessionId: caller.buyerSessionId ?? null,
     client: caller.client ?? "",
     operationId: caller.operationId ?? null,
     prepared: undefined,
@@ -216,6 +220,7 @@ export const allCallers: readonly CallerKind[] = [
   "anonymous",
   ...integratorCallers,
   "storefront",
+  "browser",
   "admin",
   "analyst",
   "operator",
@@ -263,6 +268,16 @@ export function requireMerchantId(context: GraphContext, merchantId: string | nu
     throw fail("merchant_not_found");
   return owner ?? merchantId ?? "";
 }
+
+/**
+ * Returns the id of the caller's buyer session if the buyer is a guest, whose carts and orders have no buyer
+ * reference; null for every other caller.
+ */
+export const getGuestSessionId = ({
+  buyerReference,
+  buyerSessionId,
+}: Pick<GraphContext, "buyerReference" | "buyerSessionId">): string | null =>
+  buyerReference === null ? buyerSessionId : null;
 
 /**
  * Whether the caller may read and change a checkout session. The buyer on a checkout page may use only the

@@ -23,5 +23,5 @@ export const queryMsMax = 10_000;
  */
 export function getQueryCostLimit(viewer: Viewer): number {
   if (viewer.kind !== "internal") return Number.POSITIVE_INFINITY;
-  return viewer.role === "storefront" ? 2_000 : 20_000;
+  return viewer.role === "storefront" || viewer.role === "browser" ? 2_000 : 20_000;
 }

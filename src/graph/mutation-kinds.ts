@@ -69,12 +69,13 @@ export const merchantMutationKind: MutationKind<CommandContext> = {
 
 const toCartContext = (
   base: CommandContext,
-  { services, publicUrl, buyerReference }: GraphContext,
+  { services, publicUrl, buyerReference, buyerSessionId }: GraphContext,
 ): CartCommandContext => ({
   ...base,
   keyring: services.keyring,
   publicUrl,
   buyerReference,
+  buyerSessionId,
   events: services.events,
 });
 

@@ -22,6 +22,7 @@ import "./markets/mutations.ts";
 import "./access/merchant-mutations.ts";
 import "./access/branding.ts";
 import "./access/credentials.ts";
+import "./access/buyer-sessions.ts";
 import "./access/oauth-clients.ts";
 import "./access/staff.ts";
 import "./access/audit.ts";

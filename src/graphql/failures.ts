@@ -46,13 +46,19 @@ export function translateResult(
   return { errors: errors.map((error) => error.toJSON()), data: result.data, extensions: result.extensions };
 }
 
+/**
+ * The roles whose errors do not name similar fields, because the names could be of fields that only other
+ * roles may read.
+ */
+const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
+
 /** Converts the errors of a result that are not yet failures of the API. Logs those that this service caused. */
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
   { publicUrl, log }: FailureServices,
 ): { errors: PublicError[]; status: number } {
-  const failures = getFailuresOfResult(result, getViewer(caller)?.role !== "storefront");
+  const failures = getFailuresOfResult(result, !rolesWithoutSuggestions.has(getViewer(caller)?.role ?? ""));
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {

@@ -7,11 +7,12 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { DocumentNode, ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import { LRUCache } from "lru-cache";
-import type { InternalViewer } from "#access/viewer.ts";
+import { getBuyerSession, type InternalViewer } from "#access/viewer.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, failWithDetail, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { isBuyerReference, parseAcceptLanguage } from "#foundation/text.ts";
 import type { Log } from "#foundation/log.ts";
+import type { RateLimiter } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { type CallerDetails, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
@@ -26,6 +27,7 @@ import {
   getViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
+import { admitBrowserCaller, runWithCodeLimit } from "./browser-callers.ts";
 import { translateFailures } from "./failures.ts";
 import { createEventStreams, type EventStreams, sendEvents } from "./event-streams.ts";
 import { recordEventStreamAccepted, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
@@ -34,8 +36,12 @@ export interface GraphqlOptions {
   readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
   readonly services: GraphServices;
   readonly log: Log;
-  /** The setting CORS_ORIGINS: origins whose pages may call `/graphql`. */
-  readonly corsOrigins: readonly string[];
+  readonly limiter: RateLimiter;
+  /**
+   * Returns whether pages of the origin may call `/graphql`: the setting CORS_ORIGINS or a publishable token
+   * allows the origin.
+   */
+  readonly isPageAllowed: (origin: string) => Promise<boolean>;
   readonly authentication: InternalAuthentication;
 }
 
@@ -54,20 +60,21 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
     done();
   });
   const yoga = createGraphYoga(options, streams);
-  const preflight = corsOf(options.corsOrigins);
+  const preflight = corsOf(options.isPageAllowed);
 
   server.route({
     method: "POST",
     url: "/graphql",
     bodyLimit: 8 * mebibyte,
     onRequest: async (request, reply) => {
-      preflight(request, reply);
+      await preflight(request, reply);
       const viewer = await options.authentication.authenticate(request);
       setViewer(request, viewer);
+      recordCredentialForLog(request, viewer);
+      await admitBrowserCaller({ request, reply }, viewer, options.limiter);
       // Refuses a malformed X-Buyer-Reference header before the body is read, as a fault of the whole HTTP
       // request and not of a single operation.
-      buyerReferenceOf(request);
-      recordCredentialForLog(request, viewer);
+      buyerReferenceOf(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
       // A request is refused before its body is read if its Content-Length is over the limit of the caller.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
@@ -91,17 +98,11 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
         .send(response.body ?? undefined);
     },
   });
-  if (options.corsOrigins.length > 0) {
-    server.options("/graphql", (request, reply) => {
-      preflight(request, reply);
-      return reply.code(204).send();
-    });
-  }
-  refuseOtherMethods(
-    server,
-    "/graphql",
-    options.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"],
-  );
+  server.options("/graphql", async (request, reply) => {
+    await preflight(request, reply);
+    return reply.code(204).send();
+  });
+  refuseOtherMethods(server, "/graphql", ["GET", "POST", "OPTIONS"]);
 };
 
 /** Creates the GraphQL context of an authenticated request. */
@@ -127,11 +128,12 @@ const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<
   viewer,
   requestId: request.id,
   languages: parseAcceptLanguage(request.headers["accept-language"]),
-  buyerReference: buyerReferenceOf(request),
+  buyerReference: buyerReferenceOf(request, viewer),
+  buyerSessionId: getBuyerSession(viewer)?.id ?? null,
 });
 
 function createGraphYoga(
-  { mesh, services, log, authentication: { recheck } }: GraphqlOptions,
+  { mesh, services, log, limiter, authentication: { recheck } }: GraphqlOptions,
   streams: EventStreams,
 ): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
   const { schema, run } = mesh;
@@ -151,7 +153,7 @@ function createGraphYoga(
     parserAndValidationCache: documentCaches(),
     plugins: [
       ...mesh.serverPlugins,
-      executeThroughMesh(run),
+      executeThroughMesh(run, limiter),
       streamSubscriptions({
         schema,
         run,
@@ -171,15 +173,17 @@ function createGraphYoga(
  * A Yoga plugin that lets Mesh execute the documents which Yoga has parsed and validated. Mesh applies the
  * policies of `.meshrc.yaml`.
  */
-const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
+const executeThroughMesh = (run: Mesh["run"], limiter: RateLimiter): Plugin<GraphContext> => ({
   onExecute: ({ setExecuteFn }) => {
     setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) => {
       const context = contextValue as GraphContext;
       try {
-        return await run(document, context, { variables: variableValues, operationName });
+        return await runWithCodeLimit(limiter, { document, context }, async () =>
+          run(document, context, { variables: variableValues, operationName }),
+        );
       } catch (error) {
-        // `run` throws only errors of hooks of additional Mesh plugins; such an error becomes a failure of
-        // the answer.
+        // Errors of the code limit and of hooks of additional Mesh plugins become failures of the answer.
+        // `run` throws no other errors.
         return { errors: [new PublicError(toUnavailableIfTemporary(toFailure(error)), context)] };
       }
     });
@@ -258,39 +262,46 @@ function toHttpFailure(error: unknown): Failure {
 }
 
 /**
- * CORS: scripts may call `/graphql` only from pages of the configured origins, and only with a token. The
- * CORS headers never allow cookies or the console's header. The session cookie works only for pages of this
+ * CORS: scripts may call `/graphql` only from pages of the allowed origins, and only with a token. The CORS
+ * headers never allow cookies or the console's header. The session cookie works only for pages of this
  * service (`http/staff-session.ts`).
  */
-function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
-  return (request, reply) => {
-    if (origins.length === 0) return;
+function corsOf(
+  isPageAllowed: GraphqlOptions["isPageAllowed"],
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  return async (request, reply) => {
     void reply.header("vary", "Origin");
     const { origin } = request.headers;
-    if (origin === undefined || !origins.includes(origin)) return;
+    if (origin === undefined || !(await isPageAllowed(origin))) return;
     void reply.headers({
       "access-control-allow-origin": origin,
       "access-control-allow-methods": "POST",
       "access-control-allow-headers": "authorization, content-type, accept-language, x-buyer-reference",
-      "access-control-expose-headers": "x-request-id, idempotent-replayed",
+      "access-control-expose-headers":
+        "x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy",
       "access-control-max-age": "600",
     });
   };
 }
 
 /**
- * Reads the header X-Buyer-Reference; null if it is not sent. Throws if the header is malformed: ignoring it
- * would show a buyer data of other buyers.
+ * Returns the buyer that the caller acts for: the buyer of its buyer session, or the buyer that the header
+ * X-Buyer-Reference names; null if there is neither. Throws if the header is malformed or is sent with a
+ * buyer session: ignoring the header would show a buyer data of other buyers.
  */
-function buyerReferenceOf(request: FastifyRequest): string | null {
+function buyerReferenceOf(request: FastifyRequest, viewer: InternalViewer): string | null {
+  const session = getBuyerSession(viewer);
   const value = request.headers["x-buyer-reference"];
-  if (value === undefined) return null;
-  if (typeof value === "string" && isBuyerReference(value)) return value;
-  const message = "X-Buyer-Reference has 1 to 128 printable ASCII characters without space and @.";
+  if (value === undefined) return session?.buyerReference ?? null;
+  if (session === undefined && typeof value === "string" && isBuyerReference(value)) return value;
+  const message =
+    session === undefined
+      ? "X-Buyer-Reference has 1 to 128 printable ASCII characters without space and @."
+      : "X-Buyer-Reference is not allowed with a buyer session, which acts for its own buyer only.";
   throw failWithDetail("malformed_request", {
     in: "header",
     field: "X-Buyer-Reference",
-    code: "pattern_mismatch",
+    code: session === undefined ? "pattern_mismatch" : "not_allowed",
     message,
   });
 }

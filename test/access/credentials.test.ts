@@ -2,6 +2,7 @@
  * Every change that reduces a credential's rights drops its cached verdict at commit: not earlier, and not on
  * rollback.
  */
+import { createKeyring } from "#foundation/encryption.ts";
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import {
@@ -21,6 +22,7 @@ import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 
 describeOnPostgres("the cached verdict of a credential", (open) => {
+  const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
   const clock = new TestClock(new Date("2026-06-01T00:00:00.000Z"));
   const platform = { merchantId: null, now: clock.now() };
   const statements: string[] = [];
@@ -55,7 +57,7 @@ describeOnPostgres("the cached verdict of a credential", (open) => {
   beforeAll(async () => {
     ({ db } = await open({ onStatement: ({ query }) => statements.push(query.sql) }));
     const createVerifier = () => () => Promise.reject(new Error("There are no access tokens here."));
-    desk = createCredentialVerifier({ db, clock, isCurrent: () => true, events, createVerifier });
+    desk = createCredentialVerifier({ db, clock, keyring, isCurrent: () => true, events, createVerifier });
   });
   beforeEach(async () => {
     await write(async (transaction) => {

@@ -101,6 +101,7 @@ describeOnPostgres("grants", (open) => {
     const desk = createCredentialVerifier({
       db,
       clock: { now: () => now },
+      keyring,
       isCurrent: () => true,
       events,
       createVerifier,

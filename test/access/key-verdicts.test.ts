@@ -119,6 +119,7 @@ describe("an internal token", () => {
     expiresAt: null,
     revokedAt: null,
     merchantStatus: "active",
+    allowedOrigins: null,
   };
   const check = (change: Partial<InternalTokenState> = {}) =>
     checkInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));

@@ -24,7 +24,7 @@ const demo: DemoFile = {
     revoked: "k8",
     otherMerchant: "k9",
   },
-  tokens: { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" },
+  tokens: { storefront: "t1", browser: "t5", admin: "t2", analyst: "t3", operator: "t4" },
   merchants: { first: { id: "mer_1", slug: "one" }, second: { id: "mer_2", slug: "two" } },
   products: [{ merchantSlug: "one", productSlug: "thing", title: "Thing", sku: "T-1" }],
   carts: {

@@ -34,7 +34,7 @@ const keys = {
   revoked: "k8",
   otherMerchant: "k9",
 };
-const tokens = { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" };
+const tokens = { storefront: "t1", browser: "t5", admin: "t2", analyst: "t3", operator: "t4" };
 const prepare = (database: OpenedDatabase, dataDir: string, at = now): ReturnType<typeof prepareDemo> =>
   prepareDemo(database, {
     dataDir,

@@ -233,7 +233,7 @@ describe("routing", () => {
   });
 
   it.each([
-    ["/graphql", "GET, HEAD, POST"],
+    ["/graphql", "GET, HEAD, POST, OPTIONS"],
     ["/openapi.json", "GET, HEAD"],
     ["/healthz", "GET, HEAD"],
     ["/readyz", "GET, HEAD"],

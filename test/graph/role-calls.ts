@@ -65,6 +65,7 @@ export const roleCalls: Readonly<Record<string, string>> = {
   staffEnable: `staffEnable(input: { staffId: ${id} }) { id }`,
   staffDisable: `staffDisable(input: { staffId: ${id} }) { id }`,
   oauthGrantRevoke: `oauthGrantRevoke(input: { grantId: ${id} }) { id }`,
+  buyerSessionCreate: "buyerSessionCreate(input: {}) { id }",
   oauthClientDisable: `oauthClientDisable(input: { clientId: ${id} }) { id }`,
   oauthClientEnable: `oauthClientEnable(input: { clientId: ${id} }) { id }`,
   internalTokenRevoke: `internalTokenRevoke(input: { internalTokenId: ${id} }) { id }`,

@@ -1,7 +1,9 @@
 /** The roles that may call each root field of the graph. */
 
-export const allRoles = ["storefront", "admin", "analyst", "operator"] as const;
+export const allRoles = ["storefront", "browser", "admin", "analyst", "operator"] as const;
 export type Role = (typeof allRoles)[number];
+/** Every role whose tokens are secret. Everyone can read a token of the role `browser`. */
+const secretRoles: readonly Role[] = ["storefront", "admin", "analyst", "operator"];
 const readers: readonly Role[] = ["admin", "analyst", "operator"];
 const staff: readonly Role[] = ["admin", "operator"];
 const platform: readonly Role[] = ["operator"];
@@ -30,12 +32,12 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   auditEntries: staff,
   apiRequest: readers,
   apiRequests: readers,
-  markets: allRoles,
-  policies: allRoles,
+  markets: secretRoles,
+  policies: secretRoles,
   product: readers,
   variant: readers,
   products: readers,
-  categories: allRoles,
+  categories: secretRoles,
   merchantCreate: platform,
   merchantUpdate: staff,
   merchantBrandingUpdate: staff,
@@ -52,6 +54,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   apiKeyRevoke: staff,
   internalTokenCreate: staff,
   internalTokenRevoke: staff,
+  buyerSessionCreate: ["storefront", "browser"],
   staffCreate: staff,
   staffPasswordSet: staff,
   staffRoleSet: staff,
@@ -99,7 +102,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   promotionPause: staff,
   promotionEnd: staff,
   promotionCodesGenerate: staff,
-  cart: allRoles,
+  cart: secretRoles,
   // A storefront may list the carts of the buyer in X-Buyer-Reference; these calls send none.
   carts: readers,
   deliveryOptions: frontends,
@@ -118,7 +121,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   cartPromotionRemove: frontends,
   cartMerge: frontends,
   cartRevoke: frontends,
-  hostedCheckoutSession: allRoles,
+  hostedCheckoutSession: secretRoles,
   hostedCheckoutSessions: readers,
   hostedCheckoutSessionCreate: frontends,
   hostedCheckoutSessionAddressSet: frontends,
@@ -130,7 +133,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   hostedCheckoutSessionSubmit: frontends,
   hostedCheckoutSessionComplete: frontends,
   hostedCheckoutSessionFail: frontends,
-  order: allRoles,
+  order: secretRoles,
   orders: readers,
   payments: readers,
   refunds: readers,

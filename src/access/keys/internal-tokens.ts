@@ -2,7 +2,7 @@
  * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`. Internal frontends and people call the internal
  * GraphQL API with them.
  */
-import { fail } from "#foundation/failure.ts";
+import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -28,6 +28,8 @@ export interface InternalTokenState {
   readonly revokedAt: Date | null;
   /** Status of the token's merchant; null if the token belongs to the platform. */
   readonly merchantStatus: string | null;
+  /** The origins whose pages may send the token; null unless the role is `browser`. */
+  readonly allowedOrigins: readonly string[] | null;
 }
 
 export interface PresentedInternalToken {
@@ -49,13 +51,35 @@ export async function checkInternalToken(
   if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
+  requireUsableToken(row, now);
+  return toTokenViewer(row);
+}
+
+/** Returns the viewer of a request with the token. */
+export const toTokenViewer = ({
+  id: tokenId,
+  role,
+  merchantId,
+  allowedOrigins,
+}: InternalTokenState): TokenViewer => ({
+  kind: "internal",
+  tokenId,
+  role,
+  merchantId,
+  ...(allowedOrigins === null ? {} : { allowedOrigins }),
+});
+
+/** Refuses a token that is revoked or expired, or whose merchant is suspended. */
+export function requireUsableToken(
+  row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
+  now: Date,
+): void {
   // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
   // revoked the token may be ahead.
   if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)
     throw fail("api_key_expired", { message: "The internal token has expired." });
   if (row.merchantStatus === "suspended") throw fail("merchant_suspended");
-  return { kind: "internal", tokenId: row.id, role: row.role, merchantId: row.merchantId };
 }
 
 /**
@@ -67,7 +91,34 @@ export async function findInternalTokenState(
   tokenId: string,
   value: string,
 ): Promise<InternalTokenState | undefined> {
-  const row = await reader
+  const row = await selectTokenState(reader).where("tokenId", "=", tokenId).executeTakeFirst();
+  return matchesDigest(value, row?.digest) ? row : undefined;
+}
+
+/** Reads the state of the internal token with this id, `tok_…`; undefined if there is none. */
+export const findInternalTokenStateById = (
+  reader: DatabaseReader,
+  internalTokenId: string,
+): Promise<InternalTokenState | undefined> =>
+  selectTokenState(reader).where("internalToken.id", "=", internalTokenId).executeTakeFirst();
+
+/** Finds a publishable token that pages of the origin may send, and that is neither revoked nor expired. */
+export const findTokenOfOrigin = (
+  reader: DatabaseReader,
+  origin: string,
+  now: Date,
+): Promise<Pick<InternalTokenState, "id" | "merchantId"> | undefined> =>
+  reader
+    .selectFrom("internalToken")
+    .select(["id", "merchantId"])
+    .where(sql<boolean>`allowed_origins @> array[${origin}]::text[]`)
+    .where("revokedAt", "is", null)
+    .where((eb) => eb.or([eb("expiresAt", "is", null), eb("expiresAt", ">", now)]))
+    .limit(1)
+    .executeTakeFirst();
+
+const selectTokenState = (reader: DatabaseReader) =>
+  reader
     .selectFrom("internalToken")
     .leftJoin("merchant", "merchant.id", "internalToken.merchantId")
     .select([
@@ -77,12 +128,9 @@ export async function findInternalTokenState(
       "digest",
       "expiresAt",
       "revokedAt",
+      "allowedOrigins",
     ])
-    .select("merchant.status as merchantStatus")
-    .where("tokenId", "=", tokenId)
-    .executeTakeFirst();
-  return matchesDigest(value, row?.digest) ? row : undefined;
-}
+    .select("merchant.status as merchantStatus");
 
 export interface InternalTokenInput {
   readonly name: string;
@@ -93,7 +141,11 @@ export interface InternalTokenInput {
    */
   readonly merchantId: string | null;
   readonly expiresAt: Date | null;
+  /** The origins whose pages may send the token, for the role `browser`; null or left out for other roles. */
+  readonly allowedOrigins?: readonly string[] | null;
 }
+
+export const allowedOriginsMax = 20;
 
 export async function createInternalToken(
   transaction: Transaction,
@@ -101,6 +153,7 @@ export async function createInternalToken(
   input: InternalTokenInput,
 ): Promise<{ internalTokenId: string; value: string }> {
   requireOwner(access, input);
+  requireOrigins(input);
   if (input.merchantId !== null) {
     const merchant = await transaction
       .selectFrom("merchant")
@@ -123,13 +176,17 @@ export async function createInternalToken(
       lastFour: generated.lastFour,
       createdAt: access.now,
       expiresAt: input.expiresAt,
+      allowedOrigins:
+        typeof input.allowedOrigins === "object" && input.allowedOrigins !== null
+          ? [...input.allowedOrigins]
+          : null,
     })
     .execute();
   return { internalTokenId, value: generated.value };
 }
 
 /**
- * Checks the merchant of a new token: operators have none, storefronts and admins need one, analysts may have
+ * Checks the merchant of a new token: operators have none, analysts may have one, and every other role needs
  * one. A caller of one merchant creates tokens for that merchant only.
  */
 function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
@@ -145,6 +202,43 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
       details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }],
     });
   }
+}
+
+/**
+ * Checks the origins of a new token: a publishable token needs 1 to 20, and every other token has none. An
+ * origin is a scheme with a host and perhaps a port (RFC 6454 section 6.1), as browsers send it in the header
+ * Origin. Only pages on the developer's own machine may use http.
+ */
+function requireOrigins({ role, allowedOrigins = null }: InternalTokenInput): void {
+  if (role !== "browser") {
+    if (allowedOrigins !== null)
+      throw failAtOrigins("", "not_allowed", '"allowedOrigins" is allowed only for the role browser.');
+    return;
+  }
+  if (allowedOrigins === null || allowedOrigins.length === 0 || allowedOrigins.length > allowedOriginsMax)
+    throw failAtOrigins(
+      "",
+      "required",
+      `"allowedOrigins" must have 1 to ${allowedOriginsMax} origins for the role browser.`,
+    );
+  for (const [index, origin] of allowedOrigins.entries())
+    if (!isAllowedOrigin(origin))
+      throw failAtOrigins(
+        `/${index}`,
+        "pattern_mismatch",
+        "An origin must have the form https://shop.example, with a port if it is not 443, and without a " +
+          "path. Only the hosts localhost and 127.0.0.1 may use http.",
+      );
+}
+
+const failAtOrigins = (path: string, code: string, message: string): Failure =>
+  failWithDetail("invalid_field", { in: "body", field: `/allowedOrigins${path}`, code, message });
+
+function isAllowedOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol, hostname } = new URL(text);
+  const isLoopback = hostname === "localhost" || hostname === "127.0.0.1";
+  return origin === text && (protocol === "https:" || (protocol === "http:" && isLoopback));
 }
 
 export async function revokeInternalToken(

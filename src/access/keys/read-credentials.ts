@@ -36,6 +36,7 @@ const tokenColumns = [
   "expiresAt",
   "revokedAt",
   "lastUsedAt",
+  "allowedOrigins",
 ] as const;
 
 /**

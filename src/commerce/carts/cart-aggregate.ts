@@ -143,6 +143,8 @@ export interface CartSettings {
   readonly country: string;
   readonly locale: string;
   readonly buyerReference: string | null;
+  /** The id of the buyer session that created the cart; null if another caller created the cart. */
+  readonly buyerSessionId: string | null;
 }
 
 export interface CartAggregate extends CartSettings {
@@ -200,6 +202,7 @@ export const cartColumnTypes = {
   taxIncluded: "boolean",
   locale: "text",
   buyerReference: "text",
+  buyerSessionId: "text",
   subtotalMinor: "bigint",
   discountMinor: "bigint",
   shippingMinor: "bigint",

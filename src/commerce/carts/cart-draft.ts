@@ -44,8 +44,14 @@ export interface CartDraft extends CartSettings {
  * Copies the settings of a cart. The function lists every setting by name, so that the compiler reports a
  * setting that the function forgets to copy.
  */
-export function pickCartSettings({ marketId, country, locale, buyerReference }: CartSettings): CartSettings {
-  return { marketId, country, locale, buyerReference };
+export function pickCartSettings({
+  marketId,
+  country,
+  locale,
+  buyerReference,
+  buyerSessionId,
+}: CartSettings): CartSettings {
+  return { marketId, country, locale, buyerReference, buyerSessionId };
 }
 
 /** Returns the draft of a new cart without lines. */

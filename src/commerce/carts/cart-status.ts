@@ -106,15 +106,29 @@ export function createCartConflict(
 }
 
 /**
- * Returns true if the cart belongs to another buyer than the one that the caller acts for. Returns false if
- * the caller acts for no buyer or the cart has no buyer. A cart without a buyer may be used by everyone who
- * knows its id.
+ * The buyer that a caller acts for. A caller with a buyer session acts only for the buyer of the session. Any
+ * other caller may act for the buyer that it names, or for no buyer.
+ */
+export interface ActingBuyer {
+  /** The frontend's reference of the buyer; null if the caller acts for no buyer or for a guest. */
+  readonly buyerReference: string | null;
+  /** The id of the caller's buyer session; null if the caller has no buyer session. */
+  readonly buyerSessionId: string | null;
+}
+
+/**
+ * Returns true if the cart belongs to another buyer than the one that the caller acts for. A cart without a
+ * buyer reference belongs to the buyer session that created it, so other buyer sessions must not use it;
+ * frontends with a secret token may use every cart without a buyer reference. A caller that acts for no buyer
+ * may use the carts of all buyers.
  */
 export function isCartOfOtherBuyer(
-  cart: Pick<CartAggregate, "buyerReference">,
-  buyerReference: string | null,
+  cart: Pick<CartAggregate, "buyerReference" | "buyerSessionId">,
+  { buyerReference, buyerSessionId }: ActingBuyer,
 ): boolean {
-  return buyerReference !== null && cart.buyerReference !== null && cart.buyerReference !== buyerReference;
+  if (cart.buyerReference === null) return buyerSessionId !== null && cart.buyerSessionId !== buyerSessionId;
+  const actsForBuyer = buyerReference !== null || buyerSessionId !== null;
+  return actsForBuyer && cart.buyerReference !== buyerReference;
 }
 
 /**

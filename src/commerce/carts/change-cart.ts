@@ -18,6 +18,7 @@ import { toSafeId } from "#foundation/ids.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import type { CartAggregate, StoredCartWarning } from "./cart-aggregate.ts";
 import {
+  type ActingBuyer,
   type ExpectedVersionInput,
   isCartOfOtherBuyer,
   isCartPastRetention,
@@ -29,14 +30,9 @@ import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
 import { type CartQueryRow, buildCartsByIdQuery, findCarts } from "./find-carts.ts";
 
-/** The context of commands that change carts. */
-export interface CartCommandContext extends CommandContext {
+/** The context of commands that change carts. The commands find no cart of another buyer than `ActingBuyer`. */
+export interface CartCommandContext extends CommandContext, ActingBuyer {
   readonly keyring: Keyring;
-  /**
-   * The buyer that an internal frontend acts for; the command then finds no cart of another buyer. Null if
-   * the caller acts for no buyer.
-   */
-  readonly buyerReference: string | null;
   /**
    * True if the service itself runs the command. The command then also finds carts of every buyer and carts
    * that ended more than 90 days ago.
@@ -132,9 +128,7 @@ export async function tryLockCart(
   const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartQueryRow[]) : [];
   const cart = found?.cart;
   if (cart === undefined || context.isSystem === true) return cart;
-  return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context.buyerReference)
-    ? undefined
-    : cart;
+  return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
 }
 
 const lockStatement = (): RawBuilder<unknown> =>

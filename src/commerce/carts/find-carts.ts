@@ -112,6 +112,11 @@ export interface CartListFilter {
   readonly merchantId: string | null;
   /** Reference of the buyer whose carts are listed; null to list the carts of all buyers. */
   readonly buyerReference: string | null;
+  /**
+   * Id of the buyer session of a guest. The list then has the carts that the session created and that have no
+   * buyer reference. Null to list the carts of all callers.
+   */
+  readonly guestSessionId: string | null;
   readonly status: CartStatus | null;
   readonly now: Date;
 }
@@ -122,7 +127,7 @@ export interface CartListFilter {
  */
 export function buildCartListQuery(
   reader: DatabaseReader,
-  { merchantId, buyerReference, status, now }: CartListFilter,
+  { merchantId, buyerReference, guestSessionId, status, now }: CartListFilter,
 ): SelectQueryBuilder<Tables, "cart", { id: string }> {
   const current = cartStatusSql(now);
   let list = reader
@@ -134,6 +139,8 @@ export function buildCartListQuery(
     );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
   if (buyerReference !== null) list = list.where("cart.buyerReference", "=", buyerReference);
+  if (guestSessionId !== null)
+    list = list.where("cart.buyerSessionId", "=", guestSessionId).where("cart.buyerReference", "is", null);
   if (status !== null) list = list.where(sql<boolean>`${current} = ${status}`);
   return list;
 }

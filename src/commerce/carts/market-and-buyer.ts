@@ -48,6 +48,7 @@ export async function createCart(
     locale:
       input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
     buyerReference: input.buyerReference ?? context.buyerReference,
+    buyerSessionId: context.buyerSessionId,
   });
   const linesToAdd = input.lines ?? [];
   const variantIds = linesToAdd.map(({ variantId }) => variantId);
@@ -98,7 +99,7 @@ function cartCreateFaults(
  */
 export function findBuyerReferenceFaults(
   reference: string | null | undefined,
-  { buyerReference }: CartCommandContext,
+  { buyerReference, buyerSessionId }: CartCommandContext,
 ): Faults {
   if (reference === null || reference === undefined) return [];
   if (!isBuyerReference(reference))
@@ -107,6 +108,14 @@ export function findBuyerReferenceFaults(
         "/buyerReference",
         "pattern_mismatch",
         '"buyerReference" must have 1 to 128 printable ASCII characters, without spaces and @.',
+      ),
+    ];
+  if (buyerSessionId !== null && buyerReference !== reference)
+    return [
+      createBodyFault(
+        "/buyerReference",
+        "not_allowed",
+        '"buyerReference" must be left out, or be the buyer of the buyer session.',
       ),
     ];
   if (buyerReference !== null && buyerReference !== reference)
@@ -191,7 +200,7 @@ export async function changeCartMarket(
 
 /**
  * The new buyer of the cart. The change replaces both the buyer reference and the e-mail; a field that is
- * left out is cleared.
+ * left out is cleared. A caller with a buyer session cannot clear the buyer reference of the session.
  */
 interface CartBuyerSetInput extends ExpectedVersionInput {
   /** The stable id that the frontend uses for the buyer; null if the frontend does not know the buyer. */
@@ -216,7 +225,12 @@ export async function setCartBuyer(
     target: input,
     plan: () => ({
       event: "cart.updated",
-      draft: { ...toCartDraft(cart), buyerReference: input.buyerReference ?? null, buyerEmailId },
+      draft: {
+        ...toCartDraft(cart),
+        buyerReference:
+          input.buyerReference ?? (context.buyerSessionId === null ? null : context.buyerReference),
+        buyerEmailId,
+      },
     }),
   });
 }

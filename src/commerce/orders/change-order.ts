@@ -83,7 +83,7 @@ export async function changeOrder(
  */
 export async function lockOrder(
   transaction: Transaction,
-  context: Pick<OrderCommandContext, "merchantId" | "buyerReference" | "actor">,
+  context: Pick<OrderCommandContext, "merchantId" | "buyerReference" | "buyerSessionId" | "actor">,
   orderId: string,
 ): Promise<OrderAggregate> {
   const locked = await transaction
@@ -236,6 +236,7 @@ export function changeOrderAsSystem<Changed>(
         publicUrl,
         events,
         buyerReference: null,
+        buyerSessionId: null,
         isSystem: true,
         actor: "system",
         reindex: (handle, ids) => reindex(handle, ids, now),

@@ -4,6 +4,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import { createPaddedInListTemplate, prepareStatement } from "#database/prepared-template.ts";
 import { toSafeId } from "#foundation/ids.ts";
+import type { ActingBuyer } from "#commerce/carts/cart-status.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "./render-parts.ts";
@@ -71,14 +72,18 @@ export const orderPartTables = {
 /** The kinds of objects that belong to an order and have an id of their own. */
 export type OrderPartKind = keyof typeof orderPartTables;
 
-/** Returns true if the caller is a buyer and the order belongs to another buyer. */
+/**
+ * Returns true if the caller is a buyer and the order belongs to another buyer. An order without a buyer
+ * reference belongs to the buyer session that created the order's cart.
+ */
 export function isOrderOfOtherBuyer(
-  { buyerReference }: Pick<OrderAggregate, "buyerReference">,
-  caller: { readonly actor: OrderActor; readonly buyerReference: string | null },
+  order: Pick<OrderAggregate, "buyerReference" | "buyerSessionId">,
+  caller: ActingBuyer & { readonly actor: OrderActor },
 ): boolean {
-  return caller.actor === "buyer"
-    ? buyerReference === null || buyerReference !== caller.buyerReference
-    : false;
+  if (caller.actor !== "buyer") return false;
+  return order.buyerReference === null
+    ? order.buyerSessionId === null || order.buyerSessionId !== caller.buyerSessionId
+    : order.buyerReference !== caller.buyerReference;
 }
 
 /** Reads orders by id. Unknown ids are left out. The caller must check the merchant. */
@@ -192,6 +197,7 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   'cartId', o.cart_id, 'sessionId', o.session_id, 'marketId', o.market_id, 'country', o.country, 'timeZone',
   o.time_zone, 'currency', o.currency,
   'taxIncluded', o.tax_included, 'locale', o.locale, 'buyerReference', o.buyer_reference,
+  'buyerSessionId', o.buyer_session_id,
   'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e
   where e.id = o.buyer_email_id),
   'address', (select json_build_object('id', a.id, 'masked', a.masked) from personal_data a

@@ -62,6 +62,7 @@ export async function insertOrder(
       taxIncluded: cart.taxIncluded,
       locale: cart.locale,
       buyerReference: cart.buyerReference,
+      buyerSessionId: cart.buyerSessionId,
       buyerEmailId: cart.buyerEmail?.id ?? null,
       addressId: cart.address?.id ?? null,
       delivery: delivery === undefined ? null : JSON.stringify(delivery),

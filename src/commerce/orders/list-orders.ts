@@ -18,6 +18,11 @@ export interface OrderFilter {
   readonly merchantId: string | null;
   /** The buyer whose orders are selected; null selects the orders of all buyers. */
   readonly buyerReference: string | null;
+  /**
+   * The buyer session of a guest. It selects the orders whose carts the session created and that have no
+   * buyer reference; null selects the orders of all buyers.
+   */
+  readonly guestSessionId: string | null;
   readonly status?: Optional<OrderStatus>;
   readonly paymentStatus?: Optional<OrderPaymentStatus>;
   readonly fulfillmentStatus?: Optional<OrderFulfillmentStatus>;
@@ -44,6 +49,11 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
     [
       filter.buyerReference,
       (reference: unknown) => sql<boolean>`sales_order.buyer_reference = ${reference}`,
+    ] as const,
+    [
+      filter.guestSessionId,
+      (id: unknown) =>
+        sql<boolean>`(sales_order.buyer_session_id = ${id} and sales_order.buyer_reference is null)`,
     ] as const,
     [filter.status, (status: unknown) => sql<boolean>`sales_order.status = ${status}`] as const,
     [

@@ -175,6 +175,7 @@ function createContextFor(
     publicUrl,
     actor,
     buyerReference: actor === "buyer" ? scenario.buyer.reference : null,
+    buyerSessionId: null,
     cancelActor: actor === "merchant" ? "staff" : actor,
     tokenId: null,
     outbox: { append: () => undefined, appendLast: () => undefined },

@@ -190,6 +190,7 @@ function createDraft({
       country,
       locale: market.defaultLocale,
       buyerReference: buyer?.reference ?? null,
+      buyerSessionId: null,
     }),
     buyerEmailId: typeof buyer?.email === "string" ? createId("personalData", at) : null,
     lines: lines.map(({ variantId, quantity }) => ({

@@ -1,7 +1,7 @@
 /** The mutations that create, rotate and revoke API keys and internal tokens. */
 import { z } from "zod";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
-import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
+import { allowedOriginsMax, createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/keys/read-credentials.ts";
 import { isStaffViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
@@ -84,6 +84,13 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
     expiresAt: t.field({
       type: "DateTime",
       description: "When the internal token expires; omit it for a token that never expires.",
+    }),
+    allowedOrigins: t.stringList({
+      description:
+        `The origins whose pages may send the token, 1 to ${allowedOriginsMax}, for example ` +
+        "`https://shop.example`: a scheme, a host, and a port if it is not 443, without a path. Only " +
+        "`localhost` and `127.0.0.1` may use http. Required for the role `BROWSER`, and not allowed for " +
+        "every other role.",
     }),
   }),
 });
@@ -228,10 +235,11 @@ defineMutation({
           "account. Use an internal token of the role admin.",
       });
   },
-  run: (transaction, access, { expiresAt, merchantId, ...input }) =>
+  run: (transaction, access, { expiresAt, merchantId, allowedOrigins, ...input }) =>
     createInternalToken(transaction, access, {
       ...input,
       merchantId: merchantId ?? access.merchantId,
+      allowedOrigins: allowedOrigins ?? null,
       expiresAt: expiresAt ?? null,
     }),
   answer: async (context, { internalTokenId, value }) => ({

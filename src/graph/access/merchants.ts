@@ -128,7 +128,12 @@ InstallationRef.implement({
 const RoleEnum = defineEnum("Role", {
   description: "The role of an internal token, which decides what it may do.",
   values: {
-    storefront: "Acts for the buyers of one merchant.",
+    storefront:
+      "Acts for the buyers of one merchant. The token is a secret of a frontend's server; buyer sessions " +
+      "have this role for their own buyer only.",
+    browser:
+      "Is part of the code of a merchant's web pages: searches published products and creates buyer " +
+      "sessions for guests. Everyone can read the token.",
     admin: "Reads and changes all data of one merchant.",
     analyst: "Reads all data of one merchant or of all merchants, without personal data.",
     operator: "Reads and changes all data of all merchants.",
@@ -168,6 +173,13 @@ InternalTokenRef.implement({
       nullable: true,
       description:
         "When the internal token was last used, accurate to one minute; null if it was never used.",
+    }),
+    allowedOrigins: t.expose("allowedOrigins", {
+      type: ["String"],
+      nullable: true,
+      description:
+        "The origins whose pages may send the token and the buyer sessions that it created; null unless " +
+        "the role is `BROWSER`.",
     }),
   }),
 });

@@ -9,6 +9,7 @@ import { loadConnection, computeConnectionCost, createConnectionTypeOptions } fr
 import {
   type CallerKind,
   getCallerKind,
+  getGuestSessionId,
   getCallerMerchantId,
   getListMerchantId,
   type GraphContext,
@@ -166,7 +167,7 @@ export function isCartVisible(cart: CartAggregate, context: GraphContext): boole
   const owner = getCallerMerchantId(context);
   const isOfOwner = owner === null || owner === cart.merchant.id;
   const isRetained = context.viewer.kind === "system" || !isCartPastRetention(cart, context.clock.now());
-  return isOfOwner && isRetained && !isCartOfOtherBuyer(cart, context.buyerReference);
+  return isOfOwner && isRetained && !isCartOfOtherBuyer(cart, context);
 }
 
 builder.queryField("cart", (t) =>
@@ -190,8 +191,8 @@ builder.queryField("carts", (t) =>
     {
       type: CartRef,
       description:
-        "Lists carts, oldest first. A storefront must send X-Buyer-Reference and gets the carts of " +
-        "this buyer only; otherwise 403 role_not_allowed.",
+        "Lists carts, oldest first. A storefront gets only the carts of its buyer: the buyer of its buyer " +
+        "session, or the buyer in X-Buyer-Reference. Without both, 403 role_not_allowed.",
       authScopes: { callers: ["storefront", ...merchantReaders] },
       complexity: computeConnectionCost,
       args: {
@@ -203,7 +204,7 @@ builder.queryField("carts", (t) =>
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
         const isStorefront = getCallerKind(context.viewer) === "storefront";
-        if (isStorefront && context.buyerReference === null)
+        if (isStorefront && context.buyerReference === null && context.buyerSessionId === null)
           throw fail("role_not_allowed", {
             message: "A storefront must send the X-Buyer-Reference header to list the carts of a buyer.",
           });
@@ -212,6 +213,7 @@ builder.queryField("carts", (t) =>
           merchantId: owner,
           status: status ?? null,
           buyerReference: isStorefront ? context.buyerReference : null,
+          guestSessionId: getGuestSessionId(context),
           now: context.clock.now(),
         };
         const { edges, ...rest } = await loadConnection(args, {

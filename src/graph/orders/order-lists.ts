@@ -5,7 +5,13 @@ import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { fail, failWithDetail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import { getCallerKind, type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import {
+  getCallerKind,
+  getGuestSessionId,
+  type GraphContext,
+  getListMerchantId,
+  merchantReaders,
+} from "#graph/context.ts";
 import { type GraphOrder, OrderRef } from "#graph/refs.ts";
 import {
   OrderFulfillmentStatusEnum,
@@ -109,6 +115,7 @@ builder.queryFields((t) => ({
           ...args,
           merchantId: getListMerchantId(context, args.merchantId),
           buyerReference: getBuyerFilter(context, args.buyerReference ?? null),
+          guestSessionId: getGuestSessionId(context),
           number: args.number?.trim().toUpperCase(),
         };
         const isByTotal = sort === "highest_total_first" || sort === "lowest_total_first";
@@ -170,10 +177,13 @@ function requireCurrencyForTotals(
 /** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */
 function getBuyerFilter(context: GraphContext, requested: string | null): string | null {
   if (getCallerKind(context.viewer) !== "storefront") return requested;
-  const { buyerReference } = context;
-  if (buyerReference === null || (requested !== null && requested !== buyerReference))
+  const { buyerReference, buyerSessionId } = context;
+  const hasNoBuyer = buyerReference === null && buyerSessionId === null;
+  if (hasNoBuyer || (requested !== null && requested !== buyerReference))
     throw fail("role_not_allowed", {
-      message: "A storefront can only list orders of the buyer in the header X-Buyer-Reference.",
+      message:
+        "A storefront can only list orders of its buyer: the buyer of its buyer session, or the buyer in the " +
+        "header X-Buyer-Reference.",
     });
   return buyerReference;
 }

@@ -25,7 +25,11 @@ export function isOrderVisible(order: OrderAggregate, context: GraphContext): bo
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
     isOfCallerMerchant(order.merchant.id, context) &&
-    !isOrderOfOtherBuyer(order, { actor: getOrderActor(context), buyerReference: context.buyerReference })
+    !isOrderOfOtherBuyer(order, {
+      actor: getOrderActor(context),
+      buyerReference: context.buyerReference,
+      buyerSessionId: context.buyerSessionId,
+    })
   );
 }
 
@@ -47,7 +51,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       "Returns an order by its id; null if there is none (over REST: 404). A storefront can only read " +
-      "orders of the buyer in X-Buyer-Reference.",
+      "orders of its buyer: the buyer of its buyer session, or the buyer in X-Buyer-Reference.",
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The id of the order, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {

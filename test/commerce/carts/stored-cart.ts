@@ -14,6 +14,7 @@ export function storedCart(changes: Partial<CartAggregate> = {}): CartAggregate 
     taxIncluded: false,
     locale: "en",
     buyerReference: null,
+    buyerSessionId: null,
     buyerEmail: null,
     subtotalMinor: 2000,
     discountMinor: 350,

@@ -69,6 +69,7 @@ export function paperOrder({
       taxIncluded: true,
       locale: "de",
       buyerReference: "buyer-1",
+      buyerSessionId: null,
       buyerEmail: null,
       address: null,
       delivery: null,

@@ -1,0 +1,128 @@
+/**
+ * Buyer sessions: tokens with which the browser of one buyer calls `/graphql` directly, without a backend of
+ * the frontend between them. A session token is `cbs_` and a JWT (RFC 7519, HS256) that names the session,
+ * the buyer and the internal token that created the session. The service stores no row for a session. A
+ * session ends when its token expires, and at once when its internal token is revoked.
+ */
+import { type JWTPayload, jwtVerify, SignJWT } from "jose";
+import type { Keyring } from "#foundation/encryption.ts";
+import { fail } from "#foundation/failure.ts";
+import { createId, isId } from "#foundation/ids.ts";
+import { type InternalTokenState, requireUsableToken, toTokenViewer } from "./keys/internal-tokens.ts";
+import type { BuyerSession, TokenViewer } from "./viewer.ts";
+
+export const buyerSessionPrefix = "cbs_";
+
+/** The lifetime of a session token in minutes: its bounds, and its value if the caller names none. */
+export const buyerSessionMinutes = {
+  min: 5,
+  max: 30 * 24 * 60,
+  /** A guest's session lives as long as a cart: 30 days. */
+  guest: 30 * 24 * 60,
+  signedIn: 24 * 60,
+} as const;
+
+const tokenType = "buyer-session+jwt";
+const keyPurpose = "buyer sessions";
+
+export interface BuyerSessionInput {
+  /** The frontend's reference of the buyer; null for a guest. */
+  readonly buyerReference: string | null;
+  /** The session that the new token continues; null to begin a new session. */
+  readonly continued: BuyerSession | null;
+  readonly minutes: number;
+}
+
+export interface SignedBuyerSession extends BuyerSession {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** Signs the token of a buyer session with the first key of the keyring. */
+export async function signBuyerSession(
+  { keyring, internalTokenId, now }: { keyring: Keyring; internalTokenId: string; now: Date },
+  { buyerReference, continued, minutes }: BuyerSessionInput,
+): Promise<SignedBuyerSession> {
+  const [key] = keyring.derive(keyPurpose);
+  if (key === undefined) throw new Error("The keyring has no key.");
+  const id = continued?.id ?? createId("buyerSession", now.getTime());
+  const issuedAt = Math.floor(now.getTime() / 1000);
+  const expiresAt = issuedAt + minutes * 60;
+  const token = await new SignJWT({
+    tok: internalTokenId,
+    ...(buyerReference === null ? {} : { buyerReference }),
+  })
+    .setProtectedHeader({ alg: "HS256", typ: tokenType })
+    .setSubject(id)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt)
+    .sign(key);
+  return { id, buyerReference, token: buyerSessionPrefix + token, expiresAt: new Date(expiresAt * 1000) };
+}
+
+/** A session token whose signature and expiry have been checked; its internal token has not. */
+export interface VerifiedSessionToken extends BuyerSession {
+  readonly internalTokenId: string;
+}
+
+/**
+ * Verifies the signature and the expiry of a session token, with all keys of the keyring. Throws
+ * `api_key_invalid` or `api_key_expired`.
+ */
+export async function verifyBuyerSessionToken(
+  value: string,
+  { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
+): Promise<VerifiedSessionToken> {
+  for (const key of keyring.derive(keyPurpose)) {
+    const payload = await verifyWithKey(value.slice(buyerSessionPrefix.length), key);
+    if (payload === undefined) continue;
+    if ((payload.exp ?? 0) * 1000 <= now.getTime())
+      throw fail("api_key_expired", { message: "The buyer session has expired: create a new one." });
+    return toSession(payload);
+  }
+  throw createInvalidFailure();
+}
+
+/** Returns the claims of a token that the key signed, also of an expired token; undefined for other tokens. */
+async function verifyWithKey(token: string, key: Uint8Array): Promise<JWTPayload | undefined> {
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: ["HS256"],
+      typ: tokenType,
+      currentDate: new Date(0),
+      requiredClaims: ["sub", "exp", "tok"],
+    });
+    return payload;
+  } catch {
+    return undefined;
+  }
+}
+
+function toSession({ sub, tok, buyerReference = null }: JWTPayload): VerifiedSessionToken {
+  const isComplete =
+    typeof sub === "string" &&
+    isId("buyerSession", sub) &&
+    typeof tok === "string" &&
+    (buyerReference === null || typeof buyerReference === "string");
+  if (!isComplete) throw createInvalidFailure();
+  return { id: sub, buyerReference, internalTokenId: tok };
+}
+
+const createInvalidFailure = (): Error =>
+  fail("api_key_invalid", { message: "The buyer session token is not valid." });
+
+/**
+ * Verifies a session token together with the internal token that created it. The caller gets the role
+ * `storefront`, restricted to the buyer of the session.
+ */
+export async function checkBuyerSession(
+  value: string,
+  { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
+  findToken: (internalTokenId: string) => Promise<InternalTokenState | undefined>,
+): Promise<TokenViewer> {
+  const { internalTokenId, ...buyerSession } = await verifyBuyerSessionToken(value, { keyring, now });
+  const token = await findToken(internalTokenId);
+  if (token === undefined) throw createInvalidFailure();
+  requireUsableToken(token, now);
+  return { ...toTokenViewer(token), role: "storefront", buyerSession };
+}

@@ -1,0 +1,93 @@
+/**
+ * Rules for callers whose credential is in a buyer's browser: publishable tokens and buyer sessions. Everyone
+ * can read a publishable token, so these callers have limits that callers with a secret token do not have.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type DocumentNode, type ExecutionResult, Kind, visit } from "graphql";
+import { getBuyerSession, type InternalViewer } from "#access/viewer.ts";
+import { fail, type FailureCode, failWithDetail } from "#foundation/failure.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { countRequest, createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
+import { getFailureOfError } from "#mesh/public-error.ts";
+import { getClientKey } from "./authenticate.ts";
+
+/** Whether the caller's credential is in a buyer's browser. */
+export const isBrowserCaller = (viewer: InternalViewer): boolean =>
+  viewer.role === "browser" || getBuyerSession(viewer) !== undefined;
+
+/**
+ * Counts a request of a browser caller for its network address, and refuses the request if it comes from a
+ * page whose origin the token does not allow. Requests without the header Origin do not come from a page of
+ * another site, so they are accepted.
+ */
+export async function admitBrowserCaller(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  viewer: InternalViewer,
+  limiter: RateLimiter,
+): Promise<void> {
+  if (!isBrowserCaller(viewer)) return;
+  await countRequest(limiter, reply, { bucket: "browser", key: getClientKey(request) });
+  const { origin } = request.headers;
+  const allowed = "tokenId" in viewer ? viewer.allowedOrigins : undefined;
+  if (origin === undefined || allowed === undefined || allowed.includes(origin)) return;
+  throw fail("role_not_allowed", {
+    message: `Pages of the origin ${origin} may not send this token. Its allowed origins are ${allowed.join(", ")}.`,
+  });
+}
+
+/** The mutations that apply a promotion code, with which a caller could guess codes. */
+const codeMutations: ReadonlySet<string> = new Set([
+  "cartPromotionApply",
+  "hostedCheckoutSessionPromotionApply",
+]);
+
+/**
+ * The failures that count as a wrong code. A code that exists but does not apply counts too, because the
+ * failure tells a caller who guesses that the code exists.
+ */
+const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
+  "promotion_code_not_found",
+  "promotion_not_applicable",
+]);
+
+const countCodeMutations = (document: DocumentNode): number => {
+  let count = 0;
+  visit(document, {
+    [Kind.FIELD]: ({ name }) => {
+      if (codeMutations.has(name.value)) count += 1;
+    },
+  });
+  return count;
+};
+
+/**
+ * Runs a document of a browser caller. Wrong promotion codes are counted per network address, in the same
+ * counter as the codes that buyers enter on checkout pages. At the limit, the caller gets only
+ * `rate_limited`, so guessing codes does not help.
+ */
+export async function runWithCodeLimit(
+  limiter: RateLimiter,
+  { document, context }: { readonly document: DocumentNode; readonly context: GraphContext },
+  run: () => Promise<ExecutionResult>,
+): Promise<ExecutionResult> {
+  const { viewer } = context;
+  const codeCount = viewer.kind === "internal" && isBrowserCaller(viewer) ? countCodeMutations(document) : 0;
+  if (codeCount === 0) return run();
+  if (codeCount > 1)
+    throw failWithDetail("malformed_request", {
+      in: "body",
+      field: "query",
+      code: "too_many",
+      message: "A document of a buyer session can apply one promotion code.",
+    });
+  const counter = ["promo-fail-credential", `checkout:${context.client}`] as const;
+  const present = await limiter.peek(...counter);
+  if (present?.remaining === 0) throw createRateLimitFailure("rate_limited", present);
+  const result = await run();
+  const isWrongCode = (result.errors ?? []).some((error) =>
+    wrongCodeFailures.has(getFailureOfError(error).code),
+  );
+  const state = isWrongCode ? await limiter.consume(...counter) : undefined;
+  if (state?.isExceeded === true) throw createRateLimitFailure("rate_limited", state);
+  return result;
+}
