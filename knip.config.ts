@@ -10,6 +10,7 @@ const config: KnipConfig = {
     "bench/servers/*.ts",
     "test/**/*.test.ts",
     "clients/typescript/src/{index,webhooks}.ts",
+    "clients/storefront/{storefront,vite.config}.ts",
     // test/mutation/main.ts passes this file to Stryker.
     "vitest.mutation.config.ts",
   ],
@@ -19,6 +20,7 @@ const config: KnipConfig = {
     "bench/**/*.ts",
     "soak/**/*.ts",
     "clients/typescript/src/**/*.ts",
+    "clients/storefront/*.ts",
     "*.ts",
   ],
   ignoreExportsUsedInFile: true,
