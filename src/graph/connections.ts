@@ -53,11 +53,15 @@ export const pageSizeDefault = 20;
 
 /**
  * How one page of a list is read: either the rows are sorted by an id column (and before it by a column of
- * numbers), or a function loads the page.
+ * numbers), or a function loads the page. Cursors that do not match `cursorPattern` are refused.
  */
-type Paging<Row> =
+type Paging<Row> = { readonly cursorPattern?: RegExp } & (
   | (KeysetOrder & { readonly isDescending?: boolean })
-  | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> };
+  | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
+);
+
+/** Matches the cursors of lists whose ids are numbers. */
+export const numericCursorPattern = /^\d{1,18}$/;
 
 type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly db: Database;
@@ -92,7 +96,9 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
   { db, query, ...paging }: ListSource<Tables, Name, Row>,
 ): Promise<ConnectionResult<Row>> {
   requirePageSize(args);
-  if ("sortColumn" in paging && paging.sortColumn !== undefined) requireSortedCursors(args);
+  const isSorted = "sortColumn" in paging && paging.sortColumn !== undefined;
+  const cursorPattern = paging.cursorPattern ?? (isSorted ? sortedCursorPattern : undefined);
+  if (cursorPattern !== undefined) requireCursors(args, cursorPattern);
   const found = await loadConnectionPage(args, (page) => loadPage(query, paging, page));
   return { ...found, totalCount: () => countRowsUpToLimit(query, db) };
 }
@@ -156,10 +162,10 @@ function requirePageSize({ first, last }: DefaultConnectionArguments): void {
   }
 }
 
-/** Refuses cursors of another order of the list. */
-function requireSortedCursors({ after, before }: DefaultConnectionArguments): void {
+/** Refuses cursors of another list, or of another order of the list. */
+function requireCursors({ after, before }: DefaultConnectionArguments, pattern: RegExp): void {
   for (const [name, value] of Object.entries({ after, before })) {
-    if (typeof value !== "string" || sortedCursorPattern.test(value)) continue;
+    if (typeof value !== "string" || pattern.test(value)) continue;
     throw failWithDetail("invalid_field", {
       in: "body",
       field: `/${name}`,

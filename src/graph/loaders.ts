@@ -64,6 +64,7 @@ import {
   type EventView,
   findDeliveryAttempts,
   findDeliveries,
+  findDeliveriesOfEvents,
   findInstallationEvents,
   findEventLogs,
   getInstallationEventKey,
@@ -147,6 +148,8 @@ export interface Loaders {
   readonly webhookLogs: DataLoader<string, EventLog>;
   readonly webhookEvents: DataLoader<InstallationEvent, EventView | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
+  /** The deliveries of an event to all installations, by event id. */
+  readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
   /** The stored body of a delivery, by delivery id. */
   readonly webhookBodies: DataLoader<string, DeliveryBody | null>;
   /** The attempts of a delivery, by delivery id. */
@@ -239,6 +242,8 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
     ),
   webhookDeliveries: ({ db, clock }) =>
     createNullableRowLoader((ids) => findDeliveries(db, ids, clock.now())),
+  deliveriesOfEvents: ({ db, clock }) =>
+    createRowListLoader("eventId", (ids) => findDeliveriesOfEvents(db, ids, clock.now())),
   webhookBodies: ({ db }) => createNullableRowLoader((ids) => findDeliveryBodies(db, ids)),
   webhookAttempts: ({ db }) => createRowListLoader("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
 };

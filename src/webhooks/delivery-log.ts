@@ -127,6 +127,13 @@ export async function findDeliveries(
   return new Map(deliveries.map((delivery) => [delivery.id, delivery]));
 }
 
+/** Finds the deliveries of events to all installations, oldest first. */
+export const findDeliveriesOfEvents = (
+  reader: DatabaseReader,
+  eventIds: readonly string[],
+  now: Date,
+): Promise<DeliveryView[]> => selectDeliveries(reader, sql`d.event_id = any(${eventIds}::text[])`, now);
+
 /** Finds the attempts of the deliveries, by delivery and in the order of attempts. */
 export function findDeliveryAttempts(
   reader: DatabaseReader,

@@ -41,6 +41,10 @@ export const roleCalls: Readonly<Record<string, string>> = {
   product: `product(id: ${id}) { id }`,
   variant: `variant(id: ${id}) { id }`,
   products: "products { totalCount }",
+  stockMovements: "stockMovements { totalCount }",
+  priceHistory: "priceHistory { totalCount }",
+  promotionRedemptions: "promotionRedemptions { totalCount }",
+  events: "events { totalCount }",
   categories: "categories { totalCount }",
   merchantCreate:
     'merchantCreate(input: { slug: "lindenhof", name: "x", mode: TEST, defaultLocale: "en", ' +

@@ -1,29 +1,12 @@
 /**
- * Lists of a merchant's products and categories. Most lists are returned as queries, which the caller pages
- * or counts.
+ * Lists of a merchant's published products and categories. The list of categories is returned as a query,
+ * which the caller pages or counts.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { CategoryTable, Tables } from "#database/tables.ts";
 
 export type CategoryRow = Selectable<CategoryTable>;
-
-interface ProductFilter {
-  /** Id of the merchant whose products are listed; null to list the products of all merchants. */
-  readonly merchantId: string | null;
-  readonly status?: "draft" | "published" | "archived" | null | undefined;
-}
-
-export function buildProductListQuery(
-  reader: DatabaseReader,
-  { merchantId, status }: ProductFilter,
-): SelectQueryBuilder<Tables, "product", { id: string }> {
-  return reader
-    .selectFrom("product")
-    .select("product.id")
-    .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""))
-    .$if(typeof status === "string", (query) => query.where("status", "=", status ?? "draft"));
-}
 
 export function buildCategoryListQuery(
   reader: DatabaseReader,

@@ -1,5 +1,5 @@
 /** Graph types and queries of a merchant's products in every status and locale, and of its categories. */
-import { buildCategoryListQuery, buildProductListQuery } from "#commerce/catalog/catalog-lists.ts";
+import { buildCategoryListQuery } from "#commerce/catalog/catalog-lists.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { loadConnection, createConnectionTypeOptions, computeConnectionCost } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
@@ -146,31 +146,6 @@ builder.queryFields((t) => ({
       return product !== null && (owner === null || product.merchant.id === owner) ? product : null;
     },
   }),
-  products: t.connection(
-    {
-      type: ProductRef,
-      description: "The products of all merchants that the token may read, oldest first.",
-      complexity: computeConnectionCost,
-      authScopes: { callers: merchantReaders },
-      args: {
-        status: t.arg({ type: ProductStatusEnum, description: "Returns only products with this status." }),
-      },
-      resolve: async (_root, { status, ...args }, context) => {
-        const query = buildProductListQuery(context.db, { merchantId: getCallerMerchantId(context), status });
-        const page = await loadConnection(args, { db: context.db, query, column: "product.id" });
-        const loaded = await Promise.all(
-          page.edges.map(({ node }) => context.loaders.products.load(node.id)),
-        );
-        return {
-          ...page,
-          edges: page.edges.flatMap(({ cursor }, index) =>
-            loaded[index] ? [{ cursor, node: loaded[index] }] : [],
-          ),
-        };
-      },
-    },
-    ...createConnectionTypeOptions("Product", "products"),
-  ),
 }));
 
 builder.queryFields((t) => ({

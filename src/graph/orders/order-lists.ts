@@ -12,6 +12,7 @@ import {
   getListMerchantId,
   merchantReaders,
 } from "#graph/context.ts";
+import { requirePeriod } from "#graph/list-arguments.ts";
 import { type GraphOrder, OrderRef } from "#graph/refs.ts";
 import {
   OrderFulfillmentStatusEnum,
@@ -109,7 +110,7 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: async (_root, { sort, ...args }, context) => {
-        requirePeriod(args.placedFrom, args.placedTo);
+        requirePeriod("placed", args);
         requireCurrencyForTotals(sort, args);
         const filter = {
           ...args,
@@ -137,17 +138,6 @@ builder.queryFields((t) => ({
     ...createConnectionTypeOptions("Order", "orders"),
   ),
 }));
-
-/** Refuses a period that ends before it begins. */
-function requirePeriod(from: Date | null | undefined, to: Date | null | undefined): void {
-  if (!from || !to || from < to) return;
-  throw failWithDetail("invalid_field", {
-    in: "body",
-    field: "/placedTo",
-    code: "too_small",
-    message: `"placedTo" must be after "placedFrom".`,
-  });
-}
 
 interface TotalArgs {
   readonly currency?: string | null | undefined;

@@ -7,7 +7,6 @@ import {
 } from "#commerce/orders/find-orders.ts";
 import { selectOrderPartIds } from "#commerce/orders/list-orders.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
-import { failWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
@@ -16,6 +15,7 @@ import {
   loadConnection,
 } from "#graph/connections.ts";
 import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
 import { FulfillmentRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
@@ -26,20 +26,7 @@ import {
 } from "./order-enums.ts";
 
 /** Arguments of all lists of order parts, in addition to the status. */
-const partListArgs = builder.args((t) => ({
-  merchantId: t.id({
-    description:
-      "The id of the merchant. If left out, a token of the platform gets the entries of all merchants.",
-  }),
-  createdFrom: t.field({
-    type: "DateTime",
-    description: "Lists only entries that were created at this time or later.",
-  }),
-  createdTo: t.field({
-    type: "DateTime",
-    description: "Lists only entries that were created before this time, which must be after `createdFrom`.",
-  }),
-}));
+const partListArgs = { ...listMerchantArgs, ...createdPeriodArgs };
 
 interface PartListArgs {
   readonly merchantId?: string | null | undefined;
@@ -158,7 +145,7 @@ async function loadParts<Parts extends keyof OrderPartViewsByKind>(
   args: PartListArgs & DefaultConnectionArguments,
   { part, parts, findWithoutOrder }: PartList<Parts>,
 ): Promise<ConnectionResult<OrderPartViewsByKind[Parts]>> {
-  requireCreationPeriod(args);
+  requirePeriod("created", args);
   const query = selectOrderPartIds(context.db, {
     ...args,
     part,
@@ -182,14 +169,4 @@ async function loadParts<Parts extends keyof OrderPartViewsByKind>(
       return view === undefined ? [] : [{ cursor, node: view }];
     }),
   };
-}
-
-function requireCreationPeriod({ createdFrom, createdTo }: PartListArgs): void {
-  if (!createdFrom || !createdTo || createdFrom < createdTo) return;
-  throw failWithDetail("invalid_field", {
-    in: "body",
-    field: "/createdTo",
-    code: "too_small",
-    message: `"createdTo" must be after "createdFrom".`,
-  });
 }

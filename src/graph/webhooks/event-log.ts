@@ -3,14 +3,30 @@
  * for deliveries.
  */
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integratorCallers, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
+import {
+  type GraphContext,
+  integratorCallers,
+  getCallerMerchantId,
+  getListMerchantId,
+  merchantReaders,
+} from "#graph/context.ts";
 import { listEventCatalogue, eventTypeNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
+import { failWithDetail } from "#foundation/failure.ts";
+import { toSafeId } from "#foundation/ids.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { selectMerchantDeliveryIds } from "#webhooks/event-lists.ts";
+import {
+  loadConnection,
+  computeConnectionCost,
+  type ConnectionResult,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import { type EventLog, type EventView } from "#webhooks/delivery-log.ts";
 import { selectDeliveryIds, findDeliveryPage } from "#webhooks/delivery-pages.ts";
-import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
+import { type DeliveryStatus, eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
 const StabilityEnum = defineEnum("EventStability", {
@@ -53,7 +69,7 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
   }),
 });
 
-const EventSubjectRef = builder.objectRef<EventView["subject"]>("EventSubject").implement({
+export const EventSubjectRef = builder.objectRef<EventView["subject"]>("EventSubject").implement({
   description: "The object that an event is about.",
   fields: (t) => ({
     type: t.exposeString("type", { description: "The type of the object, for example cart or order." }),
@@ -100,24 +116,21 @@ builder.queryFields((t) => ({
   webhookDeliveries: t.connection(
     {
       type: WebhookDeliveryRef,
-      description: "The deliveries to an endpoint, oldest first. Also works for deleted endpoints.",
+      description:
+        "Lists the deliveries to one endpoint, also if it is deleted, or to all endpoints, oldest first.",
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {
-        endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }),
+        ...listMerchantArgs,
+        ...createdPeriodArgs,
+        endpointId: t.arg.id({
+          description:
+            "Lists only deliveries to the endpoint with this id, `whe_…`. Not allowed together with a period.",
+        }),
         status: t.arg({ type: DeliveryStatusEnum, description: "Returns only deliveries with this status." }),
       },
-      resolve: async (_root, { endpointId, status, ...args }, context) => {
-        const filter = {
-          merchantId: getCallerMerchantId(context),
-          endpointId: isTextWithoutForbiddenCharacters(endpointId) ? endpointId : "",
-          status: status ?? null,
-        };
-        const { edges, ...rest } = await loadConnection(args, {
-          db: context.db,
-          query: selectDeliveryIds(context.db, filter),
-          loadPage: (page) => findDeliveryPage(context.db, filter, page),
-        });
+      resolve: async (_root, args, context) => {
+        const { edges, ...rest } = await loadDeliveryIds(args, context);
         const deliveries = await Promise.all(
           edges.map(({ node }) => context.loaders.webhookDeliveries.load(node.id)),
         );
@@ -133,6 +146,42 @@ builder.queryFields((t) => ({
     ...createConnectionTypeOptions("WebhookDelivery", "deliveries"),
   ),
 }));
+
+interface DeliveryListArgs extends DefaultConnectionArguments {
+  readonly merchantId?: string | null | undefined;
+  readonly endpointId?: string | null | undefined;
+  readonly status?: DeliveryStatus | null | undefined;
+  readonly createdFrom?: Date | null | undefined;
+  readonly createdTo?: Date | null | undefined;
+}
+
+/** Loads the ids of one page of deliveries: to one endpoint, or to all endpoints of a merchant. */
+function loadDeliveryIds(
+  { endpointId, status, ...args }: DeliveryListArgs,
+  context: GraphContext,
+): Promise<ConnectionResult<{ readonly id: string }>> {
+  requirePeriod("created", args);
+  const merchantId = getListMerchantId(context, args.merchantId);
+  if (typeof endpointId !== "string")
+    return loadConnection(args, {
+      db: context.db,
+      query: selectMerchantDeliveryIds(context.db, { ...args, merchantId, status: status ?? null }),
+      column: "webhook_delivery.id",
+    });
+  if (args.createdFrom instanceof Date || args.createdTo instanceof Date)
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/endpointId",
+      code: "not_allowed",
+      message: '"endpointId" is not allowed together with "createdFrom" or "createdTo".',
+    });
+  const filter = { merchantId, endpointId: toSafeId(endpointId), status: status ?? null };
+  return loadConnection(args, {
+    db: context.db,
+    query: selectDeliveryIds(context.db, filter),
+    loadPage: (page) => findDeliveryPage(context.db, filter, page),
+  });
+}
 
 const WebhookLog = builder.objectRef<{ readonly installationId: string }>("WebhookLog");
 

@@ -1,0 +1,88 @@
+/** The price history: all prices that variants have and had, newest first, page by page. */
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import type { KeysetPage } from "#database/sql-fragments.ts";
+import type { Tables } from "#database/tables.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { toSafeId } from "#foundation/ids.ts";
+
+export interface PriceHistoryFilter {
+  /** The merchant whose prices are selected; null selects the prices of all merchants. */
+  readonly merchantId: string | null;
+  readonly variantId?: string | null | undefined;
+  readonly marketId?: string | null | undefined;
+  /** Start of the period in which the selected prices became valid; the start itself is included. */
+  readonly startedFrom?: Date | null | undefined;
+  /** End of the period in which the selected prices became valid; the end itself is excluded. */
+  readonly startedTo?: Date | null | undefined;
+}
+
+export interface PriceHistoryRow {
+  /** The position of the price in the history: start in microseconds since 1970, variant and market. */
+  readonly id: string;
+  readonly variantId: string;
+  readonly marketId: string;
+  readonly currency: string;
+  readonly amountMinor: number;
+  readonly compareAtMinor: number | null;
+  readonly validFrom: Date;
+  /** When the price ended; null if it has no end yet. */
+  readonly validUntil: Date | null;
+}
+
+type PriceQuery = SelectQueryBuilder<Tables, "price" | "market", PriceHistoryRow>;
+
+/** Matches the `id` of a row, which is also its cursor. */
+export const priceCursorPattern = /^\d{1,17}:\w{1,64}:\w{1,64}$/;
+
+/** Selects prices without an order, for counting them. */
+export function selectPrices(
+  reader: DatabaseReader,
+  { merchantId, variantId, marketId, startedFrom, startedTo }: PriceHistoryFilter,
+): PriceQuery {
+  let list = reader
+    .selectFrom("price")
+    .innerJoin("market", "market.id", "price.marketId")
+    .select([
+      "price.variantId",
+      "price.marketId",
+      "market.currency",
+      "price.amountMinor",
+      "price.compareAtMinor",
+      "price.validFrom",
+      "price.validUntil",
+    ])
+    .select(
+      sql<string>`concat_ws(':', (extract(epoch from price.valid_from) * 1000000)::bigint, price.variant_id,
+        price.market_id)`.as("id"),
+    );
+  if (merchantId !== null) list = list.where("price.merchantId", "=", merchantId);
+  if (typeof variantId === "string") list = list.where("price.variantId", "=", toSafeId(variantId));
+  if (typeof marketId === "string") list = list.where("price.marketId", "=", toSafeId(marketId));
+  if (startedFrom instanceof Date) list = list.where("price.validFrom", ">=", startedFrom);
+  if (startedTo instanceof Date) list = list.where("price.validFrom", "<", startedTo);
+  return list;
+}
+
+/** Converts a cursor to the row of values after which, or before which, a page begins. */
+function position(cursor: string): RawBuilder<unknown> {
+  const [micros = "", variantId = "", marketId = ""] = cursor.split(":");
+  return sql`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${variantId}, ${marketId})`;
+}
+
+/** Loads one page of prices, newest first. Cursors must match `priceCursorPattern`. */
+export function findPricePage(
+  query: PriceQuery,
+  { after, before, limit, isInverted }: KeysetPage,
+): Promise<PriceHistoryRow[]> {
+  const key = sql`(price.valid_from, price.variant_id, price.market_id)`;
+  let page = query;
+  if (after !== undefined) page = page.where(sql<boolean>`${key} < ${position(after)}`);
+  if (before !== undefined) page = page.where(sql<boolean>`${key} > ${position(before)}`);
+  const direction = isInverted ? "asc" : "desc";
+  return page
+    .orderBy("price.validFrom", direction)
+    .orderBy("price.variantId", direction)
+    .orderBy("price.marketId", direction)
+    .limit(limit)
+    .execute();
+}

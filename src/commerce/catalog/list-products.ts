@@ -1,0 +1,62 @@
+/** Selects the ids of a merchant's products for lists, with filters. */
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import type { Tables } from "#database/tables.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { toSafeId } from "#foundation/ids.ts";
+
+/** Whether at least one variant of a product has free units, few free units, or none. */
+export type ProductStockFilter = "in_stock" | "low_stock" | "out_of_stock";
+
+export interface ProductFilter {
+  /** The merchant whose products are selected; null selects the products of all merchants. */
+  readonly merchantId: string | null;
+  readonly status?: "draft" | "published" | "archived" | null | undefined;
+  /** A category. Products of the categories below it are selected too. */
+  readonly categoryId?: string | null | undefined;
+  readonly brand?: string | null | undefined;
+  readonly stock?: ProductStockFilter | null | undefined;
+  /** Start of the period of the products' last changes; the start itself is included. */
+  readonly updatedFrom?: Date | null | undefined;
+  /** End of the period of the products' last changes; the end itself is excluded. */
+  readonly updatedTo?: Date | null | undefined;
+}
+
+const freeUnits = sql`sl.on_hand - sl.reserved`;
+
+/**
+ * SQL conditions on the free units of a variant. The conditions for few and for no units repeat the condition
+ * of the partial index `stock_level_low`.
+ */
+const stockConditions: Readonly<Record<ProductStockFilter, RawBuilder<boolean>>> = {
+  in_stock: sql`${freeUnits} > 0`,
+  low_stock: sql`${freeUnits} <= sl.low_stock_threshold and ${freeUnits} > 0`,
+  out_of_stock: sql`${freeUnits} <= sl.low_stock_threshold and ${freeUnits} <= 0`,
+};
+
+const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuilder<boolean> => {
+  const isOwned = merchantId === null ? sql`true` : sql`sl.merchant_id = ${merchantId}`;
+  return sql<boolean>`product.id in (select v.product_id from stock_level sl join variant v
+    on v.id = sl.variant_id where ${isOwned} and ${stockConditions[stock]})`;
+};
+
+const isInCategory = (categoryId: string): RawBuilder<boolean> => sql<boolean>`product.id in (
+  with recursive below as (
+    select id from category where id = ${toSafeId(categoryId)}
+    union select c.id from category c join below b on c.parent_id = b.id)
+  select pc.product_id from product_category pc join below b on b.id = pc.category_id)`;
+
+/** Selects product ids. The caller adds the order and limit, or counts the rows. */
+export function selectProductIds(
+  reader: DatabaseReader,
+  { merchantId, status, categoryId, brand, stock, updatedFrom, updatedTo }: ProductFilter,
+): SelectQueryBuilder<Tables, "product", { id: string }> {
+  let list = reader.selectFrom("product").select("product.id");
+  if (merchantId !== null) list = list.where("product.merchantId", "=", merchantId);
+  if (typeof status === "string") list = list.where("product.status", "=", status);
+  if (typeof categoryId === "string") list = list.where(isInCategory(categoryId));
+  if (typeof brand === "string") list = list.where("product.brand", "=", brand);
+  if (typeof stock === "string") list = list.where(hasStock(stock, merchantId));
+  if (updatedFrom instanceof Date) list = list.where("product.updatedAt", ">=", updatedFrom);
+  if (updatedTo instanceof Date) list = list.where("product.updatedAt", "<", updatedTo);
+  return list;
+}

@@ -1,0 +1,53 @@
+/** Selects stock movements for lists, with filters. */
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Tables } from "#database/tables.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { toSafeId } from "#foundation/ids.ts";
+
+export type StockMovementReason =
+  | "received"
+  | "correction"
+  | "damaged"
+  | "lost"
+  | "returned"
+  | "sold"
+  | "canceled";
+
+export interface StockMovementFilter {
+  /** The merchant whose movements are selected; null selects the movements of all merchants. */
+  readonly merchantId: string | null;
+  readonly variantId?: string | null | undefined;
+  readonly reason?: StockMovementReason | null | undefined;
+  /** Start of the period in which the movements happened; the start itself is included. */
+  readonly createdFrom?: Date | null | undefined;
+  /** End of the period in which the movements happened; the end itself is excluded. */
+  readonly createdTo?: Date | null | undefined;
+}
+
+export interface StockMovementRow {
+  /** The number of the movement; a later movement has a higher number. */
+  readonly id: string;
+  readonly variantId: string;
+  readonly delta: number;
+  readonly onHandAfter: number;
+  readonly reason: StockMovementReason;
+  readonly note: string | null;
+  readonly createdAt: Date;
+}
+
+/** Selects stock movements. The caller adds the order and limit, or counts the rows. */
+export function selectStockMovements(
+  reader: DatabaseReader,
+  { merchantId, variantId, reason, createdFrom, createdTo }: StockMovementFilter,
+): SelectQueryBuilder<Tables, "stockMovement", StockMovementRow> {
+  let list = reader
+    .selectFrom("stockMovement")
+    .select(sql<string>`stock_movement.id::text`.as("id"))
+    .select(["variantId", "delta", "onHandAfter", "reason", "note", "createdAt"]);
+  if (merchantId !== null) list = list.where("merchantId", "=", merchantId);
+  if (typeof variantId === "string") list = list.where("variantId", "=", toSafeId(variantId));
+  if (typeof reason === "string") list = list.where("reason", "=", reason);
+  if (createdFrom instanceof Date) list = list.where("createdAt", ">=", createdFrom);
+  if (createdTo instanceof Date) list = list.where("createdAt", "<", createdTo);
+  return list;
+}

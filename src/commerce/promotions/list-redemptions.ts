@@ -1,0 +1,52 @@
+/** Selects redemptions for lists: uses of promotions by orders. */
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Tables } from "#database/tables.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { toSafeId } from "#foundation/ids.ts";
+
+export interface RedemptionFilter {
+  /** The merchant whose redemptions are selected; null selects the redemptions of all merchants. */
+  readonly merchantId: string | null;
+  readonly promotionId?: string | null | undefined;
+  readonly orderId?: string | null | undefined;
+  /** Start of the period in which the orders were placed; the start itself is included. */
+  readonly redeemedFrom?: Date | null | undefined;
+  /** End of the period in which the orders were placed; the end itself is excluded. */
+  readonly redeemedTo?: Date | null | undefined;
+}
+
+export interface RedemptionRow {
+  /** The number of the redemption; a later checkout has a higher number. */
+  readonly id: string;
+  readonly promotionId: string;
+  /** The promotion code that the buyer entered; null if the promotion applied automatically. */
+  readonly code: string | null;
+  readonly orderId: string;
+  readonly buyerReference: string | null;
+  readonly redeemedAt: Date;
+  /** When the use was given back because the whole order was canceled; null if it was not. */
+  readonly restoredAt: Date | null;
+}
+
+/** Selects redemptions. The caller adds the order and limit, or counts the rows. */
+export function selectRedemptions(
+  reader: DatabaseReader,
+  { merchantId, promotionId, orderId, redeemedFrom, redeemedTo }: RedemptionFilter,
+): SelectQueryBuilder<Tables, "promotionUse" | "promotionCode", RedemptionRow> {
+  let list = reader
+    .selectFrom("promotionUse")
+    .leftJoin("promotionCode", "promotionCode.id", "promotionUse.promotionCodeId")
+    .select(sql<string>`promotion_use.id::text`.as("id"))
+    .select(["promotionUse.promotionId", "promotionCode.code", "promotionUse.buyerReference"])
+    .select(sql<string>`promotion_use.order_id`.as("orderId"))
+    .select(sql<Date>`promotion_use.redeemed_at`.as("redeemedAt"))
+    .select("promotionUse.restoredAt")
+    .where("promotionUse.redeemedAt", "is not", null);
+  if (merchantId !== null) list = list.where("promotionUse.merchantId", "=", merchantId);
+  if (typeof promotionId === "string")
+    list = list.where("promotionUse.promotionId", "=", toSafeId(promotionId));
+  if (typeof orderId === "string") list = list.where("promotionUse.orderId", "=", toSafeId(orderId));
+  if (redeemedFrom instanceof Date) list = list.where("promotionUse.redeemedAt", ">=", redeemedFrom);
+  if (redeemedTo instanceof Date) list = list.where("promotionUse.redeemedAt", "<", redeemedTo);
+  return list;
+}

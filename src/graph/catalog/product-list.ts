@@ -1,0 +1,79 @@
+/** The list of a merchant's products in any status, with filters. */
+import { z } from "zod";
+import { type ProductStockFilter, selectProductIds } from "#commerce/catalog/list-products.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { ProductRef } from "#graph/refs.ts";
+import { ProductStatusEnum } from "./admin-products.ts";
+
+const ProductStockEnum = defineEnum<ProductStockFilter>("ProductStock", {
+  description:
+    "A condition on the stock of a product. Free units are the units on hand minus the reserved units. A " +
+    "product with several variants can meet several conditions.",
+  values: {
+    in_stock: "At least one variant has free units.",
+    low_stock: "At least one variant has free units, but at most as many as its `lowStockThreshold`.",
+    out_of_stock: "At least one variant has no free unit.",
+  },
+});
+
+builder.queryField("products", (t) =>
+  t.connection(
+    {
+      type: ProductRef,
+      description: "Lists products in any status, oldest first or newest first.",
+      complexity: computeConnectionCost,
+      authScopes: { callers: merchantReaders },
+      args: {
+        ...listMerchantArgs,
+        status: t.arg({ type: ProductStatusEnum, description: "Lists only products with this status." }),
+        categoryId: t.arg.id({
+          description:
+            "Lists only products of the category with this id, `cat_…`, or of a category below it.",
+        }),
+        brand: t.arg.string({
+          description: "Lists only products of this brand, in the same spelling.",
+          validate: z.string().max(200),
+        }),
+        stock: t.arg({
+          type: ProductStockEnum,
+          description: "Lists only products whose stock meets this condition.",
+        }),
+        updatedFrom: t.arg({
+          type: "DateTime",
+          description: "Lists only products whose last change was at this time or later.",
+        }),
+        updatedTo: t.arg({
+          type: "DateTime",
+          description: "Lists only products whose last change was before this time, after `updatedFrom`.",
+        }),
+        newestFirst: t.arg.boolean({
+          description: "True to list the product that was created last first; false by default.",
+        }),
+      },
+      resolve: async (_root, { newestFirst, ...args }, context) => {
+        requirePeriod("updated", args);
+        const filter = { ...args, merchantId: getListMerchantId(context, args.merchantId) };
+        const page = await loadConnection(args, {
+          db: context.db,
+          query: selectProductIds(context.db, filter),
+          column: "product.id",
+          isDescending: newestFirst === true,
+        });
+        const products = await Promise.all(
+          page.edges.map(({ node }) => context.loaders.products.load(node.id)),
+        );
+        return {
+          ...page,
+          edges: page.edges.flatMap(({ cursor }, index) => {
+            const node = products[index];
+            return node === null || node === undefined ? [] : [{ cursor, node }];
+          }),
+        };
+      },
+    },
+    ...createConnectionTypeOptions("Product", "products"),
+  ),
+);

@@ -1,0 +1,154 @@
+/** The lists of stock movements and of prices: how the stock and the prices of variants changed. */
+import {
+  findPricePage,
+  priceCursorPattern,
+  type PriceHistoryRow,
+  selectPrices,
+} from "#commerce/catalog/list-prices.ts";
+import {
+  selectStockMovements,
+  type StockMovementReason,
+  type StockMovementRow,
+} from "#commerce/inventory/list-movements.ts";
+import { createMoney } from "#foundation/money.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadConnection,
+  numericCursorPattern,
+} from "#graph/connections.ts";
+import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { MoneyRef } from "#graph/refs.ts";
+
+const StockMovementReasonEnum = defineEnum<StockMovementReason>("StockMovementReason", {
+  description: "Why the stock of a variant changed.",
+  values: {
+    received: "New units arrived.",
+    correction: "The number of units was corrected, for example after counting.",
+    damaged: "Units were damaged.",
+    lost: "Units were lost.",
+    returned: "A buyer returned units that can be sold again.",
+    sold: "Units left the warehouse with an order.",
+    canceled: "Units of a canceled fulfillment came back into the stock.",
+  },
+});
+
+const StockMovementType = builder.objectRef<StockMovementRow>("StockMovement").implement({
+  description: "A change of the number of units of a variant on hand.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The number of the movement, unique in the service." }),
+    variantId: t.exposeID("variantId", { description: "The id of the variant, `var_…`." }),
+    delta: t.exposeInt("delta", {
+      description: "The number of units that were added; negative if units were removed.",
+    }),
+    onHandAfter: t.exposeInt("onHandAfter", {
+      description: "The number of units on hand after the movement.",
+    }),
+    reason: t.expose("reason", { type: StockMovementReasonEnum, description: "Why the stock changed." }),
+    note: t.string({
+      nullable: true,
+      description:
+        "A note about the movement, for example the number of an order; null if there is none. Hidden from " +
+        "analysts.",
+      resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the stock changed." }),
+  }),
+});
+
+const PriceHistoryEntryType = builder.objectRef<PriceHistoryRow>("PriceHistoryEntry").implement({
+  description: "A price that a variant has or had in a market.",
+  fields: (t) => ({
+    variantId: t.exposeID("variantId", { description: "The id of the variant, `var_…`." }),
+    marketId: t.exposeID("marketId", { description: "The id of the market, `mkt_…`." }),
+    amount: t.field({
+      type: MoneyRef,
+      description: "The price of one unit in the market's currency.",
+      resolve: ({ amountMinor, currency }) => createMoney(amountMinor, currency),
+    }),
+    compareAt: t.field({
+      type: MoneyRef,
+      nullable: true,
+      description: "The price before a reduction; null if the price was not reduced.",
+      resolve: ({ compareAtMinor, currency }) =>
+        compareAtMinor === null ? null : createMoney(compareAtMinor, currency),
+    }),
+    validFrom: t.expose("validFrom", { type: "DateTime", description: "When the price became valid." }),
+    validUntil: t.expose("validUntil", {
+      type: "DateTime",
+      nullable: true,
+      description: "When the price ended; null if it has no end yet.",
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  stockMovements: t.connection(
+    {
+      type: StockMovementType,
+      description: "Lists changes of the stock of variants, newest first.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...listMerchantArgs,
+        ...createdPeriodArgs,
+        variantId: t.arg.id({ description: "Lists only movements of the variant with this id, `var_…`." }),
+        reason: t.arg({
+          type: StockMovementReasonEnum,
+          description: "Lists only movements with this reason.",
+        }),
+      },
+      resolve: (_root, args, context) => {
+        requirePeriod("created", args);
+        return loadConnection(args, {
+          db: context.db,
+          query: selectStockMovements(context.db, {
+            ...args,
+            merchantId: getListMerchantId(context, args.merchantId),
+          }),
+          column: "stock_movement.id",
+          isDescending: true,
+          cursorPattern: numericCursorPattern,
+        });
+      },
+    },
+    ...createConnectionTypeOptions("StockMovement", "stock movements"),
+  ),
+  priceHistory: t.connection(
+    {
+      type: PriceHistoryEntryType,
+      description: "Lists the present and former prices of variants, the price that became valid last first.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...listMerchantArgs,
+        variantId: t.arg.id({ description: "Lists only prices of the variant with this id, `var_…`." }),
+        marketId: t.arg.id({ description: "Lists only prices in the market with this id, `mkt_…`." }),
+        startedFrom: t.arg({
+          type: "DateTime",
+          description: "Lists only prices that became valid at this time or later.",
+        }),
+        startedTo: t.arg({
+          type: "DateTime",
+          description: "Lists only prices that became valid before this time, after `startedFrom`.",
+        }),
+      },
+      resolve: (_root, args, context) => {
+        requirePeriod("started", args);
+        const query = selectPrices(context.db, {
+          ...args,
+          merchantId: getListMerchantId(context, args.merchantId),
+        });
+        return loadConnection(args, {
+          db: context.db,
+          query,
+          loadPage: (page) => findPricePage(query, page),
+          cursorPattern: priceCursorPattern,
+        });
+      },
+    },
+    ...createConnectionTypeOptions("PriceHistoryEntry", "prices"),
+  ),
+}));

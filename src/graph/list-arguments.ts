@@ -1,0 +1,40 @@
+/** Arguments that many lists of the graph share: the merchant, and a period. */
+import { failWithDetail } from "#foundation/failure.ts";
+import { builder } from "./builder.ts";
+
+/** The argument with which callers of the platform name the merchant of a list. */
+export const listMerchantArgs = builder.args((t) => ({
+  merchantId: t.id({
+    description:
+      "The id of the merchant. If left out, a token of the platform gets the entries of all merchants.",
+  }),
+}));
+
+/** The arguments of lists whose entries can be selected by the time at which they were created. */
+export const createdPeriodArgs = builder.args((t) => ({
+  createdFrom: t.field({
+    type: "DateTime",
+    description: "Lists only entries that were created at this time or later.",
+  }),
+  createdTo: t.field({
+    type: "DateTime",
+    description: "Lists only entries that were created before this time, which must be after `createdFrom`.",
+  }),
+}));
+
+type Period<Name extends string> = Readonly<
+  Partial<Record<`${Name}From` | `${Name}To`, Date | null | undefined>>
+>;
+
+/** Refuses a period that ends before it begins. `name` is the beginning of both arguments' names. */
+export function requirePeriod<Name extends string>(name: Name, args: Period<Name>): void {
+  const from = args[`${name}From`];
+  const to = args[`${name}To`];
+  if (!(from instanceof Date) || !(to instanceof Date) || from < to) return;
+  throw failWithDetail("invalid_field", {
+    in: "body",
+    field: `/${name}To`,
+    code: "too_small",
+    message: `"${name}To" must be after "${name}From".`,
+  });
+}

@@ -1,0 +1,75 @@
+/** The list of redemptions: the uses of promotions by orders. */
+import { type RedemptionRow, selectRedemptions } from "#commerce/promotions/list-redemptions.ts";
+import { builder } from "#graph/builder.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadConnection,
+  numericCursorPattern,
+} from "#graph/connections.ts";
+import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+
+const PromotionRedemptionType = builder.objectRef<RedemptionRow>("PromotionRedemption").implement({
+  description: "The use of a promotion by an order.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The number of the redemption, unique in the service." }),
+    promotionId: t.exposeID("promotionId", { description: "The id of the promotion, `prm_…`." }),
+    code: t.exposeString("code", {
+      nullable: true,
+      description: "The promotion code that the buyer entered; null if the promotion applied automatically.",
+    }),
+    orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
+    buyerReference: t.string({
+      nullable: true,
+      description:
+        "The frontend's reference of the buyer; null if the buyer is a guest. Hidden from analysts.",
+      resolve: ({ buyerReference }, _args, context) => hideFromAnalysts(buyerReference, context),
+    }),
+    redeemedAt: t.expose("redeemedAt", { type: "DateTime", description: "When the order was placed." }),
+    restoredAt: t.expose("restoredAt", {
+      type: "DateTime",
+      nullable: true,
+      description:
+        "When the use was given back, because the whole order was canceled; null if it was not given back.",
+    }),
+  }),
+});
+
+builder.queryField("promotionRedemptions", (t) =>
+  t.connection(
+    {
+      type: PromotionRedemptionType,
+      description: "Lists uses of promotions by orders, newest first.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...listMerchantArgs,
+        promotionId: t.arg.id({ description: "Lists only uses of the promotion with this id, `prm_…`." }),
+        orderId: t.arg.id({ description: "Lists only uses by the order with this id, `ord_…`." }),
+        redeemedFrom: t.arg({
+          type: "DateTime",
+          description: "Lists only uses by orders that were placed at this time or later.",
+        }),
+        redeemedTo: t.arg({
+          type: "DateTime",
+          description: "Lists only uses by orders that were placed before this time, after `redeemedFrom`.",
+        }),
+      },
+      resolve: (_root, args, context) => {
+        requirePeriod("redeemed", args);
+        return loadConnection(args, {
+          db: context.db,
+          query: selectRedemptions(context.db, {
+            ...args,
+            merchantId: getListMerchantId(context, args.merchantId),
+          }),
+          column: "promotion_use.id",
+          isDescending: true,
+          cursorPattern: numericCursorPattern,
+        });
+      },
+    },
+    ...createConnectionTypeOptions("PromotionRedemption", "redemptions"),
+  ),
+);

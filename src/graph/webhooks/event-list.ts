@@ -1,0 +1,85 @@
+/** The list of a merchant's events, of all installations. */
+import { findAllowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
+import { builder } from "#graph/builder.ts";
+import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { WebhookDeliveryRef } from "#graph/refs.ts";
+import { eventTypeNames } from "#webhooks/event-catalogue.ts";
+import { type EventSummary, findEventSummaries, selectEventIds } from "#webhooks/event-lists.ts";
+import { EventSubjectRef } from "./event-log.ts";
+
+const MerchantEventType = builder.objectRef<EventSummary>("MerchantEvent").implement({
+  description: "An event about an object of a merchant. Events are stored for 30 days.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The event's id, `evt_…`, sent in the header webhook-id." }),
+    merchantId: t.exposeID("merchantId", { description: "The id of the merchant, `mer_…`." }),
+    type: t.exposeString("type", { description: "The event's type, a name of the event catalogue." }),
+    occurredAt: t.expose("occurredAt", { type: "DateTime", description: "When the event occurred." }),
+    subject: t.expose("subject", {
+      type: EventSubjectRef,
+      description: "The object that the event is about.",
+    }),
+    deliveries: t.field({
+      type: [WebhookDeliveryRef],
+      description:
+        "The deliveries of the event to the endpoints of all installations, oldest first, including replays.",
+      complexity: { multiplier: 10 },
+      resolve: ({ id }, _args, { loaders }) => loaders.deliveriesOfEvents.load(id),
+    }),
+  }),
+});
+
+builder.queryField("events", (t) =>
+  t.connection(
+    {
+      type: MerchantEventType,
+      description: "Lists events, newest first, whether an endpoint receives them or not.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        ...listMerchantArgs,
+        ...createdPeriodArgs,
+        type: t.arg.string({
+          description:
+            "Lists only events of this type, a name of the event catalogue such as `cart.updated`.",
+        }),
+        subjectId: t.arg.id({
+          description: "Lists only events about the object with this id, for example a cart or an order.",
+        }),
+      },
+      resolve: async (_root, args, context) => {
+        requirePeriod("created", args);
+        if (typeof args.type === "string")
+          requireNoFaults(
+            findAllowedValueFaults("/type", args.type, { allowed: eventTypeNames, noun: "event type" }),
+          );
+        const page = await loadConnection(args, {
+          db: context.db,
+          query: selectEventIds(context.db, {
+            ...args,
+            merchantId: getListMerchantId(context, args.merchantId),
+          }),
+          column: "event.id",
+          isDescending: true,
+        });
+        const events = new Map(
+          (
+            await findEventSummaries(
+              context.db,
+              page.edges.map(({ node }) => node.id),
+            )
+          ).map((event) => [event.id, event]),
+        );
+        return {
+          ...page,
+          edges: page.edges.flatMap(({ cursor, node: { id } }) => {
+            const node = events.get(id);
+            return node === undefined ? [] : [{ cursor, node }];
+          }),
+        };
+      },
+    },
+    ...createConnectionTypeOptions("MerchantEvent", "events"),
+  ),
+);

@@ -1,0 +1,86 @@
+/** Selects events and deliveries of all endpoints of a merchant for lists, and reads events by id. */
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Tables } from "#database/tables.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { getLowestIdAtTime, toSafeId } from "#foundation/ids.ts";
+import type { DeliveryStatus } from "./delivery-rules.ts";
+
+interface ListPeriod {
+  /** Start of the period in which the entries were created; the start itself is included. */
+  readonly createdFrom?: Date | null | undefined;
+  /** End of the period in which the entries were created; the end itself is excluded. */
+  readonly createdTo?: Date | null | undefined;
+}
+
+export interface EventFilter extends ListPeriod {
+  /** The merchant whose events are selected; null selects the events of all merchants. */
+  readonly merchantId: string | null;
+  readonly type?: string | null | undefined;
+  /** The id of the object that the events are about. */
+  readonly subjectId?: string | null | undefined;
+}
+
+/** Selects event ids. The caller adds the order and limit, or counts the rows. */
+export function selectEventIds(
+  reader: DatabaseReader,
+  { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
+): SelectQueryBuilder<Tables, "event", { id: string }> {
+  let list = reader.selectFrom("event").select("event.id");
+  if (merchantId !== null) list = list.where("event.merchantId", "=", merchantId);
+  if (typeof type === "string") list = list.where("event.type", "=", type);
+  if (typeof subjectId === "string") list = list.where("event.subjectId", "=", toSafeId(subjectId));
+  if (createdFrom instanceof Date) list = list.where("event.id", ">=", lowestEventId(createdFrom));
+  if (createdTo instanceof Date) list = list.where("event.id", "<", lowestEventId(createdTo));
+  return list;
+}
+
+const lowestEventId = (at: Date): string => getLowestIdAtTime("event", at.getTime());
+const lowestDeliveryId = (at: Date): string => getLowestIdAtTime("webhookDelivery", at.getTime());
+
+export interface MerchantDeliveryFilter extends ListPeriod {
+  /** The merchant whose deliveries are selected; null selects the deliveries of all merchants. */
+  readonly merchantId: string | null;
+  readonly status: DeliveryStatus | null;
+}
+
+/** Selects delivery ids of all endpoints. The caller adds the order and limit, or counts the rows. */
+export function selectMerchantDeliveryIds(
+  reader: DatabaseReader,
+  { merchantId, status, createdFrom, createdTo }: MerchantDeliveryFilter,
+): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
+  let list = reader.selectFrom("webhookDelivery").select("webhookDelivery.id");
+  if (merchantId !== null) list = list.where("webhookDelivery.merchantId", "=", merchantId);
+  if (status !== null) list = list.where("webhookDelivery.status", "=", status);
+  if (createdFrom instanceof Date)
+    list = list.where("webhookDelivery.id", ">=", lowestDeliveryId(createdFrom));
+  if (createdTo instanceof Date) list = list.where("webhookDelivery.id", "<", lowestDeliveryId(createdTo));
+  return list;
+}
+
+/** An event as lists show it, without its deliveries. */
+export interface EventSummary {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly type: string;
+  readonly occurredAt: Date;
+  readonly subject: { readonly type: string; readonly id: string; readonly version: number };
+}
+
+/** Reads events by id, in the order of the ids. Ids that do not exist are left out. */
+export async function findEventSummaries(
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<EventSummary[]> {
+  const rows = await reader
+    .selectFrom("event")
+    .select(["id", "merchantId", "type", "occurredAt", "subjectType", "subjectId", "subjectVersion"])
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => {
+    const row = found.get(id);
+    if (row === undefined) return [];
+    const { subjectType, subjectId, subjectVersion, ...event } = row;
+    return [{ ...event, subject: { type: subjectType, id: subjectId, version: subjectVersion } }];
+  });
+}
