@@ -8,7 +8,7 @@ import { gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { RunReportRead } from "#database/read-only.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { type DatabaseReader, inTransaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
 import {
@@ -80,8 +80,21 @@ async function countRows(
   job: ExportRow,
   rowsMax: number,
 ): Promise<number> {
-  const { rows } = await readOnly((reader) => countExportRows(job, rowsMax + 1).execute(reader));
+  const { rows } = await readOnly(async (reader) => {
+    await requireCurrentReader(reader, job);
+    return countExportRows(job, rowsMax + 1).execute(reader);
+  });
   return rows[0]?.count ?? 0;
+}
+
+/**
+ * Throws if a replica has not yet received the claim of the job. The job was claimed after the end of its
+ * period, so a replica with the claim has all rows of the period.
+ */
+async function requireCurrentReader(reader: DatabaseReader, { id }: ExportRow): Promise<void> {
+  const job = await reader.selectFrom("exportJob").select("status").where("id", "=", id).executeTakeFirst();
+  if (job?.status === "queued" || job === undefined)
+    throw new Error("The replica has not received the export yet.");
 }
 
 /** Writes a row as a line of NDJSON. The exponent of the row's currency follows the currency. */
