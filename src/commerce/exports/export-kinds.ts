@@ -52,7 +52,7 @@ export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
       taxMinor: "o.tax_minor",
       totalMinor: "o.total_minor",
       reducedMinor: "o.reduced_minor",
-      cancelReason: "o.canceled_reason",
+      cancellationReason: "o.canceled_reason",
       placedAt: "o.placed_at",
       canceledAt: "o.canceled_at",
       updatedAt: "o.updated_at",

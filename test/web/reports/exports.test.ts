@@ -2,8 +2,9 @@
  * Exports through GraphQL and `GET /exports/ID.ndjson`: roles, merchants, limits, cancellation, expiry and
  * downloads in parts.
  */
+import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
-import { exportSources } from "#commerce/exports/export-kinds.ts";
+import { type ExportKind, exportSources, listExportColumns } from "#commerce/exports/export-kinds.ts";
 import { createExportWorker } from "#commerce/exports/export-worker.ts";
 import { createLog } from "#foundation/log.ts";
 import { parseByteRange } from "#graphql/reports/byte-range.ts";
@@ -15,6 +16,7 @@ import { signInAs } from "#test/web/console/console-calls.ts";
 
 const world = useWorld("pglite");
 const hourMs = 3_600_000;
+const exportKinds = Object.keys(exportSources) as ExportKind[];
 
 const ask = async (
   query: string,
@@ -212,6 +214,15 @@ describe("GET /exports/ID.ndjson", () => {
     const columns = Object.values(exportSources).flatMap((source) => Object.values(source.columns));
     const personal = /note|buyer|email|address|tracking|recipient|phone|token|session|hold_reason|serial/;
     expect(columns.filter((column) => personal.test(column))).toEqual([]);
+  });
+
+  it("has the columns that the guide lists", () => {
+    const guide = readFileSync(new URL("../../../docs/guides/exports.md", import.meta.url), "utf8");
+    const text = guide.replaceAll(/\s+/g, " ");
+    for (const kind of exportKinds) {
+      const columns = listExportColumns(kind).map((name) => `\`${name}\``);
+      expect(text).toContain(`- **\`${kind.toUpperCase()}\`**: ${columns.join(", ")}.`);
+    }
   });
 
   it("is refused while the export is not completed, with the time until the next attempt", async () => {
