@@ -117,12 +117,12 @@ function findTargetMerchant(
 const toSnakeCase = (kind: IdKind): string =>
   kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The roles that act for buyers, whose changes are published as events, and the role that changes nothing. */
-const unauditedRoles: ReadonlySet<InternalRole> = new Set(["storefront", "browser", "analyst"]);
+/** The roles that act for buyers, whose changes are published as events. */
+const unauditedRoles: ReadonlySet<InternalRole> = new Set(["storefront", "browser"]);
 
 /**
  * Returns the actor for audit entries. Returns undefined for storefronts and buyers, whose changes are
- * published as events, and for callers that change nothing.
+ * published as events, and for callers that change nothing. Analysts create only exports.
  */
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   if (isIntegrator(viewer))

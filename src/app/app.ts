@@ -8,6 +8,7 @@ import { type ClosableCredentialVerifier, createCredentialVerifier } from "#acce
 import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
+import type { ExportWorker } from "#commerce/exports/export-worker.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -20,6 +21,7 @@ import { createSubscriptionWatch } from "#graph/live/watch.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import { createInternalAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
+import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";
 import { reportsPlugin } from "#graphql/reports/plugin.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { createServer } from "#http/server.ts";
@@ -75,6 +77,7 @@ export interface ServiceApp {
   readonly services: GraphServices;
   readonly payments: PaymentBackgroundWork;
   readonly deliveries: Dispatcher;
+  readonly exports: ExportWorker;
   readonly credentials: ClosableCredentialVerifier;
   readonly requests: RequestLog;
   listen(): Promise<string>;
@@ -106,6 +109,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     services,
     payments: background.payments,
     deliveries: background.deliveries,
+    exports: background.exports,
     credentials,
     requests,
     listen: async () => {
@@ -260,6 +264,7 @@ async function createHttpServer(
     authentication,
   });
   await server.register(reportsPlugin, { run, services, authentication });
+  await server.register(exportsPlugin, { services, authentication });
   await server.register(oauthPlugin, { services, signingKeys, limiter, log });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });

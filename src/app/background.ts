@@ -1,6 +1,6 @@
 /**
- * Background work: payments, webhook deliveries, and sweeps. A process with the role `all` does it itself.
- * With PostgreSQL, `worker` processes can do it for `gateway` processes, which wake them with notices
+ * Background work: payments, webhook deliveries, exports, and sweeps. A process with the role `all` does it
+ * itself. With PostgreSQL, `worker` processes can do it for `gateway` processes, which wake them with notices
  * (NOTIFY).
  */
 import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
@@ -11,6 +11,7 @@ import {
   type PaymentDriver,
 } from "#commerce/payments/driver.ts";
 import { createTestProvider } from "#commerce/payments/test-provider.ts";
+import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
@@ -36,6 +37,7 @@ export interface PaymentBackgroundWork extends PaymentDriver {
 export interface BackgroundWork {
   readonly payments: PaymentBackgroundWork;
   readonly deliveries: Dispatcher;
+  readonly exports: ExportWorker;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -57,31 +59,37 @@ export function createBackgroundWork(
     connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool,
   });
   const deliveries = createDeliveries(services, settings, log);
+  const exports = createExportWorker({ ...services, log });
   const { events } = services;
   if (role === "gateway") {
     events.on("paymentsDue", () => notices.send("payments"));
     events.on("deliveriesDue", () => notices.send("deliveries"));
+    events.on("exportsDue", () => notices.send("exports"));
   } else {
     events.on("paymentsDue", () => payments.wake());
     events.on("deliveriesDue", () => deliveries.wake());
+    events.on("exportsDue", () => exports.wake());
     events.on("noticeReceived", (text) => {
       if (text === "" || text === "payments") payments.wake();
       if (text === "" || text === "deliveries") deliveries.wake();
+      if (text === "" || text === "exports") exports.wake();
     });
   }
   let stopSweeps: (() => Promise<void>) | undefined;
   return {
     payments,
     deliveries,
+    exports,
     start: () => {
       if (role === "gateway") return;
       stopSweeps = startSweeps(services, log);
       payments.start();
       deliveries.start();
+      exports.start();
     },
     stop: async () => {
       await stopSweeps?.();
-      await Promise.all([payments.stop(), deliveries.stop()]);
+      await Promise.all([payments.stop(), deliveries.stop(), exports.stop()]);
     },
   };
 }

@@ -12,6 +12,7 @@ import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
+import { sweepExports } from "#commerce/exports/export-jobs.ts";
 import { indexProducts, refreshDueProducts } from "#commerce/search/index-products.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
@@ -98,6 +99,7 @@ export const sweeps: readonly Sweep[] = [
     everyMs: 3_600_000,
     run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
   },
+  { name: "delete expired exports", run: ({ db }, { now, signal }) => sweepExports(db, now, signal) },
   { name: "delete old events", run: ({ db }, { now, signal }) => deleteExpiredEvents(db, now, signal) },
 ];
 

@@ -177,6 +177,34 @@ export interface EventTable {
   traceparent: string | null;
 }
 
+export interface ExportChunkTable {
+  exportId: string;
+  startByte: number;
+  sizeBytes: number;
+  rowCount: number;
+  content: Uint8Array;
+}
+
+export interface ExportJobTable {
+  id: string;
+  merchantId: string;
+  kind: "orders" | "order_lines" | "payments" | "refunds" | "returns" | "fulfillments" | "products" | "stock_movements";
+  format: string;
+  status: Generated<"queued" | "running" | "completed" | "failed" | "canceled">;
+  periodStart: Timestamp | null;
+  periodEnd: Timestamp;
+  totalRows: number | null;
+  exportedRows: Generated<number>;
+  sizeBytes: Generated<number>;
+  lastKeys: string[] | null;
+  failedAttempts: Generated<number>;
+  failure: "too_many_rows" | "read_failed" | null;
+  dueAt: Timestamp;
+  createdAt: Timestamp;
+  finishedAt: Timestamp | null;
+  expiresAt: Timestamp;
+}
+
 export interface FulfillmentTable {
   id: string;
   orderId: string;
@@ -1038,6 +1066,8 @@ export interface Tables {
   deliveryMethod: DeliveryMethodTable;
   dpopProof: DpopProofTable;
   event: EventTable;
+  exportChunk: ExportChunkTable;
+  exportJob: ExportJobTable;
   fulfillment: FulfillmentTable;
   fulfillmentLine: FulfillmentLineTable;
   hostedCheckoutSession: HostedCheckoutSessionTable;

@@ -26,6 +26,8 @@ export interface ServiceEventMap {
   paymentsDue: [];
   /** An event, or a delivery to be repeated, has been stored and can be sent. */
   deliveriesDue: [];
+  /** An export has been queued. */
+  exportsDue: [];
   /** A delivery or its attempts have changed in this process. */
   deliveriesChanged: [];
   /** A cart or an order with subscribers has changed in this process; the argument is its type. */

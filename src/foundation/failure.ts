@@ -91,6 +91,8 @@ export const failureKinds = {
   delivery_already_succeeded: conflict("The delivery has succeeded; send force to replay it."),
   delivery_payload_expired: conflict("The delivery's payload is no longer stored."),
   delivery_replay_limit_reached: conflict("The delivery was replayed the maximum number of times."),
+  export_limit_reached: later(409, "The merchant has the maximum number of exports."),
+  export_not_completed: later(409, "The file of the export is not complete."),
   version_conflict: conflict("The object has another version than expected."),
   already_exists: conflict("The object already exists."),
   still_in_use: conflict("The object is still in use."),
@@ -100,6 +102,7 @@ export const failureKinds = {
   too_many_failed_attempts: later(429, "Too many failed attempts to authenticate."),
 
   method_not_allowed: { status: 405, text: "This path does not support this method." },
+  range_not_satisfiable: { status: 416, text: "The file has no bytes in the requested range." },
   request_timeout: { status: 408, text: "The request took too long to arrive." },
   headers_too_large: { status: 431, text: "The request's headers are too large." },
 

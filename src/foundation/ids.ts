@@ -17,6 +17,7 @@ export const idPrefixes = {
   checkoutSession: "chs",
   deliveryMethod: "dlm",
   event: "evt",
+  export: "exp",
   fulfillment: "ful",
   installation: "ins",
   internalToken: "tok",

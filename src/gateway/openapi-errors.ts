@@ -4,7 +4,7 @@ import type { JsonSchema } from "./json-schemas.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Failure codes that only GraphQL answers have, never answers over REST. */
+/** Failure codes that only GraphQL answers and downloads of exports have, never answers over REST. */
 const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "role_not_allowed",
   "resource_not_found",
@@ -13,6 +13,8 @@ const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "still_in_use",
   "invalid_state",
   "checkout_amount_changed",
+  "export_limit_reached",
+  "export_not_completed",
 ]);
 
 const statuses = [400, 401, 403, 404, 409, 429] as const;

@@ -9,6 +9,7 @@ import { isIntegrator } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
+import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { fail } from "#foundation/failure.ts";
@@ -23,6 +24,7 @@ import {
   mayAccessSession,
   getOrderActor,
   getCallerMerchantId,
+  merchantReaders,
   checkoutPagesAndFrontends,
   requireMerchantId,
   getInternalCredentialId,
@@ -193,6 +195,17 @@ export const replayMutationKind: MutationKind<ReplayCommandContext> = {
     events: request.services.events,
   })),
   idempotency: "required",
+};
+
+/** Mutations of exports. They change no data of the merchant, so analysts may run them. */
+export const exportMutationKind: MutationKind<ExportCommandContext> = {
+  context: createMerchantContext(({ merchantId, now }, { services }) => ({
+    merchantId,
+    now,
+    events: services.events,
+  })),
+  callers: merchantReaders,
+  idempotency: "optional",
 };
 
 /**

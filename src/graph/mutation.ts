@@ -247,7 +247,7 @@ async function runMutation(
   const prepared = request.prepared ?? (await prepare?.(input, request.services));
   const now = request.clock.now();
   const { merchantId, run: runWith } = context.open(request, merchantArgument);
-  const changed = await inOneTransaction(request.db, async (transaction) => {
+  const changed = await inOneTransaction(request, async (transaction) => {
     const done = await runWith({ transaction, now }, (commandContext) =>
       run(transaction, commandContext, { ...input, ...ids, prepared }),
     );
@@ -257,11 +257,14 @@ async function runMutation(
   return answer === undefined ? changed : answer(request, changed);
 }
 
-/** Runs a function in the request's transaction if one is open, otherwise in a new transaction. */
+/**
+ * Runs a function in the request's transaction if one is open, otherwise in a new transaction on the primary
+ * database: analysts read from a replica, which refuses writes.
+ */
 const inOneTransaction = <Result>(
-  db: Database,
+  { db, services }: GraphContext,
   work: (transaction: Transaction) => Promise<Result>,
-): Promise<Result> => (isTransaction(db) ? work(db) : inTransaction(db, work));
+): Promise<Result> => (isTransaction(db) ? work(db) : inTransaction(services.db, work));
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
 declare module "graphql" {

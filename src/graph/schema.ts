@@ -68,6 +68,7 @@ import "./reports/refunds.ts";
 import "./reports/returns.ts";
 import "./reports/searches.ts";
 import "./reports/webhook-health.ts";
+import "./reports/exports.ts";
 import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
 import { requireMutationsFromDefineMutation } from "./mutation.ts";

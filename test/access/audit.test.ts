@@ -182,7 +182,7 @@ it("an audit entry has an actor for staff members and apps, and none for buyers"
   expect(getAuditActor({ ...token, role: "admin" })).toEqual({ actor: "staff", actorId: "tok_1" });
   expect(getAuditActor({ ...token, role: "operator" })).toEqual({ actor: "operator", actorId: "tok_1" });
   expect(getAuditActor({ ...token, role: "storefront" })).toBeUndefined();
-  expect(getAuditActor({ ...token, role: "analyst" })).toBeUndefined();
+  expect(getAuditActor({ ...token, role: "analyst" })).toEqual({ actor: "staff", actorId: "tok_1" });
   expect(getAuditActor({ kind: "anonymous" })).toBeUndefined();
   expect(getAuditActor({ kind: "system", merchantId: "mer_1" })).toBeUndefined();
 });

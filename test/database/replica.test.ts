@@ -55,6 +55,20 @@ describe("with DATABASE_READ_URL", () => {
     expect((await world.getWithKey("/api/v1/open/identity")).status).toBe(200);
   });
 
+  it("analysts' exports are created on the primary, and wait for a replica that is behind", async () => {
+    await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
+    const created = await world.graphql("mutation { exportCreate(input: { kind: ORDERS }) { id } }", {
+      token: "analyst",
+    });
+    await world.app.exports.drain();
+    const { id } = created.body.data.exportCreate;
+    const read = await world.graphql(`{ export(id: "${id}") { status totalRows } }`, { token: "analyst" });
+    expect(read.body.data.export).toEqual({ status: "RUNNING", totalRows: null });
+    expect(world.logged.map(({ err }) => (err as { message?: string } | undefined)?.message)).toContain(
+      "The replica has not received the export yet.",
+    );
+  });
+
   it("the primary answers if the replica fails, which is logged once", async () => {
     await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
     await run("alter table search_document rename to of_an_older_release", url);

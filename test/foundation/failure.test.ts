@@ -44,7 +44,9 @@ const catalogue: Readonly<Record<number, string>> = {
 /** Codes of the graph only, for objects that the REST contract does not have. */
 const ofTheGraph: Readonly<Record<number, string>> = {
   404: "resource_not_found",
-  409: "version_conflict already_exists still_in_use invalid_state",
+  409: `version_conflict already_exists still_in_use invalid_state export_limit_reached
+    export_not_completed`,
+  416: "range_not_satisfiable",
 };
 
 const retryable = new Set([
@@ -54,6 +56,8 @@ const retryable = new Set([
   "cart_locked",
   "checkout_session_processing",
   "delivery_in_progress",
+  "export_limit_reached",
+  "export_not_completed",
   "internal_error",
   "service_unavailable",
   "upstream_timeout",

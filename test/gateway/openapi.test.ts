@@ -82,6 +82,8 @@ it("the OpenAPI document lists the REST error codes of each status", () => {
     "still_in_use",
     "invalid_state",
     "checkout_amount_changed",
+    "export_limit_reached",
+    "export_not_completed",
   ]);
   for (const status of [400, 401, 403, 404, 409, 429]) {
     const codes = Object.entries(failureKinds).flatMap(([code, kind]) =>

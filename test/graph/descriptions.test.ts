@@ -63,6 +63,7 @@ describe("the graph", () => {
       "returnRate",
       "returnRate",
       "score",
+      "sizeBytes",
       "stockScore",
       "successRate",
       "successRate",

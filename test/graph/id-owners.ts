@@ -18,6 +18,7 @@ const tables = {
   claim: "warranty_claim",
   deliveryOption: "delivery_method",
   endpoint: "webhook_endpoint",
+  export: "export_job",
   fulfillment: "fulfillment",
   grant: "oauth_grant",
   installation: "installation",
@@ -100,6 +101,13 @@ export async function createSubjects(world: World, side: Side): Promise<Subjects
   const { id: cart, lines, savedAddress, addressToken } = await makeFullCart(world, side);
   await createTokenClient(world, { merchant: side });
   const { id: endpoint } = await makeEndpoint(world, { key: side === "first" ? "full" : "otherMerchant" });
+  const { error } = await askGraph(
+    world,
+    "mutation ($merchantId: ID!) { exportCreate(merchantId: $merchantId, input: { kind: ORDERS }) { id } }",
+    { merchantId },
+    { token: "operator" },
+  );
+  expect(error).toBeUndefined();
   if (side === "first") await openClaim(world, await one("warranty_registration"));
   const order = side === "first" ? world.demo.orders.placed : world.demo.orders.otherMerchant;
   await world.app.requests.flush();

@@ -39,6 +39,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   Event: { impersonal: "type" },
   EventSubject: { impersonal: "type" },
   EventType: { impersonal: "name group description payloadSchema example" },
+  Export: { impersonal: "columns url" },
   Fulfillment: { withheld: "trackingNumber trackingUrl", impersonal: "carrier" },
   HostedCheckoutCancellation: { withheld: "note" },
   // The return URLs are shown without query and fragment. The page's URL is shown only to the token that

@@ -116,6 +116,13 @@ export const roleCalls: Readonly<Record<string, string>> = {
   promotionReport: 'promotionReport(from: "2026-01-01", to: "2026-01-01") { totals { orders } }',
   returnReport: 'returnReport(from: "2026-01-01", to: "2026-01-01") { totals { returns } }',
   searchReport: 'searchReport(from: "2026-01-01", to: "2026-01-01") { totals { searches } }',
+  export: 'export(id: "x") { status }',
+  exports: "exports { totalCount }",
+  // The period ends before it begins, so that no call creates an export.
+  exportCreate:
+    `exportCreate(merchantId: ${id}, input: { kind: ORDERS, from: "2026-01-02T00:00:00Z", ` +
+    'to: "2026-01-01T00:00:00Z" }) { id }',
+  exportCancel: `exportCancel(merchantId: ${id}, input: { exportId: ${id} }) { id }`,
   webhookHealthReport: 'webhookHealthReport(from: "2026-01-01", to: "2026-01-01") { totals { attempts } }',
   stockAdjust:
     `stockAdjust(merchantId: ${id}, idempotencyKey: "k", input: { variantId: ${id}, delta: 1, ` +

@@ -17,7 +17,7 @@ const AuditActorEnum = defineEnum("AuditActor", {
     buyer: "A buyer.",
     staff:
       "The merchant's staff: a staff member with an account, or a program with an internal token of the " +
-      "role admin.",
+      "role admin or analyst.",
     operator: "The platform, with an internal token of the role operator.",
     command: "The platform's operator, at the command line.",
     system: "The service itself, without a request.",

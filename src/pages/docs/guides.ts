@@ -14,6 +14,7 @@ export const guideNames = [
   "oauth",
   "versioning",
   "graphql",
+  "exports",
 ] as const;
 type GuideName = (typeof guideNames)[number];
 

@@ -1,0 +1,287 @@
+/**
+ * The kinds of exports: for each kind, the columns of its rows and the SQL that selects the rows. No column
+ * contains personal data of buyers: no names, addresses, notes, buyer references or tracking numbers.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { ExportJobTable } from "#database/tables.ts";
+import { getLowestIdAtTime, type IdKind } from "#foundation/ids.ts";
+
+export type ExportKind = ExportJobTable["kind"];
+
+/** A sort key of an export: an SQL expression with its PostgreSQL type. */
+interface SortKey {
+  readonly sql: string;
+  readonly type: "text" | "timestamptz" | "bigint";
+}
+
+interface ExportSource {
+  /** The columns of a row in their order: the name of each column and its SQL expression. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly from: string;
+  readonly merchantId: string;
+  /**
+   * The keys by which the rows are sorted, which an index of the table supports. The first key is the time of
+   * creation, or an id that begins with the time of creation.
+   */
+  readonly keys: readonly [SortKey, ...SortKey[]];
+  /** The kind of the ids that are the first key; left out if the first key is a time. */
+  readonly idKind?: IdKind;
+}
+
+const text = (expression: string): SortKey => ({ sql: expression, type: "text" });
+const time = (expression: string): SortKey => ({ sql: expression, type: "timestamptz" });
+
+export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
+  orders: {
+    columns: {
+      orderId: "o.id",
+      number: "o.number",
+      status: "o.status",
+      paymentStatus: "o.payment_status",
+      fulfillmentStatus: "o.fulfillment_status",
+      returnStatus: "o.return_status",
+      marketId: "o.market_id",
+      country: "o.country",
+      locale: "o.locale",
+      taxIncluded: "o.tax_included",
+      currency: "o.currency",
+      subtotalMinor: "o.subtotal_minor",
+      discountMinor: "o.discount_minor",
+      shippingMinor: "o.shipping_minor",
+      shippingDiscountMinor: "o.shipping_discount_minor",
+      taxMinor: "o.tax_minor",
+      totalMinor: "o.total_minor",
+      reducedMinor: "o.reduced_minor",
+      cancellationReason: "o.canceled_reason",
+      placedAt: "o.placed_at",
+      canceledAt: "o.canceled_at",
+      updatedAt: "o.updated_at",
+      version: "o.version",
+    },
+    from: "sales_order o",
+    merchantId: "o.merchant_id",
+    keys: [time("o.placed_at"), text("o.id")],
+  },
+  order_lines: {
+    columns: {
+      orderLineId: "l.id",
+      orderId: "o.id",
+      orderNumber: "o.number",
+      placedAt: "o.placed_at",
+      position: "l.position",
+      productId: "l.product_id",
+      variantId: "l.variant_id",
+      sku: "l.display ->> 'sku'",
+      title: "l.display ->> 'title'",
+      currency: "o.currency",
+      unitPriceMinor: "l.unit_price_minor",
+      subtotalMinor: "l.subtotal_minor",
+      discountMinor: "l.discount_minor",
+      taxMinor: "l.tax_minor",
+      totalMinor: "l.total_minor",
+      reducedMinor: "l.reduced_minor",
+      orderedUnits: "l.ordered",
+      canceledUnits: "l.canceled",
+      shippedUnits: "l.shipped",
+      deliveredUnits: "l.delivered",
+      returnedUnits: "l.returned",
+      refundedUnits: "l.refunded",
+    },
+    from: "sales_order o join order_line l on l.order_id = o.id",
+    merchantId: "o.merchant_id",
+    keys: [time("o.placed_at"), text("o.id"), text("l.id")],
+  },
+  payments: {
+    columns: {
+      paymentId: "p.id",
+      orderId: "p.order_id",
+      status: "p.status",
+      methodType: "p.method_type",
+      currency: "p.currency",
+      amountMinor: "p.amount_minor",
+      capturedMinor: "p.captured_minor",
+      voidedMinor: "p.voided_minor",
+      refundedMinor: "p.refunded_minor",
+      failureCode: "p.failure_code",
+      disputedAt: "p.disputed_at",
+      disputeReason: "p.dispute_reason",
+      createdAt: "p.created_at",
+      updatedAt: "p.updated_at",
+      version: "p.version",
+    },
+    from: "payment p",
+    merchantId: "p.merchant_id",
+    keys: [text("p.id")],
+    idKind: "payment",
+  },
+  refunds: {
+    columns: {
+      refundId: "r.id",
+      paymentId: "r.payment_id",
+      orderId: "r.order_id",
+      returnId: "r.return_id",
+      status: "r.status",
+      reason: "r.reason",
+      currency: "r.currency",
+      amountMinor: "r.amount_minor",
+      shippingMinor: "r.shipping_minor",
+      createdAt: "r.created_at",
+      updatedAt: "r.updated_at",
+      version: "r.version",
+    },
+    from: "refund r",
+    merchantId: "r.merchant_id",
+    keys: [text("r.id")],
+    idKind: "refund",
+  },
+  returns: {
+    columns: {
+      returnId: "r.id",
+      orderId: "r.order_id",
+      kind: "r.kind",
+      status: "r.status",
+      reason: "r.reason",
+      method: "r.method",
+      settlement: "r.settlement",
+      units: "(select sum(l.quantity)::integer from return_line l where l.return_id = r.id)",
+      currency: "o.currency",
+      refundMinor: "r.refund_minor",
+      feeMinor: "r.fee_minor",
+      requestedAt: "r.requested_at",
+      closedAt: "r.closed_at",
+      updatedAt: "r.updated_at",
+      version: "r.version",
+    },
+    from: "order_return r join sales_order o on o.id = r.order_id",
+    merchantId: "r.merchant_id",
+    keys: [text("r.id")],
+    idKind: "return",
+  },
+  fulfillments: {
+    columns: {
+      fulfillmentId: "f.id",
+      orderId: "f.order_id",
+      returnId: "f.return_id",
+      status: "f.status",
+      type: "f.type",
+      carrier: "f.carrier",
+      units: "(select sum(l.quantity)::integer from fulfillment_line l where l.fulfillment_id = f.id)",
+      shippedAt: "f.shipped_at",
+      estimatedDeliveryAt: "f.estimated_delivery_at",
+      deliveredAt: "f.delivered_at",
+      createdAt: "f.created_at",
+      updatedAt: "f.updated_at",
+      version: "f.version",
+    },
+    from: "fulfillment f",
+    merchantId: "f.merchant_id",
+    keys: [text("f.id")],
+    idKind: "fulfillment",
+  },
+  products: {
+    columns: {
+      productId: "p.id",
+      status: "p.status",
+      title:
+        "(select t.title from product_translation t where t.product_id = p.id and t.locale = m.default_locale)",
+      brand: "p.brand",
+      variants: "(select count(*)::integer from variant v where v.product_id = p.id)",
+      ratingAverage: "p.rating_average",
+      ratingCount: "p.rating_count",
+      publishedAt: "p.published_at",
+      createdAt: "p.created_at",
+      updatedAt: "p.updated_at",
+      version: "p.version",
+    },
+    from: "product p join merchant m on m.id = p.merchant_id",
+    merchantId: "p.merchant_id",
+    keys: [time("p.created_at"), text("p.id")],
+  },
+  stock_movements: {
+    columns: {
+      movementId: "s.id::text",
+      variantId: "s.variant_id",
+      sku: "v.sku",
+      deltaUnits: "s.delta",
+      onHandUnitsAfter: "s.on_hand_after",
+      reason: "s.reason",
+      createdAt: "s.created_at",
+    },
+    from: "stock_movement s join variant v on v.id = s.variant_id",
+    merchantId: "s.merchant_id",
+    keys: [time("s.created_at"), { sql: "s.id", type: "bigint" }],
+  },
+};
+
+/** The column after `currency` that every row with amounts has: the currency's digits after the decimal point. */
+export const exponentColumn = "exponent";
+
+/** Returns the names of the columns of a kind of export, in the order in which a row has them. */
+export const listExportColumns = (kind: ExportKind): readonly string[] =>
+  Object.keys(exportSources[kind].columns).flatMap((name) =>
+    name === "currency" ? [name, exponentColumn] : [name],
+  );
+
+/** The rows of an export: those of a merchant that were created in a period. The period's end is excluded. */
+export interface ExportScope {
+  readonly kind: ExportKind;
+  readonly merchantId: string;
+  /** Start of the period; null if the export begins with the oldest row. */
+  readonly periodStart: Date | null;
+  readonly periodEnd: Date;
+}
+
+/** The values of the sort keys of a row as texts. */
+export type RowKeys = readonly string[];
+
+const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unknown> =>
+  sql`${value}::${sql.raw(type)}`;
+
+/** Returns the condition for the rows of an export that follow the row with the given keys. */
+function buildExportCondition(scope: ExportScope, after: RowKeys | null): RawBuilder<boolean> {
+  const { merchantId, keys, idKind } = exportSources[scope.kind];
+  const [first] = keys;
+  const key = sql.raw(first.sql);
+  const bound = (at: Date): RawBuilder<unknown> =>
+    toKeySql(first, idKind === undefined ? at.toISOString() : getLowestIdAtTime(idKind, at.getTime()));
+  const conditions = [
+    sql`${sql.raw(merchantId)} = ${scope.merchantId}`,
+    sql`${key} < ${bound(scope.periodEnd)}`,
+  ];
+  if (after !== null) {
+    const values = sql.join(keys.map((each, index) => toKeySql(each, after[index])));
+    // The first condition follows from the second, but only the first one limits the range of an index if the
+    // keys are columns of several tables.
+    conditions.push(
+      sql`${key} >= ${toKeySql(first, after[0])}`,
+      sql`(${sql.join(keys.map((each) => sql.raw(each.sql)))}) > (${values})`,
+    );
+  } else if (scope.periodStart !== null) conditions.push(sql`${key} >= ${bound(scope.periodStart)}`);
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+}
+
+/** A value of a row of an export, as the database returns it. */
+export type ExportCell = string | number | boolean | Date | null;
+
+/** Selects a page of the rows of an export. Each row has its sort keys in the additional column `row_keys`. */
+export function selectExportRows(
+  scope: ExportScope,
+  { after, limit }: { readonly after: RowKeys | null; readonly limit: number },
+): RawBuilder<Readonly<Record<string, ExportCell>> & { readonly rowKeys: RowKeys }> {
+  const { columns, from, keys } = exportSources[scope.kind];
+  const selected = Object.entries(columns).map(
+    ([name, expression]) => sql`${sql.raw(expression)} as ${sql.ref(name)}`,
+  );
+  const keyTexts = keys.map(({ sql: expression }) => sql`(${sql.raw(expression)})::text`);
+  return sql`
+    select ${sql.join(selected)}, array[${sql.join(keyTexts)}] as row_keys
+    from ${sql.raw(from)} where ${buildExportCondition(scope, after)}
+    order by ${sql.join(keys.map((each) => sql.raw(each.sql)))} limit ${limit}`;
+}
+
+/** Counts the rows of an export, at most up to `limit`. */
+export const countExportRows = (scope: ExportScope, limit: number): RawBuilder<{ count: number }> => sql`
+  select count(*) as count from (
+    select from ${sql.raw(exportSources[scope.kind].from)} where ${buildExportCondition(scope, null)}
+    limit ${limit}
+  ) as counted`;

@@ -1,0 +1,95 @@
+/**
+ * The worker of a process that writes exports, one chunk at a time. A job gives way to other jobs after
+ * `chunksPerTurn` chunks, so that a large export does not hold up a small one.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Log } from "#foundation/log.ts";
+import type { ExportRow } from "./export-jobs.ts";
+import {
+  claimExport,
+  type ExportWriterOptions,
+  postponeExport,
+  releaseExport,
+  writeNextChunk,
+} from "./write-export.ts";
+
+export interface ExportWorkerOptions extends ExportWriterOptions {
+  readonly log: Log;
+}
+
+export interface ExportWorker {
+  /** Looks for due exports now instead of at the next poll. */
+  readonly wake: () => void;
+  readonly start: () => void;
+  /** Waits for the chunk in progress. The next process continues unfinished exports. */
+  readonly stop: () => Promise<void>;
+  /** Writes all exports that are due, and waits for them. */
+  readonly drain: () => Promise<void>;
+}
+
+const pollMs = 2_000;
+const chunksPerTurn = 20;
+
+export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
+  const { db, clock, log } = options;
+  const stopping = new AbortController();
+  // `wake` can be called inside a request that has its own trace. Exports run outside that trace.
+  const runInDetachedContext = AsyncLocalStorage.snapshot();
+  let isStarted = false;
+  let isWoken = false;
+  let poll: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  const writeDueExports = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const job = await claimExport(db, clock.now());
+      if (job === undefined) return;
+      await takeTurn(options, job, stopping.signal);
+    }
+  };
+  const run = (): Promise<void> =>
+    (running ??= writeDueExports().finally(() => {
+      running = undefined;
+    }));
+  const wake = (): void => {
+    isWoken = true;
+    if (!isStarted || running !== undefined) return;
+    isWoken = false;
+    run()
+      .catch((err: unknown) => log.error({ err }, "Exports that are due could not be looked for."))
+      .finally(() => {
+        if (isWoken) wake();
+      });
+  };
+  return {
+    wake: () => runInDetachedContext(wake),
+    start: () => {
+      isStarted = true;
+      poll = setInterval(wake, pollMs);
+      wake();
+    },
+    stop: async () => {
+      isStarted = false;
+      clearInterval(poll);
+      stopping.abort();
+      await running?.catch(() => undefined);
+    },
+    drain: run,
+  };
+}
+
+/** Writes up to `chunksPerTurn` chunks of a claimed export, and then releases it if it has not ended. */
+async function takeTurn(
+  options: ExportWorkerOptions,
+  claimed: ExportRow,
+  signal: AbortSignal,
+): Promise<void> {
+  let job: ExportRow | undefined = claimed;
+  try {
+    for (let chunks = 0; job !== undefined && chunks < chunksPerTurn && !signal.aborted; chunks += 1)
+      job = await writeNextChunk(options, job);
+    if (job !== undefined) await releaseExport(options, job);
+  } catch (err) {
+    options.log.warn({ err, exportId: claimed.id }, "A chunk of an export could not be written.");
+    await postponeExport(options, job ?? claimed);
+  }
+}

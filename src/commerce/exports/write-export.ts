@@ -1,0 +1,205 @@
+/**
+ * Writes exports in steps: each step claims a job or reads one page of rows and stores it as a chunk. All
+ * state is in the database, so another worker can take over a job between any two steps. A step stores its
+ * chunk only if the job still ends where the step began, so no row is stored twice.
+ */
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import type { RunReportRead } from "#database/read-only.ts";
+import { type DatabaseReader, inTransaction } from "#database/transaction.ts";
+import type { Clock } from "#foundation/clock.ts";
+import { getCurrencyExponent } from "#foundation/money.ts";
+import {
+  countExportRows,
+  type ExportCell,
+  exponentColumn,
+  type RowKeys,
+  selectExportRows,
+} from "./export-kinds.ts";
+import { type ExportRow, getExportExpiry } from "./export-jobs.ts";
+
+export interface ExportWriterOptions {
+  readonly db: Database;
+  /** Reads the exported rows, from the replica if there is one. */
+  readonly readOnly: RunReportRead;
+  readonly clock: Clock;
+  /** The maximum number of rows of one export; `exportRowsMax` if left out. */
+  readonly rowsMax?: number;
+  /** The maximum number of rows of one chunk; 1,000 if left out. */
+  readonly chunkRowsMax?: number;
+}
+
+export const exportRowsMax = 1_000_000;
+const usualChunkRowsMax = 1_000;
+
+/** Milliseconds for which a claimed job is reserved for one worker. Each stored chunk renews this time. */
+export const exportLeaseMs = 60_000;
+
+/** Claims the job that has been due the longest; undefined if no job is due. */
+export async function claimExport(db: Database, now: Date): Promise<ExportRow | undefined> {
+  return inTransaction(db, async (transaction) => {
+    const { rows } = await sql<ExportRow>`
+      update export_job set status = 'running', due_at = ${new Date(now.getTime() + exportLeaseMs)}::timestamptz
+      where id = (
+        select id from export_job where status in ('queued', 'running') and due_at <= ${now}::timestamptz
+        order by due_at, id limit 1 for update skip locked)
+      returning *`.execute(transaction);
+    return rows[0];
+  });
+}
+
+/**
+ * Reads the next page of an export and stores it. Returns the changed job; undefined if the job has ended or
+ * another worker has continued it.
+ */
+export async function writeNextChunk(
+  options: ExportWriterOptions,
+  job: ExportRow,
+): Promise<ExportRow | undefined> {
+  const { readOnly, rowsMax = exportRowsMax, chunkRowsMax = usualChunkRowsMax } = options;
+  const totalRows = job.totalRows ?? (await countRows(options, job, rowsMax));
+  if (totalRows > rowsMax) return endExport(options, job, "too_many_rows");
+  const after = job.lastKeys;
+  const { rows } = await readOnly((reader) =>
+    selectExportRows(job, { after, limit: chunkRowsMax }).execute(reader),
+  );
+  const lines = Buffer.from(rows.map(({ rowKeys: _keys, ...cells }) => toLine(cells)).join(""));
+  return storeChunk(options, job, {
+    totalRows,
+    lines,
+    rowCount: rows.length,
+    lastKeys: rows.at(-1)?.rowKeys ?? after,
+    isLast: rows.length < chunkRowsMax,
+  });
+}
+
+async function countRows(
+  { readOnly }: ExportWriterOptions,
+  job: ExportRow,
+  rowsMax: number,
+): Promise<number> {
+  const { rows } = await readOnly(async (reader) => {
+    await requireCurrentReader(reader, job);
+    return countExportRows(job, rowsMax + 1).execute(reader);
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Throws if a replica has not yet received the claim of the job. The job was claimed after the end of its
+ * period, so a replica with the claim has all rows of the period.
+ */
+async function requireCurrentReader(reader: DatabaseReader, { id }: ExportRow): Promise<void> {
+  const job = await reader.selectFrom("exportJob").select("status").where("id", "=", id).executeTakeFirst();
+  if (job?.status === "queued" || job === undefined)
+    throw new Error("The replica has not received the export yet.");
+}
+
+/** Writes a row as a line of NDJSON. The exponent of the row's currency follows the currency. */
+function toLine(cells: Readonly<Record<string, ExportCell>>): string {
+  const { currency } = cells;
+  if (typeof currency !== "string") return `${JSON.stringify(cells)}\n`;
+  const entries = Object.entries(cells).flatMap((entry): [string, ExportCell][] =>
+    entry[0] === "currency" ? [entry, [exponentColumn, getCurrencyExponent(currency)]] : [entry],
+  );
+  return `${JSON.stringify(Object.fromEntries(entries))}\n`;
+}
+
+interface NewChunk {
+  readonly totalRows: number;
+  /** The rows as NDJSON; empty if the page has no rows. */
+  readonly lines: Buffer;
+  readonly rowCount: number;
+  readonly lastKeys: RowKeys | null;
+  readonly isLast: boolean;
+}
+
+const compress = promisify(gzip);
+
+async function storeChunk(
+  { db, clock }: ExportWriterOptions,
+  job: ExportRow,
+  { totalRows, lines, rowCount, lastKeys, isLast }: NewChunk,
+): Promise<ExportRow | undefined> {
+  const now = clock.now();
+  const content = await compress(lines);
+  return inTransaction(db, async (transaction) => {
+    const changed = await transaction
+      .updateTable("exportJob")
+      .set({
+        status: isLast ? "completed" : "running",
+        totalRows,
+        exportedRows: job.exportedRows + rowCount,
+        sizeBytes: job.sizeBytes + lines.length,
+        lastKeys: lastKeys === null ? null : [...lastKeys],
+        failedAttempts: 0,
+        dueAt: new Date(now.getTime() + exportLeaseMs),
+        finishedAt: isLast ? now : null,
+        expiresAt: getExportExpiry(now),
+      })
+      .where("id", "=", job.id)
+      .where("status", "=", "running")
+      .where("sizeBytes", "=", job.sizeBytes)
+      .returningAll()
+      .executeTakeFirst();
+    if (changed === undefined) return undefined;
+    if (rowCount > 0)
+      await transaction
+        .insertInto("exportChunk")
+        .values({ exportId: job.id, startByte: job.sizeBytes, sizeBytes: lines.length, rowCount, content })
+        .execute();
+    return isLast ? undefined : changed;
+  });
+}
+
+/** Milliseconds until the next attempt after each failed attempt; the export fails after the last one. */
+const backoffMs = [5_000, 10_000, 20_000, 60_000, 120_000, 300_000];
+
+/**
+ * Postpones a job after a failed read. After the last attempt, the export fails. Changes nothing if another
+ * worker has continued the job.
+ */
+export async function postponeExport(options: ExportWriterOptions, job: ExportRow): Promise<void> {
+  const waitMs = backoffMs[job.failedAttempts];
+  if (waitMs === undefined) {
+    await endExport(options, job, "read_failed");
+    return;
+  }
+  await options.db
+    .updateTable("exportJob")
+    .set({ failedAttempts: job.failedAttempts + 1, dueAt: new Date(options.clock.now().getTime() + waitMs) })
+    .where("id", "=", job.id)
+    .where("status", "=", "running")
+    .where("sizeBytes", "=", job.sizeBytes)
+    .execute();
+}
+
+/** Makes a job due at once, so that any worker can continue it. */
+export async function releaseExport({ db, clock }: ExportWriterOptions, { id }: ExportRow): Promise<void> {
+  await db
+    .updateTable("exportJob")
+    .set({ dueAt: clock.now() })
+    .where("id", "=", id)
+    .where("status", "=", "running")
+    .execute();
+}
+
+/** Ends a running export as failed, and deletes its chunks. */
+async function endExport(
+  { db, clock }: ExportWriterOptions,
+  { id, sizeBytes }: ExportRow,
+  failure: NonNullable<ExportRow["failure"]>,
+): Promise<undefined> {
+  await inTransaction(db, async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("exportJob")
+      .set({ status: "failed", failure, finishedAt: clock.now() })
+      .where("id", "=", id)
+      .where("status", "=", "running")
+      .where("sizeBytes", "=", sizeBytes)
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) await transaction.deleteFrom("exportChunk").where("exportId", "=", id).execute();
+  });
+}

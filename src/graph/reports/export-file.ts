@@ -1,0 +1,66 @@
+/** Reads the file of a completed export for a caller, one chunk at a time. */
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { type ExportRow, type FilePart, findChunkAtByte, findExport } from "#commerce/exports/export-jobs.ts";
+import type { DatabaseReader } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { type GraphContext, getCallerKind, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
+
+export interface ExportFile {
+  readonly sizeBytes: number;
+  /** Reads `size` bytes of the file from the byte `start` on. Holds at most one chunk in memory. */
+  readonly read: (start: number, size: number) => AsyncGenerator<Buffer, void>;
+}
+
+const retryAfterSeconds = 5;
+
+/**
+ * Opens the file of an export. Throws `role_not_allowed`, `resource_not_found` for an unknown, expired or
+ * foreign export, `export_not_completed` for an export that has not ended, and `invalid_state` for an export
+ * that ended without a file.
+ */
+export async function openExportFile(context: GraphContext, exportId: string): Promise<ExportFile> {
+  if (!merchantReaders.includes(getCallerKind(context.viewer))) throw fail("role_not_allowed");
+  const { db } = context.services;
+  const filter = { merchantId: getCallerMerchantId(context), now: context.clock.now() };
+  const found = await findExport(db, exportId, filter);
+  if (found === null) throw fail("resource_not_found");
+  requireCompleted(found);
+  return {
+    sizeBytes: found.sizeBytes,
+    read: (start, size) => readChunks(db, { exportId, start, size }),
+  };
+}
+
+function requireCompleted({ id, status, failure }: ExportRow): void {
+  if (status === "completed") return;
+  const isUnfinished = status === "queued" || status === "running";
+  throw fail(isUnfinished ? "export_not_completed" : "invalid_state", {
+    conflict: {
+      resource: "export",
+      id,
+      currentStatus: status,
+      currentVersion: null,
+      reason: failure,
+      data: {},
+    },
+    ...(isUnfinished ? { retryAfterSeconds } : {}),
+  });
+}
+
+const decompress = promisify(gunzip);
+
+async function* readChunks(
+  reader: DatabaseReader,
+  { exportId, start, size }: FilePart,
+): AsyncGenerator<Buffer, void> {
+  const end = start + size;
+  for (let byte = start; byte < end;) {
+    const chunk = await findChunkAtByte(reader, exportId, byte);
+    if (chunk === undefined || chunk.startByte + chunk.sizeBytes <= byte)
+      throw new Error(`The export ${exportId} was deleted during its download.`);
+    const lines = await decompress(chunk.content);
+    yield lines.subarray(byte - chunk.startByte, end - chunk.startByte);
+    byte = chunk.startByte + chunk.sizeBytes;
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * Exports in the graph: jobs that write all orders, payments or other rows of a period into a file, for
+ * analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
+ */
+import {
+  cancelExport,
+  createExport,
+  exportRetentionHours,
+  type ExportRow,
+  exportSettleSeconds,
+  findExport,
+  selectExports,
+  storedExportsMax,
+  unfinishedExportsMax,
+} from "#commerce/exports/export-jobs.ts";
+import { type ExportKind, listExportColumns } from "#commerce/exports/export-kinds.ts";
+import { exportRowsMax } from "#commerce/exports/write-export.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import { getCallerMerchantId, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { exportMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
+
+const ExportKindEnum = defineEnum<ExportKind>("ExportKind", {
+  description: "The kind of rows that an export contains. No kind contains personal data of buyers.",
+  values: {
+    orders: "Orders, by the time when they were placed.",
+    order_lines: "Lines of orders, by the time when their order was placed.",
+    payments: "Payments, including those of checkouts that placed no order.",
+    refunds: "Refunds, including those of payments without an order.",
+    returns: "Returns, by the time when they were requested.",
+    fulfillments: "Fulfillments.",
+    products: "Products in every status. The title is in the merchant's default locale.",
+    stock_movements: "Changes of the units on hand of variants.",
+  },
+});
+
+const ExportFormatEnum = defineEnum<ExportRow["format"]>("ExportFormat", {
+  description: "The format of an export's file.",
+  values: { ndjson: "Newline-delimited JSON in UTF-8: each line is a JSON object with one row." },
+});
+
+const ExportStatusEnum = defineEnum<ExportRow["status"]>("ExportStatus", {
+  description: "The status of an export.",
+  values: {
+    queued: "The export waits for a worker.",
+    running: "A worker writes the file.",
+    completed: "The file can be downloaded.",
+    failed: "The export ended without a file; `failure` has the reason.",
+    canceled: "`exportCancel` ended the export, or deleted its file.",
+  },
+});
+
+const ExportFailureEnum = defineEnum<NonNullable<ExportRow["failure"]>>("ExportFailure", {
+  description: "The reason why an export failed.",
+  values: {
+    too_many_rows: `The period has more than ${exportRowsMax} rows. Choose a shorter period.`,
+    read_failed: "The rows could not be read in several attempts. Create the export again later.",
+  },
+});
+
+/** Returns the written share of an export's rows in whole percent; rows that are deleted meanwhile count too. */
+function getPercent({ status, exportedRows, totalRows }: ExportRow): number {
+  if (status === "completed") return 100;
+  return totalRows === null || totalRows === 0
+    ? 0
+    : Math.min(99, Math.floor((100 * exportedRows) / totalRows));
+}
+
+const Export = builder.objectRef<ExportRow>("Export").implement({
+  description:
+    "A job that writes all rows of one kind that were created in a period into a file. Each row has the state " +
+    "at the moment when it was read, so rows of one file may have been read at different moments.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The export's id, `exp_…`." }),
+    merchantId: t.exposeID("merchantId", { description: "The id of the merchant of the rows, `mer_…`." }),
+    kind: t.expose("kind", { type: ExportKindEnum, description: "The kind of the rows." }),
+    format: t.expose("format", { type: ExportFormatEnum, description: "The format of the file." }),
+    status: t.expose("status", { type: ExportStatusEnum, description: "The status of the export." }),
+    from: t.expose("periodStart", {
+      type: "DateTime",
+      nullable: true,
+      description: "The start of the period, included; null if the export begins with the oldest row.",
+    }),
+    to: t.expose("periodEnd", {
+      type: "DateTime",
+      description: "The end of the period, excluded.",
+    }),
+    columns: t.stringList({
+      description: "The names of the columns, in the order in which each row has them.",
+      resolve: ({ kind }) => [...listExportColumns(kind)],
+    }),
+    exportedRows: t.exposeInt("exportedRows", {
+      description: `The number of rows that are written, 0 to ${exportRowsMax}.`,
+    }),
+    totalRows: t.exposeInt("totalRows", {
+      nullable: true,
+      description:
+        `The number of rows in the period, counted when the export began, at most ${exportRowsMax}. An ` +
+        "estimate, because rows may be deleted before they are written. Null before the first rows are written.",
+    }),
+    percent: t.int({
+      description: "The written share of the rows in percent, 0 to 100; 100 only if the export is completed.",
+      resolve: getPercent,
+    }),
+    sizeBytes: t.exposeFloat("sizeBytes", {
+      description: "The size of the written part of the file in bytes, a whole number.",
+    }),
+    failure: t.expose("failure", {
+      type: ExportFailureEnum,
+      nullable: true,
+      description: "The reason why the export failed; null if it has not failed.",
+    }),
+    url: t.field({
+      type: "URL",
+      nullable: true,
+      description:
+        "The URL of the file, for internal tokens and for the console's session; null if the export is not " +
+        "completed. `Range` requests continue a broken download.",
+      resolve: ({ id, status }, _args, { publicUrl }) =>
+        status === "completed" ? `${publicUrl}/exports/${id}.ndjson` : null,
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the export was created." }),
+    finishedAt: t.expose("finishedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When the export was completed, failed or was canceled; null if it has not ended.",
+    }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      description:
+        `When the export and its file are deleted: ${exportRetentionHours} hours after the last rows were ` +
+        "written.",
+    }),
+  }),
+});
+
+const ExportCreateInput = builder.inputType("ExportCreateInput", {
+  description: "The rows to export.",
+  fields: (t) => ({
+    kind: t.field({ type: ExportKindEnum, required: true, description: "The kind of the rows." }),
+    from: t.field({
+      type: "DateTime",
+      description:
+        "The start of the period in which the rows were created, included; must be before `to`. Without it, the " +
+        "export begins with the oldest row.",
+    }),
+    to: t.field({
+      type: "DateTime",
+      description:
+        "The end of the period, excluded; must not be in the future. Default: " +
+        `${exportSettleSeconds} seconds ago. With a later end, the export begins ${exportSettleSeconds} seconds ` +
+        "after this end, so that it misses no row.",
+    }),
+    format: t.field({
+      type: ExportFormatEnum,
+      required: true,
+      defaultValue: "ndjson",
+      description: "The format of the file; `NDJSON` by default.",
+    }),
+  }),
+});
+
+const ExportCancelInput = builder.inputType("ExportCancelInput", {
+  description: "The export to cancel.",
+  fields: (t) => ({
+    exportId: t.id({ required: true, description: "The id of the export, `exp_…`." }),
+  }),
+});
+
+defineMutation({
+  ...exportMutationKind,
+  name: "exportCreate",
+  description:
+    "Creates an export, which a worker then writes. Changes no data of the merchant, so analysts may create " +
+    `exports. A merchant has at most ${unfinishedExportsMax} unfinished and ${storedExportsMax} stored exports; a ` +
+    `further one is refused (export_limit_reached). An export has at most ${exportRowsMax} rows.`,
+  input: ExportCreateInput,
+  type: Export,
+  run: createExport,
+});
+
+defineMutation({
+  ...exportMutationKind,
+  name: "exportCancel",
+  description:
+    "Cancels an export that has not ended, or deletes the file of a completed one. Changes nothing if the " +
+    "export was canceled before or has failed.",
+  input: ExportCancelInput,
+  type: Export,
+  run: (transaction, context, { exportId }) => cancelExport(transaction, context, exportId),
+});
+
+// Exports are read from the primary database: a replica may not have the newest state yet.
+builder.queryFields((t) => ({
+  export: t.field({
+    type: Export,
+    nullable: true,
+    description:
+      "The export with the given id; null if it does not exist, has expired or belongs to another merchant.",
+    authScopes: { callers: merchantReaders },
+    args: { id: t.arg.id({ required: true, description: "The export's id, `exp_…`." }) },
+    resolve: (_root, { id }, context) =>
+      findExport(context.services.db, id, {
+        merchantId: getCallerMerchantId(context),
+        now: context.clock.now(),
+      }),
+  }),
+  exports: t.connection(
+    {
+      type: Export,
+      description: "Lists exports that have not expired, newest first.",
+      authScopes: { callers: merchantReaders },
+      complexity: computeConnectionCost,
+      args: {
+        merchantId: t.arg.id({
+          description:
+            "The id of the merchant. If left out, a token of the platform gets the exports of all merchants.",
+        }),
+      },
+      resolve: (_root, args, context) => {
+        const { db } = context.services;
+        const merchantId = getListMerchantId(context, args.merchantId);
+        const query = selectExports(db, { merchantId, now: context.clock.now() }).selectAll("exportJob");
+        return loadConnection(args, { db, query, column: "export_job.id", isDescending: true });
+      },
+    },
+    ...createConnectionTypeOptions("Export", "exports"),
+  ),
+}));

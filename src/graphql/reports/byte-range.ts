@@ -1,0 +1,38 @@
+/** Reads the Range header of a download (RFC 9110 section 14.2). */
+import { fail } from "#foundation/failure.ts";
+
+/** A part of a file: `size` bytes from the byte `start` on. */
+export interface ByteRange {
+  readonly start: number;
+  readonly size: number;
+}
+
+const singleRange = /^bytes=(?<first>\d{1,15})-(?<last>\d{0,15})$/i;
+const suffixRange = /^bytes=-(?<length>\d{1,15})$/i;
+
+/**
+ * Returns the part of a file that a Range header requests. Returns undefined if the header requests several
+ * parts or is malformed: the answer is then the whole file, as RFC 9110 allows. Throws
+ * `range_not_satisfiable` if the file has no byte of the requested part.
+ */
+export function parseByteRange(header: string, sizeBytes: number): ByteRange | undefined {
+  const range = findRange(header.trim(), sizeBytes);
+  if (range === undefined) return undefined;
+  if (range.size > 0) return range;
+  throw fail("range_not_satisfiable", { headers: { "content-range": `bytes */${sizeBytes}` } });
+}
+
+function findRange(header: string, sizeBytes: number): ByteRange | undefined {
+  const length = suffixRange.exec(header)?.groups?.["length"];
+  if (length !== undefined) {
+    const size = Math.min(Number(length), sizeBytes);
+    return { start: sizeBytes - size, size };
+  }
+  const { first, last = "" } = singleRange.exec(header)?.groups ?? {};
+  if (first === undefined) return undefined;
+  const start = Number(first);
+  const end = last === "" ? sizeBytes : Number(last) + 1;
+  // A last byte before the first byte makes the header malformed.
+  if (end <= start && last !== "") return undefined;
+  return { start, size: Math.max(0, Math.min(end, sizeBytes) - start) };
+}

@@ -1,0 +1,58 @@
+/**
+ * Files of exports: `GET /exports/ID.ndjson`, with the same tokens and sessions as CSV reports. Range
+ * requests (RFC 9110 section 14) continue a broken download.
+ */
+import { Readable } from "node:stream";
+import type { FastifyPluginAsync } from "fastify";
+import { fail } from "#foundation/failure.ts";
+import { isId } from "#foundation/ids.ts";
+import { createContext, type GraphServices } from "#graph/context.ts";
+import { openExportFile } from "#graph/reports/export-file.ts";
+import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import { parseByteRange } from "./byte-range.ts";
+
+export interface ExportsOptions {
+  readonly services: GraphServices;
+  readonly authentication: InternalAuthentication;
+}
+
+const extension = ".ndjson";
+
+export const exportsPlugin: FastifyPluginAsync<ExportsOptions> = async (
+  server,
+  { services, authentication },
+) => {
+  server.get<{ Params: { file: string } }>("/exports/:file", async (request, reply) => {
+    const viewer = await authentication.authenticateDownload(request);
+    recordCredentialForLog(request, viewer);
+    const { file } = request.params;
+    const id = file.endsWith(extension) ? file.slice(0, -extension.length) : "";
+    if (!isId("export", id))
+      throw fail("route_not_found", {
+        message: "The path must be /exports/ID.ndjson, with the export's id.",
+      });
+    const client = getClientKey(request);
+    const context = createContext(services, { viewer, requestId: request.id, client });
+    const { sizeBytes, read } = await openExportFile(context, id);
+    const etag = `"${id}"`;
+    const { range, "if-range": condition } = request.headers;
+    const part =
+      condition === undefined || condition === etag ? parseByteRange(range ?? "", sizeBytes) : undefined;
+    const { start, size } = part ?? { start: 0, size: sizeBytes };
+    if (part !== undefined) {
+      void reply.code(206).header("content-range", `bytes ${start}-${start + size - 1}/${sizeBytes}`);
+    }
+    return reply
+      .headers({
+        "cache-control": "no-store",
+        "accept-ranges": "bytes",
+        etag,
+        "content-disposition": `attachment; filename="${file}"`,
+        "content-length": String(size),
+      })
+      .type("application/x-ndjson; charset=utf-8")
+      .send(Readable.from(request.method === "HEAD" ? [] : read(start, size)));
+  });
+  refuseOtherMethods(server, "/exports/:file", ["GET"]);
+};
