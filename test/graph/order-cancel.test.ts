@@ -33,7 +33,7 @@ describe("a cancellation of a whole order", () => {
       status: "CANCELED",
       paymentStatus: "PAID",
       fulfillmentStatus: "CANCELED",
-      cancellation: { reason: "changed_mind", actor: "BUYER" },
+      cancellation: { reason: "CHANGED_MIND", actor: "BUYER" },
       totals: { refunded: { amountMinor: 0 }, outstanding: { amountMinor: -totalMinor } },
     });
     expect([await stockOf(world(), mill), await stockOf(world(), cup)]).toEqual(before);
@@ -240,9 +240,9 @@ describe("a cancellation of a part of an order", () => {
         )
       ).data.cancellation;
     for (const token of ["admin", "operator"] as const)
-      expect(await read({ token })).toEqual({ reason: "other", note });
+      expect(await read({ token })).toEqual({ reason: "OTHER", note });
     for (const frontend of [{ token: "analyst" }, asBuyer] as const)
-      expect(await read(frontend)).toEqual({ reason: "other", note: null });
+      expect(await read(frontend)).toEqual({ reason: "OTHER", note: null });
     const { number } = await readOrder(world(), order.id);
     const events = await world()
       .database.db.selectFrom("event")

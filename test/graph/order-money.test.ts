@@ -111,7 +111,7 @@ describe("a refund", () => {
     ).toEqual({
       id: expect.stringMatching(/^rfd_/),
       status: "PENDING",
-      reason: "damaged",
+      reason: "DAMAGED",
       note: "Chipped.",
       amount: { amountMinor: cupMinor },
       lines: [{ ...lines[0], amount: { amountMinor: cupMinor } }],

@@ -37,7 +37,7 @@ describe("a return for a refund", () => {
       orderId: order.id,
       status: "APPROVED",
       kind: "RETURN_REFUND",
-      reason: "unwanted",
+      reason: "UNWANTED",
       note: "They chip.",
       declineReason: null,
       inspectionNote: null,

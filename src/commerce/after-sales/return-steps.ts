@@ -252,8 +252,14 @@ async function withdrawUnsent(
   if (order.status === "completed")
     return settleReturn(transaction, context, { order, found, units: found.lines });
   const { id: returnId, lines } = found;
-  const cancellation = { order, lines, reason: "changed_mind", note: null, actor: context.actor, returnId };
-  const canceled = await cancelUnits(transaction, context, cancellation);
+  const canceled = await cancelUnits(transaction, context, {
+    order,
+    lines,
+    reason: "changed_mind",
+    note: null,
+    actor: context.actor,
+    returnId,
+  });
   await transaction
     .updateTable("orderReturn")
     .set({ refundMinor: canceled.reducedMinor ?? 0 })

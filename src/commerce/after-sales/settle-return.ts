@@ -15,7 +15,7 @@ import { requireNoDisputedPayment } from "#commerce/orders/order-checks.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
-import { isUndeliveredRefund, isMerchantFault, type ReturnReason } from "./reasons.ts";
+import { isUndeliveredRefund, isMerchantFault } from "./reasons.ts";
 import { incrementOrderLineCounts } from "./return-rows.ts";
 import { calculateReturnValue } from "./return-rules.ts";
 
@@ -56,7 +56,7 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
     .filter(({ quantity }) => quantity > 0);
   const terms = {
     kind,
-    isFault: isMerchantFault(reason as ReturnReason),
+    isFault: isMerchantFault(reason),
     isLost: isUndeliveredRefund(found),
     method: method ?? ("keep_item" as const),
   };

@@ -3,6 +3,7 @@
  * policies are snapshots of the time of purchase.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
+import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { CartLineDisplay, StoredDeliveryOption } from "#commerce/carts/cart-aggregate.ts";
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
@@ -16,10 +17,12 @@ import type {
   OrderReturnStatus,
   OrderStatus,
   PaymentStatus,
+  RefundCause,
   RefundStatus,
   ReturnKind,
   ReturnStatus,
 } from "./order-states.ts";
+import type { CancellationReason } from "./cancellation/reasons.ts";
 
 export interface OrderLine {
   readonly id: string;
@@ -102,7 +105,7 @@ export interface OrderRefund {
   readonly returnId: string | null;
   readonly status: RefundStatus;
   readonly amountMinor: number;
-  readonly reason: string;
+  readonly reason: RefundCause;
   readonly note: string | null;
   readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
   readonly shippingMinor: number;
@@ -121,7 +124,7 @@ export interface OrderReturn {
   readonly id: string;
   readonly kind: ReturnKind;
   readonly status: ReturnStatus;
-  readonly reason: string;
+  readonly reason: ReturnReason;
   readonly note: string | null;
   readonly declineReason: string | null;
   readonly inspectionNote: string | null;
@@ -174,7 +177,7 @@ export interface OrderWarranty {
 
 export interface CancellationRequest {
   readonly lines: readonly LineQuantity[];
-  readonly reason: string;
+  readonly reason: CancellationReason;
   readonly note: string | null;
   readonly actor: OrderActor;
   readonly at: string;
@@ -182,7 +185,7 @@ export interface CancellationRequest {
 
 /** The reason, actor and time of the cancellation of a whole order. */
 export interface Cancellation {
-  readonly reason: string;
+  readonly reason: CancellationReason;
   readonly note: string | null;
   readonly actor: OrderActor;
   readonly at: string;

@@ -89,3 +89,20 @@ export type ReturnKind = (typeof returnKinds)[number];
 
 /** The actor of a change, as shown to the buyer. */
 export type OrderActor = "buyer" | "merchant" | "system";
+
+/** The reasons that staff can give for a refund. */
+export type RefundReason =
+  | "requested_by_customer"
+  | "damaged"
+  | "not_received"
+  | "wrong_item"
+  | "price_adjustment"
+  | "duplicate"
+  | "fraudulent"
+  | "other";
+
+/**
+ * Why a refund was made: the reason that staff gave, or the reason of a refund that the service requests
+ * itself. `late_payment` is a payment that succeeded too late to place an order.
+ */
+export type RefundCause = RefundReason | "order_canceled" | "order_returned" | "late_payment";

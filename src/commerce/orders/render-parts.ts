@@ -45,7 +45,7 @@ export interface RefundView {
   readonly returnId: string | null;
   readonly status: OrderRefund["status"];
   readonly amount: Money;
-  readonly reason: string;
+  readonly reason: OrderRefund["reason"];
   readonly note: string | null;
   readonly lines: readonly (LineQuantity & { readonly amount: Money })[];
   readonly shipping: Money;

@@ -1,7 +1,7 @@
 /** Input types of the mutations of orders, payments and refunds. */
 import { type CancellationReason } from "#commerce/orders/cancellation/reasons.ts";
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
-import type { RefundReason } from "#commerce/orders/payment/refunds.ts";
+import type { RefundCause, RefundReason } from "#commerce/orders/order-states.ts";
 import type { DisputeOutcome, DisputeReason } from "#commerce/orders/payment/disputes.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 
@@ -25,17 +25,31 @@ export const CancellationReasonEnum = defineEnum<CancellationReason>("OrderCance
   },
 });
 
+const refundReasonDescriptions = {
+  requested_by_customer: "The buyer asked for the refund.",
+  damaged: "The goods arrived damaged.",
+  not_received: "The goods did not arrive.",
+  wrong_item: "A wrong product was delivered.",
+  price_adjustment: "The price was reduced after the purchase.",
+  duplicate: "The order or payment was made twice.",
+  fraudulent: "The payment was fraudulent.",
+  other: "Another reason.",
+};
+
 const RefundReasonEnum = defineEnum<RefundReason>("RefundReason", {
-  description: "The reason for a refund.",
+  description: "The reason that staff give for a refund.",
+  values: refundReasonDescriptions,
+});
+
+export const RefundCauseEnum = defineEnum<RefundCause>("RefundCause", {
+  description:
+    "Why a refund was made: the reason that staff gave, or the reason of a refund that the service requests " +
+    "itself.",
   values: {
-    requested_by_customer: "The buyer asked for the refund.",
-    damaged: "The goods arrived damaged.",
-    not_received: "The goods did not arrive.",
-    wrong_item: "A wrong product was delivered.",
-    price_adjustment: "The price was reduced after the purchase.",
-    duplicate: "The order or payment was made twice.",
-    fraudulent: "The payment was fraudulent.",
-    other: "Another reason.",
+    ...refundReasonDescriptions,
+    order_canceled: "The order or some of its units were canceled.",
+    order_returned: "The buyer returned units.",
+    late_payment: "The payment succeeded too late to place an order.",
   },
 });
 

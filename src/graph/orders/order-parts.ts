@@ -10,6 +10,7 @@ import {
   PaymentStatusEnum,
   RefundStatusEnum,
 } from "./order-enums.ts";
+import { RefundCauseEnum } from "./order-inputs.ts";
 
 /**
  * Returns the value for the merchant's staff, and null for other callers. One GraphQL document can therefore
@@ -178,7 +179,7 @@ RefundRef.implement({
     }),
     status: t.expose("status", { type: RefundStatusEnum, description: "The status of the refund." }),
     amount: t.expose("amount", { type: MoneyRef, description: "The refunded amount." }),
-    reason: t.exposeString("reason", { description: "The reason, as a code." }),
+    reason: t.expose("reason", { type: RefundCauseEnum, description: "Why the refund was made." }),
     note: t.string({
       nullable: true,
       description:

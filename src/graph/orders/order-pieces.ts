@@ -10,6 +10,7 @@ import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
 import { OrderActorEnum } from "./order-enums.ts";
+import { CancellationReasonEnum } from "./order-inputs.ts";
 import { getValueIfStaff, OrderLineQuantity } from "./order-parts.ts";
 
 export const OrderQuantities = builder
@@ -206,7 +207,10 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
 export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellation").implement({
   description: "The cancellation of a whole order.",
   fields: (t) => ({
-    reason: t.exposeString("reason", { description: "The reason, as a code." }),
+    reason: t.expose("reason", {
+      type: CancellationReasonEnum,
+      description: "The reason for the cancellation.",
+    }),
     note: t.string({
       nullable: true,
       description:
@@ -230,7 +234,10 @@ export const OrderCancellationRequest = builder
         complexity: { multiplier: 5 },
         resolve: ({ lines }) => [...lines],
       }),
-      reason: t.exposeString("reason", { description: "The reason, as a code." }),
+      reason: t.expose("reason", {
+        type: CancellationReasonEnum,
+        description: "The reason for the cancellation.",
+      }),
       note: t.string({
         nullable: true,
         description:

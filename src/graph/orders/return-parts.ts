@@ -12,6 +12,7 @@ import {
   WarrantyClaimStatusEnum,
   WarrantyStatusEnum,
 } from "./order-enums.ts";
+import { ReturnReasonEnum } from "./eligibility-enums.ts";
 import { getValueIfStaff } from "./order-parts.ts";
 
 const ReturnLineType = builder.objectRef<ReturnLine>("ReturnLine").implement({
@@ -38,7 +39,7 @@ ReturnRef.implement({
     orderId: t.exposeID("orderId", { description: "The id of its order, `ord_…`." }),
     status: t.expose("status", { type: ReturnStatusEnum, description: "The status of the return." }),
     kind: t.expose("kind", { type: ReturnKindEnum, description: "The purpose of the return." }),
-    reason: t.exposeString("reason", { description: "The reason, as a code." }),
+    reason: t.expose("reason", { type: ReturnReasonEnum, description: "Why the buyer made the request." }),
     note: t.string({
       nullable: true,
       description:

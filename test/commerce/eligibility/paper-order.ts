@@ -220,7 +220,7 @@ export const pendingRefund: OrderRefund = {
   returnId: null,
   status: "pending",
   amountMinor: 100,
-  reason: "goodwill",
+  reason: "other",
   note: null,
   lines: [],
   shippingMinor: 0,

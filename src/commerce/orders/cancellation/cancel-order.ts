@@ -182,7 +182,11 @@ function refuseCancellation(order: OrderAggregate, { reasons }: CancellationElig
 }
 
 function toRequest(
-  request: { readonly lines: readonly LineQuantity[]; readonly reason: string; readonly note: string | null },
+  request: {
+    readonly lines: readonly LineQuantity[];
+    readonly reason: CancellationReason;
+    readonly note: string | null;
+  },
   { actor, now }: OrderCommandContext,
 ): OrderChangeOutcome {
   return {

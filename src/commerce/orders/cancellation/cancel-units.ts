@@ -2,6 +2,7 @@
  * Cancels units of an order that may be canceled: releases stock and promotion uses, updates fulfillments,
  * and voids or refunds payments.
  */
+import type { CancellationReason } from "./reasons.ts";
 import { sql } from "kysely";
 import { releaseOrderStock } from "#commerce/inventory/order-stock.ts";
 import { restorePromotionUses } from "#commerce/promotions/promotion-uses.ts";
@@ -23,7 +24,7 @@ import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 export interface UnitsToCancel {
   readonly order: OrderAggregate;
   readonly lines: readonly LineQuantity[];
-  readonly reason: string;
+  readonly reason: CancellationReason;
   readonly note: string | null;
   /** The actor (for example buyer or merchant) that the order records for this cancellation. */
   readonly actor: OrderActor;

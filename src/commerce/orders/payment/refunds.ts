@@ -40,19 +40,8 @@ import type {
   OrderLine,
   OrderRefund,
 } from "#commerce/orders/order-aggregate.ts";
+import type { RefundReason } from "#commerce/orders/order-states.ts";
 import { needsFulfillment, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
-
-export const refundReasons = [
-  "requested_by_customer",
-  "damaged",
-  "not_received",
-  "wrong_item",
-  "price_adjustment",
-  "duplicate",
-  "fraudulent",
-  "other",
-] as const;
-export type RefundReason = (typeof refundReasons)[number];
 
 export const refundsPerOrderMax = 200;
 
