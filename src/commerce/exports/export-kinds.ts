@@ -31,6 +31,9 @@ interface ExportSource {
 const text = (expression: string): SortKey => ({ sql: expression, type: "text" });
 const time = (expression: string): SortKey => ({ sql: expression, type: "timestamptz" });
 
+const toSnakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 /**
  * Returns the columns of a kind. A column is the table's column of the same name, unless `expressions` has
  * another SQL expression for it.
@@ -40,14 +43,10 @@ function toColumns(
   names: string,
   expressions: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  const toSnakeCase = (name: string): string =>
-    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return Object.fromEntries(
-    names
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, expressions[name] ?? `${table}.${toSnakeCase(name)}`]),
-  );
+  const columns: Record<string, string> = {};
+  for (const name of names.trim().split(/\s+/))
+    columns[name] = expressions[name] ?? `${table}.${toSnakeCase(name)}`;
+  return columns;
 }
 
 export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
