@@ -31,182 +31,156 @@ interface ExportSource {
 const text = (expression: string): SortKey => ({ sql: expression, type: "text" });
 const time = (expression: string): SortKey => ({ sql: expression, type: "timestamptz" });
 
+const toSnakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/**
+ * Returns the columns of a kind. A column is the table's column of the same name, unless `expressions` has
+ * another SQL expression for it.
+ */
+function toColumns(
+  table: string,
+  names: string,
+  expressions: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const columns: Record<string, string> = {};
+  for (const name of names.trim().split(/\s+/))
+    columns[name] = expressions[name] ?? `${table}.${toSnakeCase(name)}`;
+  return columns;
+}
+
 export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
   orders: {
-    columns: {
-      orderId: "o.id",
-      number: "o.number",
-      status: "o.status",
-      paymentStatus: "o.payment_status",
-      fulfillmentStatus: "o.fulfillment_status",
-      returnStatus: "o.return_status",
-      marketId: "o.market_id",
-      country: "o.country",
-      locale: "o.locale",
-      taxIncluded: "o.tax_included",
-      currency: "o.currency",
-      subtotalMinor: "o.subtotal_minor",
-      discountMinor: "o.discount_minor",
-      shippingMinor: "o.shipping_minor",
-      shippingDiscountMinor: "o.shipping_discount_minor",
-      taxMinor: "o.tax_minor",
-      totalMinor: "o.total_minor",
-      reducedMinor: "o.reduced_minor",
-      cancellationReason: "o.canceled_reason",
-      placedAt: "o.placed_at",
-      canceledAt: "o.canceled_at",
-      updatedAt: "o.updated_at",
-      version: "o.version",
-    },
+    columns: toColumns(
+      "o",
+      `
+        orderId number status paymentStatus fulfillmentStatus returnStatus marketId country locale
+        taxIncluded currency subtotalMinor discountMinor shippingMinor shippingDiscountMinor
+        taxMinor totalMinor reducedMinor cancellationReason placedAt canceledAt updatedAt version
+      `,
+      { orderId: "o.id", cancellationReason: "o.canceled_reason" },
+    ),
     from: "sales_order o",
     merchantId: "o.merchant_id",
     keys: [time("o.placed_at"), text("o.id")],
   },
   order_lines: {
-    columns: {
-      orderLineId: "l.id",
-      orderId: "o.id",
-      orderNumber: "o.number",
-      placedAt: "o.placed_at",
-      position: "l.position",
-      productId: "l.product_id",
-      variantId: "l.variant_id",
-      sku: "l.display ->> 'sku'",
-      title: "l.display ->> 'title'",
-      currency: "o.currency",
-      unitPriceMinor: "l.unit_price_minor",
-      subtotalMinor: "l.subtotal_minor",
-      discountMinor: "l.discount_minor",
-      taxMinor: "l.tax_minor",
-      totalMinor: "l.total_minor",
-      reducedMinor: "l.reduced_minor",
-      orderedUnits: "l.ordered",
-      canceledUnits: "l.canceled",
-      shippedUnits: "l.shipped",
-      deliveredUnits: "l.delivered",
-      returnedUnits: "l.returned",
-      refundedUnits: "l.refunded",
-    },
+    columns: toColumns(
+      "l",
+      `
+        orderLineId orderId orderNumber placedAt position productId variantId sku title currency
+        unitPriceMinor subtotalMinor discountMinor taxMinor totalMinor reducedMinor orderedUnits
+        canceledUnits shippedUnits deliveredUnits returnedUnits refundedUnits
+      `,
+      {
+        orderLineId: "l.id",
+        orderId: "o.id",
+        orderNumber: "o.number",
+        placedAt: "o.placed_at",
+        sku: "l.display ->> 'sku'",
+        title: "l.display ->> 'title'",
+        currency: "o.currency",
+        orderedUnits: "l.ordered",
+        canceledUnits: "l.canceled",
+        shippedUnits: "l.shipped",
+        deliveredUnits: "l.delivered",
+        returnedUnits: "l.returned",
+        refundedUnits: "l.refunded",
+      },
+    ),
     from: "sales_order o join order_line l on l.order_id = o.id",
     merchantId: "o.merchant_id",
     keys: [time("o.placed_at"), text("o.id"), text("l.id")],
   },
   payments: {
-    columns: {
-      paymentId: "p.id",
-      orderId: "p.order_id",
-      status: "p.status",
-      methodType: "p.method_type",
-      currency: "p.currency",
-      amountMinor: "p.amount_minor",
-      capturedMinor: "p.captured_minor",
-      voidedMinor: "p.voided_minor",
-      refundedMinor: "p.refunded_minor",
-      failureCode: "p.failure_code",
-      disputedAt: "p.disputed_at",
-      disputeReason: "p.dispute_reason",
-      createdAt: "p.created_at",
-      updatedAt: "p.updated_at",
-      version: "p.version",
-    },
+    columns: toColumns(
+      "p",
+      `
+        paymentId orderId status methodType currency amountMinor capturedMinor voidedMinor
+        refundedMinor failureCode disputedAt disputeReason createdAt updatedAt version
+      `,
+      { paymentId: "p.id" },
+    ),
     from: "payment p",
     merchantId: "p.merchant_id",
     keys: [text("p.id")],
     idKind: "payment",
   },
   refunds: {
-    columns: {
-      refundId: "r.id",
-      paymentId: "r.payment_id",
-      orderId: "r.order_id",
-      returnId: "r.return_id",
-      status: "r.status",
-      reason: "r.reason",
-      currency: "r.currency",
-      amountMinor: "r.amount_minor",
-      shippingMinor: "r.shipping_minor",
-      createdAt: "r.created_at",
-      updatedAt: "r.updated_at",
-      version: "r.version",
-    },
+    columns: toColumns(
+      "r",
+      `
+        refundId paymentId orderId returnId status reason currency amountMinor shippingMinor
+        createdAt updatedAt version
+      `,
+      { refundId: "r.id" },
+    ),
     from: "refund r",
     merchantId: "r.merchant_id",
     keys: [text("r.id")],
     idKind: "refund",
   },
   returns: {
-    columns: {
-      returnId: "r.id",
-      orderId: "r.order_id",
-      kind: "r.kind",
-      status: "r.status",
-      reason: "r.reason",
-      method: "r.method",
-      settlement: "r.settlement",
-      units: "(select sum(l.quantity)::integer from return_line l where l.return_id = r.id)",
-      currency: "o.currency",
-      refundMinor: "r.refund_minor",
-      feeMinor: "r.fee_minor",
-      requestedAt: "r.requested_at",
-      closedAt: "r.closed_at",
-      updatedAt: "r.updated_at",
-      version: "r.version",
-    },
+    columns: toColumns(
+      "r",
+      `
+        returnId orderId kind status reason method settlement units currency refundMinor feeMinor
+        requestedAt closedAt updatedAt version
+      `,
+      {
+        returnId: "r.id",
+        units: "(select sum(l.quantity)::integer from return_line l where l.return_id = r.id)",
+        currency: "o.currency",
+      },
+    ),
     from: "order_return r join sales_order o on o.id = r.order_id",
     merchantId: "r.merchant_id",
     keys: [text("r.id")],
     idKind: "return",
   },
   fulfillments: {
-    columns: {
-      fulfillmentId: "f.id",
-      orderId: "f.order_id",
-      returnId: "f.return_id",
-      status: "f.status",
-      type: "f.type",
-      carrier: "f.carrier",
-      units: "(select sum(l.quantity)::integer from fulfillment_line l where l.fulfillment_id = f.id)",
-      shippedAt: "f.shipped_at",
-      estimatedDeliveryAt: "f.estimated_delivery_at",
-      deliveredAt: "f.delivered_at",
-      createdAt: "f.created_at",
-      updatedAt: "f.updated_at",
-      version: "f.version",
-    },
+    columns: toColumns(
+      "f",
+      `
+        fulfillmentId orderId returnId status type carrier units shippedAt estimatedDeliveryAt
+        deliveredAt createdAt updatedAt version
+      `,
+      {
+        fulfillmentId: "f.id",
+        units: "(select sum(l.quantity)::integer from fulfillment_line l where l.fulfillment_id = f.id)",
+      },
+    ),
     from: "fulfillment f",
     merchantId: "f.merchant_id",
     keys: [text("f.id")],
     idKind: "fulfillment",
   },
   products: {
-    columns: {
-      productId: "p.id",
-      status: "p.status",
-      title:
-        "(select t.title from product_translation t where t.product_id = p.id and t.locale = m.default_locale)",
-      brand: "p.brand",
-      variants: "(select count(*)::integer from variant v where v.product_id = p.id)",
-      ratingAverage: "p.rating_average",
-      ratingCount: "p.rating_count",
-      publishedAt: "p.published_at",
-      createdAt: "p.created_at",
-      updatedAt: "p.updated_at",
-      version: "p.version",
-    },
+    columns: toColumns(
+      "p",
+      `
+        productId status title brand variants ratingAverage ratingCount publishedAt createdAt
+        updatedAt version
+      `,
+      {
+        productId: "p.id",
+        title:
+          "(select t.title from product_translation t where t.product_id = p.id and t.locale = m.default_locale)",
+        variants: "(select count(*)::integer from variant v where v.product_id = p.id)",
+      },
+    ),
     from: "product p join merchant m on m.id = p.merchant_id",
     merchantId: "p.merchant_id",
     keys: [time("p.created_at"), text("p.id")],
   },
   stock_movements: {
-    columns: {
-      movementId: "s.id::text",
-      variantId: "s.variant_id",
-      sku: "v.sku",
-      deltaUnits: "s.delta",
-      onHandUnitsAfter: "s.on_hand_after",
-      reason: "s.reason",
-      createdAt: "s.created_at",
-    },
+    columns: toColumns(
+      "s",
+      `
+        movementId variantId sku deltaUnits onHandUnitsAfter reason createdAt
+      `,
+      { movementId: "s.id::text", sku: "v.sku", deltaUnits: "s.delta", onHandUnitsAfter: "s.on_hand_after" },
+    ),
     from: "stock_movement s join variant v on v.id = s.variant_id",
     merchantId: "s.merchant_id",
     keys: [time("s.created_at"), { sql: "s.id", type: "bigint" }],

@@ -59,7 +59,7 @@ const ExportFailureEnum = defineEnum<NonNullable<ExportRow["failure"]>>("ExportF
   },
 });
 
-/** Returns the written share of an export's rows in whole percent; rows that are deleted meanwhile count too. */
+/** Returns the written share of the rows in whole percent; 100 only for a completed export. */
 function getPercent({ status, exportedRows, totalRows }: ExportRow): number {
   if (status === "completed") return 100;
   return totalRows === null || totalRows === 0
