@@ -39,11 +39,11 @@ export interface AccessTokenServices {
 }
 
 /** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
-export type AdmitViewer<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type ViewerAdmissionCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type VerifyAccessToken = (
   presented: PresentedAccessToken,
-  admit?: AdmitViewer<OAuthViewer>,
+  admit?: ViewerAdmissionCheck<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**

@@ -10,7 +10,7 @@ import "./branding.css";
 import { checkAddressWhileTyping } from "./address-check.ts";
 import { returnToShopAfterDelay, offerPrinting } from "./outcome.ts";
 import { formatCardFieldsWhileTyping } from "./card-form.ts";
-import { payOnce } from "./pay.ts";
+import { handlePaymentForm } from "./pay.ts";
 import { submitAndReplaceMain } from "./replace-main.ts";
 
 /** The first pause, in milliseconds, between two requests for the payment's status. */
@@ -102,7 +102,7 @@ function unfoldOrder(): void {
 // All listeners are on the document, so they also work for replaced parts of the page.
 followChoices();
 followForms();
-payOnce();
+handlePaymentForm();
 formatCardFieldsWhileTyping();
 checkAddressWhileTyping();
 unfoldOrder();

@@ -23,7 +23,7 @@ import {
   type FoundInstallation,
   type FoundKey,
   type FoundOrder,
-  type FoundPart,
+  type FoundSessionOrOrderPart,
   type FoundStaff,
   type NamedObjects,
   namedObjectsDocument,
@@ -118,7 +118,10 @@ const staffHit = ({ id, name, email, disabledAt }: FoundStaff): ConsoleSearchHit
 });
 
 /** A part of an order is found on the order's page; without an order, on the cart's page. */
-function partHit(prefix: SearchedPrefix, { id, status, orderId, cartId }: FoundPart): ConsoleSearchHit {
+function partHit(
+  prefix: SearchedPrefix,
+  { id, status, orderId, cartId }: FoundSessionOrOrderPart,
+): ConsoleSearchHit {
   const kind = searchedKinds[prefix];
   const to =
     orderId === null ? (cartId === undefined ? "/orders" : `/carts/${cartId}`) : `/orders/${orderId}`;
@@ -158,7 +161,7 @@ const finder =
 
 const partFinder = (
   prefix: SearchedPrefix,
-  document: GraphDocument<{ found: FoundPart | null }, { readonly id: string }>,
+  document: GraphDocument<{ found: FoundSessionOrOrderPart | null }, { readonly id: string }>,
 ): Finder =>
   finder(
     document,
