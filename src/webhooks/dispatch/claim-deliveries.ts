@@ -32,15 +32,15 @@ export interface ClaimedDelivery {
   readonly endpointVersion: number;
   /** W3C trace context of the request that caused the event; null if that request was not traced. */
   readonly traceparent: string | null;
-  /** The body to send, as stored with the event. */
+  /** Body of the webhook request, as stored with the event. */
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   /** The time at which the delivery was created. */
   readonly createdAt: Date;
-  /** The time of the event. */
+  /** Time of the event that is delivered. */
   readonly occurredAt: Date;
-  /** The secrets that sign now, newest first. */
+  /** Secrets of the endpoint that sign this delivery, newest first; several during an overlap. */
   readonly secrets: readonly SealedWebhookSecret[];
 }
 
@@ -165,7 +165,7 @@ const aheadMsMax = 2 * leaseMs;
 
 export interface ClaimTime {
   readonly at: RawBuilder<unknown>;
-  /** Stored times after this one are ignored, because the clock has been set back since. */
+  /** Stored times after `latest` are ignored, because the clock has been set back since. */
   readonly latest: RawBuilder<unknown>;
 }
 
