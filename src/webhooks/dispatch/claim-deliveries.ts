@@ -163,18 +163,18 @@ const burstShare = 0.2;
  */
 const aheadMsMax = 2 * leaseMs;
 
-export interface ClaimTime {
+export interface ClaimTimeSql {
   readonly at: RawBuilder<unknown>;
   /** Stored times after `latest` are ignored, because the clock has been set back since. */
   readonly latest: RawBuilder<unknown>;
 }
 
-export const toClaimTime = (now: Date): ClaimTime => ({
+export const toClaimTime = (now: Date): ClaimTimeSql => ({
   at: sql`${now}::timestamptz`,
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const currentRateTokensSql = ({ at, latest }: ClaimTime): RawBuilder<number> => {
+export const currentRateTokensSql = ({ at, latest }: ClaimTimeSql): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch
     from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
@@ -185,7 +185,7 @@ export const currentRateTokensSql = ({ at, latest }: ClaimTime): RawBuilder<numb
 /** Returns an SQL expression: the number of deliveries in progress, named `s`, that match the condition. */
 export const countSendingDeliveries = (
   whose: RawBuilder<unknown>,
-  { at, latest }: ClaimTime,
+  { at, latest }: ClaimTimeSql,
 ): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
     where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at}
