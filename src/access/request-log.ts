@@ -25,9 +25,9 @@ export interface RequestLog {
   readonly add: (request: LoggedRequest) => void;
   /** Starts writing the collected requests every two seconds. */
   readonly start: () => void;
-  /** Writes the collected requests now; never throws. */
+  /** Writes the collected API requests to the database now; never throws. */
   readonly flush: () => Promise<void>;
-  /** Stops the timer and writes the remaining requests. */
+  /** Stops writing every two seconds, and writes the API requests that were collected since. */
   readonly stop: () => Promise<void>;
 }
 
@@ -157,13 +157,13 @@ export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSi
 
 export type ApiRequestRow = Selectable<ApiRequestTable>;
 
-/** The filter of a list of logged requests. Null and undefined do not filter. */
+/** Filter of a list of logged requests. A field that is null or undefined does not restrict the list. */
 interface ApiRequestFilter {
   readonly merchantId?: string | null;
   readonly installationId?: string | null | undefined;
   readonly credentialId?: string | null | undefined;
   readonly operation?: string | null | undefined;
-  /** The lowest and the highest HTTP status, both included. */
+  /** Lowest HTTP status of listed requests; with `statusTo`, a range that includes both ends. */
   readonly statusFrom?: number | null | undefined;
   readonly statusTo?: number | null | undefined;
 }

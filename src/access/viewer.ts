@@ -194,7 +194,7 @@ interface Quota {
 export const rateLimitQuotas = {
   default: { quota: 600, windowSeconds: 60 },
   write: { quota: 120, windowSeconds: 60 },
-  // Counted per installation: its keys share this limit.
+  // Replays of webhook deliveries are counted per installation: all of its credentials share this limit.
   replay: { quota: 60, windowSeconds: 60 },
   "anon-search": { quota: 60, windowSeconds: 60 },
   "anon-read": { quota: 300, windowSeconds: 60 },

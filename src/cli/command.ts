@@ -36,7 +36,7 @@ type Result = Readonly<Record<string, unknown>> & { readonly id: string };
  */
 type Action = string | { readonly name: string; readonly targetType: string };
 
-/** Runs a change with the rights of the platform, records it in the audit log, and prints its result. */
+/** Runs a command's change with the rights of the platform, writes an audit entry, and prints the result. */
 export async function runAuditedCommand(
   { json }: JsonOption,
   action: Action,

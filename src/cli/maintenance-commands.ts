@@ -88,7 +88,7 @@ const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>):
     }),
   );
 
-/** Prints the result. Sets the exit code 1 if the other encryption keys are still needed. */
+/** Prints the result of `keys rewrap`. Sets exit code 1 if the other encryption keys are still needed. */
 function printRewrapResult(
   results: readonly RewrapResult[],
   { key, isJson }: { readonly key: string; readonly isJson: boolean },

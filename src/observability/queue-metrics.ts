@@ -11,7 +11,7 @@ import type { Clock } from "#foundation/clock.ts";
 import {
   endpointSendingMax,
   installationSendingMax,
-  type ClaimTime,
+  type ClaimTimeSql,
   toClaimTime,
   countSendingDeliveries,
   currentRateTokensSql,
@@ -233,7 +233,7 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
  * Selects the endpoints that have waiting deliveries. For each endpoint, the columns say which events it may
  * receive, and whether another delivery could be sent to it now.
  */
-function endpoints(moment: ClaimTime): RawBuilder<unknown> {
+function endpoints(moment: ClaimTimeSql): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =

@@ -45,9 +45,9 @@ export interface EventView {
 }
 
 export interface EventLog {
-  /** Newest first. */
+  /** Events of the log, newest first. */
   readonly events: readonly EventView[];
-  /** True if this log leaves out stored events because there are too many. */
+  /** True if the event log leaves out stored events because there are too many. */
   readonly isTruncated: boolean;
 }
 

@@ -8,7 +8,7 @@ import type { FailureCode } from "#foundation/failure.ts";
 import type { WebhookDeliveryTable } from "#database/tables.ts";
 import type { AttemptResult } from "./safe-request.ts";
 
-/** Seconds of delay before attempts 1 to 10; together 75 h 35 min. */
+/** Seconds of delay before attempts 1 to 10 of a webhook delivery; together 75 h 35 min. */
 const delaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const jitterShare = 0.1;
 const retryAfterSecondsMax = 86_400;
@@ -29,7 +29,7 @@ export type AttemptOutcome =
   | { readonly kind: "gone" };
 
 export interface AttemptContext {
-  /** The number of the finished attempt, from 1. */
+  /** Number of the finished attempt of a webhook delivery; the first attempt has number 1. */
   readonly attempt: number;
   readonly now: Date;
   /** Returns a random number from 0 to 1, as `Math.random` does. */
@@ -67,7 +67,7 @@ export function getAttemptDelaySeconds(attempt: number, random: () => number): n
 /** The recent successes and failures of one endpoint. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
-  /** Time of the first failure since the last success; null if the last attempt succeeded or there was none. */
+  /** Time of the first failure since the last success; null if there was no failure since then. */
   readonly failingSince: Date | null;
   /**
    * The number of deliveries since the last success whose first attempt failed. Only first attempts count,
@@ -144,9 +144,9 @@ export type ReplayRefusal = Extract<
 
 export interface ReplayState {
   readonly status: DeliveryStatus;
-  /** The time of the event. */
+  /** Time of the event that is delivered. */
   readonly occurredAt: Date;
-  /** Number of replays of the original delivery. */
+  /** Number of replays that the original delivery has had so far. */
   readonly replays: number;
 }
 

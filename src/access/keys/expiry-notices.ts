@@ -9,15 +9,15 @@ import type { AccessEvent } from "#access/credential-changes.ts";
 const hourMs = 3_600_000;
 
 /**
- * Returns the key's number of sent expiry notices after a rotation. Notices whose time has already passed
- * count as sent, because the rotation's event names the new expiry.
+ * Returns the number of sent expiry notices of an API key after its rotation. Notices whose time has already
+ * passed count as sent, because the rotation's event names the new expiry.
  */
 export function countPastExpiryNotices(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }
 
-/** SQL condition: the key has an expiry notice that is due and not sent yet. */
+/** Returns an SQL condition: the API key has an expiry notice that is due and has not been sent. */
 function isDue(now: Date): RawBuilder<boolean> {
   const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hourMs));
   return sql<boolean>`revoked_at is null and expires_at > ${now} and (

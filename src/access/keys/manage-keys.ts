@@ -220,7 +220,7 @@ interface LockedKey {
   readonly version: number;
 }
 
-/** Locks the key, so that of two concurrent rotations the second is refused. */
+/** Locks the row of an API key, so that of two concurrent rotations the second is refused. */
 async function lockKey(
   transaction: Transaction,
   { merchantId, now }: AccessCommandContext,

@@ -165,9 +165,9 @@ type SecretKind = "cpk" | "cit";
 
 interface MintedSecret {
   readonly id: string;
-  /** The whole secret; returned once and never stored. */
+  /** The whole credential in plain text; returned to the caller once and never stored. */
   readonly value: string;
-  /** Everything before the secret; may be displayed and logged. */
+  /** The part of the credential before its secret; may be displayed and logged. */
   readonly prefix: string;
   readonly digest: Buffer;
   readonly lastFour: string;
@@ -207,7 +207,7 @@ export function sha256Digest(value: string): Buffer {
 
 const digestOfNoSecret = sha256Digest("digestOfNoSecret");
 
-/** Compares a secret with a stored digest. The comparison takes the same time if there is no stored digest. */
+/** Compares a secret with a stored digest. The comparison takes the same time without a stored digest. */
 export function matchesDigest(value: string, stored: Uint8Array | undefined): boolean {
   const isEqual = timingSafeEqual(sha256Digest(value), stored ?? digestOfNoSecret);
   return isEqual && stored !== undefined;

@@ -39,11 +39,11 @@ export interface AccessTokenServices {
 }
 
 /** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
-export type AdmitViewer<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type ViewerAdmissionCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type VerifyAccessToken = (
   presented: PresentedAccessToken,
-  admit?: AdmitViewer<OAuthViewer>,
+  admit?: ViewerAdmissionCheck<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**
@@ -113,7 +113,7 @@ async function readToken(
   }
 }
 
-/** Finds the key by the `kid` of the token's header. Other key parameters of the header are ignored. */
+/** Finds the signing key by `kid` in the token's header. Other key parameters of the header are ignored. */
 async function findKey(token: string, signingKeys: AccessTokenServices["signingKeys"]): Promise<JWK> {
   const kid = keyIdOf(token);
   if (kid === undefined) throw invalid();
@@ -206,7 +206,7 @@ export function findGrantState(reader: DatabaseReader, grantId: string): Promise
     .executeTakeFirst();
 }
 
-/** Builds the viewer of a token. Its scopes are those that the token, the grant and the installation all have. */
+/** Builds the viewer of a token. The viewer has the scopes that token, grant and installation all have. */
 function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date): OAuthViewer {
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
   if (grant.clientId !== claims.clientId || grant.staffId !== claims.staffId) throw invalid();

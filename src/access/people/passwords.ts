@@ -11,7 +11,7 @@ interface Cost {
   readonly parallelism: number;
 }
 
-/** OWASP's recommendation: 19 MiB of memory and two passes. One hash takes about 50 ms of one core. */
+/** Cost of new Argon2id hashes, as OWASP recommends: 19 MiB and two passes; about 50 ms of one core. */
 const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const tagBytes = 32;
@@ -27,7 +27,7 @@ export async function hashPassword(password: string): Promise<string> {
   return hashText(unpadded(salt), unpadded(tag));
 }
 
-/** Writes a hash with the parameters of new hashes. */
+/** Formats a password hash as PHC text, with the cost parameters of new hashes. */
 const hashText = (salt: string, tag: string): string =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${salt}$${tag}`;
 
@@ -92,7 +92,7 @@ const waitingMax = 32;
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Runs the work when a slot is free. Fails with `service_unavailable` if too many hashes are already waiting. */
+/** Computes a password hash when a slot is free. Fails with `service_unavailable` if too many hashes wait. */
 async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running < concurrentMax) running += 1;
   else if (waiting.length < waitingMax) await new Promise<void>((proceed) => void waiting.push(proceed));

@@ -136,7 +136,7 @@ export async function sweepStaffSessions(db: Database, now: Date, signal?: Abort
  * is subtracted from the count afterwards.
  */
 interface LoginAttempt {
-  /** Digest of the e-mail address that was entered. */
+  /** Digest of the e-mail address that was entered on the sign-in page. */
   readonly account: string;
   /** The client's IP address. */
   readonly address: string;

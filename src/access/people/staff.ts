@@ -29,7 +29,7 @@ export interface StaffInput {
   readonly merchantId: string;
   readonly email: string;
   readonly name: string;
-  /** `admin` if left out. */
+  /** Role of the new staff account; `admin` if left out. */
   readonly role?: StaffRole;
   readonly passwordHash: string;
 }
@@ -215,7 +215,7 @@ async function lockStaff(
   return account;
 }
 
-/** Changes the account and increases its version, which ends every session that began before. */
+/** Changes a staff account and increases its version, which ends every session that began before. */
 function changeStaff(
   transaction: Transaction,
   staffId: string,
@@ -247,7 +247,7 @@ export async function verifyPassword(
   return isRight && row !== undefined ? toViewer(row) : undefined;
 }
 
-/** Returns the account; undefined if there is none or it is disabled. */
+/** Returns a staff account; undefined if no account has the id or the account is disabled. */
 export async function findActiveStaff(
   reader: DatabaseReader,
   staffId: string,

@@ -3,11 +3,11 @@
 export interface CheckResult {
   readonly status: "pass" | "warn" | "fail" | "skipped";
   readonly message: string;
-  /** What the reader should do; null if nothing needs to be done. */
+  /** Text that says how to make the readiness check pass; null if nothing needs to be done. */
   readonly remedy: string | null;
-  /** Since when the check has not passed; null if that is unknown. */
+  /** Time since when the readiness check has not passed; null if that time is unknown. */
   readonly since: Date | null;
-  /** By when someone must act; null if nothing is due. */
+  /** Time by which the app or merchant must act on this check; null if there is no such deadline. */
   readonly dueAt: Date | null;
 }
 

@@ -25,7 +25,7 @@ import {
   isExchangeOrReplacement,
   isRepairOrReplacementReturn,
 } from "./replacement-fulfillments.ts";
-import { runReturnStep, type LockedReturn, type ReturnTarget } from "./return-steps.ts";
+import { runReturnStep, type ReturnWithLockedOrder, type ReturnTarget } from "./return-steps.ts";
 import { type ReturnLineCount, findReturnLineCountFaults } from "./return-line-counts.ts";
 import { updateReturnLineCounts, incrementOrderLineCounts, updateReturnStatus } from "./return-rows.ts";
 import { refuseReturn } from "./return-rules.ts";
@@ -45,7 +45,7 @@ export function closeReturn(
   });
 }
 
-function requireClosable({ order, found }: LockedReturn): void {
+function requireClosable({ order, found }: ReturnWithLockedOrder): void {
   requireReplacementSent(order, found);
   if (found.kind !== "repair" && !isExchangeOrReplacement(found))
     requireRefundNotDisputed({ order, found, units: acceptedUnits(found) });
@@ -54,7 +54,7 @@ function requireClosable({ order, found }: LockedReturn): void {
 async function closeLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found }: LockedReturn,
+  { order, found }: ReturnWithLockedOrder,
 ): Promise<OrderChangeOutcome> {
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
@@ -138,7 +138,7 @@ export function inspectReturn(
   });
 }
 
-interface Inspection extends LockedReturn {
+interface Inspection extends ReturnWithLockedOrder {
   readonly input: ReturnInspectInput;
 }
 

@@ -46,7 +46,7 @@ export interface ReturnTarget extends ExpectedVersionInput {
 }
 
 /** A return with its order. The order is locked. */
-export interface LockedReturn {
+export interface ReturnWithLockedOrder {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;
 }
@@ -62,8 +62,8 @@ export interface ReturnStepChange {
    * Throws if the step is not possible for a reason other than the status of the return. Runs after the check
    * of the status and before the check of the version that the caller expects.
    */
-  readonly requireState?: (found: LockedReturn) => void;
-  readonly work: (found: LockedReturn) => Promise<OrderChangeOutcome>;
+  readonly requireState?: (found: ReturnWithLockedOrder) => void;
+  readonly work: (found: ReturnWithLockedOrder) => Promise<OrderChangeOutcome>;
 }
 
 /** Locks the return's order, checks that the step is possible from the return's status, and runs the step. */

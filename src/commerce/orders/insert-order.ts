@@ -3,7 +3,7 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   getPromotionConditionsOfLines,
-  type PromotionConditions,
+  type MetPromotionConditions,
 } from "#commerce/promotions/choose-promotions.ts";
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
@@ -147,4 +147,4 @@ async function placedPromotions(
   });
 }
 
-const noConditions: PromotionConditions = { boughtLineIds: [], minimum: null };
+const noConditions: MetPromotionConditions = { boughtLineIds: [], minimum: null };

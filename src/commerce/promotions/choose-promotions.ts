@@ -261,7 +261,7 @@ interface ConditionLine extends DiscountableLine {
 }
 
 /** The order lines that met a promotion's conditions; the order stores them. */
-export interface PromotionConditions {
+export interface MetPromotionConditions {
   /**
    * Ids of the lines that the buyer had to buy for the promotion to apply; empty if the promotion does not
    * require to buy certain lines.
@@ -285,7 +285,7 @@ export interface PromotionConditions {
 export function getPromotionConditionsOfLines(
   rule: PromotionRule,
   lines: readonly ConditionLine[],
-): PromotionConditions {
+): MetPromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
   const entitled = lines.filter(createEntitledLineCheck(discount.entitled)).map(({ id }) => id);
   const minimum =

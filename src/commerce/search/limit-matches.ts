@@ -11,7 +11,7 @@ import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { sampleParts, sampleSizes } from "./index-rows.ts";
 import { buildTsqueryOfAllParts, toPopularityLexeme, quoteLexeme, toSampleLexeme } from "./match-query.ts";
-import { isFoundBy, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
+import { isFoundByTsquerySql, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
 import { offerPopularitySql, popularityStepMax } from "./offer-key.ts";
 import {
   defaultMatchLimits,
@@ -116,7 +116,7 @@ const sampleStatement = (
       select ${offerPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
         count(*) filter (where ${isMatch} and d.head @@ ${parameter("allInTitle")}::tsquery)::int as titles
-      from ${matchingDocumentsSql(form, { isIndexed: sql`${isFoundBy(form, "candidates")} and ${isSampledSql}` })}
+      from ${matchingDocumentsSql(form, { isIndexed: sql`${isFoundByTsquerySql(form, "candidates")} and ${isSampledSql}` })}
       group by 1`,
     values,
     hasManyForms: true,

@@ -233,16 +233,16 @@ const queryParameter = (name: string): Sql => sql`${parameter<string>(name)}::ts
 function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
   if (isLimited) {
-    const titles = sql`${isFoundBy(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
-    const others = sql`${isFoundBy(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
+    const titles = sql`${isFoundByTsquerySql(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
+    const others = sql`${isFoundByTsquerySql(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
     return { isIndexed: sql`(${titles} or ${others})`, words: queryParameter("filtered") };
   }
-  if (!hasCandidates) return { isIndexed: isFoundBy(form, "filtered") };
-  return { isIndexed: isFoundBy(form, "candidates"), words: queryParameter("filtered") };
+  if (!hasCandidates) return { isIndexed: isFoundByTsquerySql(form, "filtered") };
+  return { isIndexed: isFoundByTsquerySql(form, "candidates"), words: queryParameter("filtered") };
 }
 
 /** SQL condition that the full-text index finds a document by the tsquery in the named parameter. */
-export const isFoundBy = (form: SearchStatementForm, name: string): Sql =>
+export const isFoundByTsquerySql = (form: SearchStatementForm, name: string): Sql =>
   isFoundByQuery(form, queryParameter(name));
 
 /**

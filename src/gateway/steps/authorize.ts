@@ -31,7 +31,7 @@ import {
   getHeaderLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
-import { type AdmitViewer, recordGrantUse } from "#access/oauth/access-tokens.ts";
+import { type ViewerAdmissionCheck, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import { type RateLimitCounter, refuseExceededQuota, countRequest } from "#http/rate-limiter.ts";
 
@@ -98,7 +98,7 @@ export async function verifyIntegrator(
   {
     credentials,
     admit,
-  }: Pick<GatewayServices, "credentials"> & { readonly admit: AdmitViewer<IntegratorViewer> },
+  }: Pick<GatewayServices, "credentials"> & { readonly admit: ViewerAdmissionCheck<IntegratorViewer> },
 ): Promise<IntegratorViewer> {
   if (scheme === "bearer") {
     if (jwtPattern.test(token))
@@ -144,7 +144,7 @@ function recordCredentialUse(
 export function createViewerAdmissionCheck(
   { limiter }: Pick<GatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestCall) => AdmitViewer<IntegratorViewer> {
+): (call: RestCall) => ViewerAdmissionCheck<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {

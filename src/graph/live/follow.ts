@@ -17,7 +17,7 @@ export interface VersionSubscriptionStep {
  * Follows one object for a subscription. Yields once at the start, then each time that the object has a
  * higher version than the last sent one, or no longer exists.
  */
-export function followVersion(
+export function watchVersion(
   polling: Polling<number>,
   id: string,
 ): AsyncIterableIterator<VersionSubscriptionStep> {

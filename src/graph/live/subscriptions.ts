@@ -15,7 +15,7 @@ import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import {
   type DeliveriesSubscriptionStep,
   followDeliveries,
-  followVersion,
+  watchVersion,
   deliveriesPerStepMax,
 } from "./follow.ts";
 import type { SubscriptionWatch } from "./watch.ts";
@@ -60,7 +60,7 @@ builder.subscriptionFields((t) => ({
       "combined into one event. Sends null and ends if the caller can see no such cart.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
-    subscribe: (_root, { id }, context) => followVersion(watchOf(context).carts, id),
+    subscribe: (_root, { id }, context) => watchVersion(watchOf(context).carts, id),
     resolve: async (step, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
       if (cart === null || !isCartVisible(cart, context)) return null;
@@ -76,7 +76,7 @@ builder.subscriptionFields((t) => ({
       "succession are combined into one event. Sends null and ends if the caller can see no such order.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
-    subscribe: (_root, { id }, context) => followVersion(watchOf(context).orders, id),
+    subscribe: (_root, { id }, context) => watchVersion(watchOf(context).orders, id),
     resolve: async (step, { id }, context) => {
       const order = await context.loaders.orders.load(id);
       if (order === null || !isOrderVisible(order, context)) return null;

@@ -153,7 +153,7 @@ const PassedOverEnum = defineEnum<ReplaySkipReason>("WebhookReplayRefusal", {
   },
 });
 
-export const PassedOverCount = builder
+export const SkippedDeliveryCount = builder
   .objectRef<BulkReplayResult["passedOver"][number]>("WebhookReplaySkipped")
   .implement({
     description: "The number of deliveries that were not replayed for one reason.",
@@ -173,7 +173,7 @@ const BulkReplay = builder.objectRef<BulkReplayResult>("WebhookDeliveriesReplay"
   fields: (t) => ({
     replayed: t.exposeInt("replayed", { description: "The number of deliveries replayed by this call." }),
     skipped: t.field({
-      type: [PassedOverCount],
+      type: [SkippedDeliveryCount],
       description: "The numbers of deliveries that were not replayed, by reason.",
       complexity: { multiplier: 6 },
       resolve: ({ passedOver }) => passedOver,

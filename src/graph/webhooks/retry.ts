@@ -13,7 +13,7 @@ import { attemptsMax } from "#webhooks/delivery-rules.ts";
 import { previewReplay, type ReplayPreview } from "#webhooks/preview-replay.ts";
 import { bulkReplayDaysMax, bulkReplayPageSize } from "#webhooks/replay-selection.ts";
 import { retryDelivery } from "#webhooks/retry-delivery.ts";
-import { LostStatusEnum, PassedOverCount } from "./replay.ts";
+import { LostStatusEnum, SkippedDeliveryCount } from "./replay.ts";
 
 const RetryInput = builder.inputType("WebhookDeliveryRetryInput", {
   description: "The number of attempts that the caller has seen.",
@@ -56,7 +56,7 @@ const PreviewRef = builder.objectRef<ReplayPreview>("WebhookReplayPreview").impl
       description: "The number of deliveries that the call would replay.",
     }),
     skipped: t.field({
-      type: [PassedOverCount],
+      type: [SkippedDeliveryCount],
       description: "The numbers of deliveries that the call would not replay, by reason.",
       complexity: { multiplier: 6 },
       resolve: ({ passedOver }) => passedOver,

@@ -22,7 +22,7 @@ export interface TypedCard {
 }
 
 /** The read card form: the payment token of the test card, or what is wrong with the form. */
-export interface CardReading {
+export interface CardFormResult {
   readonly token: string | undefined;
   readonly typed: TypedCard;
 }
@@ -32,7 +32,7 @@ const nameMax = 100;
 export function readCard(
   form: URLSearchParams,
   { say, now }: { readonly say: Translate; readonly now: Date },
-): CardReading {
+): CardFormResult {
   const text = (field: CardField): string => (form.get(field) ?? "").trim();
   const number = text("cardNumber");
   const found = findTestCard(number);
@@ -55,7 +55,7 @@ export function readCard(
 }
 
 /** Reads the card form that a buyer has sent in a request to the checkout page. */
-export const readVisitCard = ({ say, pageContext }: CheckoutVisit, form: URLSearchParams): CardReading =>
+export const readVisitCard = ({ say, pageContext }: CheckoutVisit, form: URLSearchParams): CardFormResult =>
   readCard(form, { say, now: pageContext.services.clock.now() });
 
 /**

@@ -22,7 +22,7 @@ import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import { languageOfAction } from "./page-language.ts";
 import { messageForPromotion } from "./promotion-texts.ts";
 import type { Language } from "./texts.ts";
-import { changeVisitLanguage, type CheckoutVisit, hasChosenToStay } from "./visit.ts";
+import { changeVisitLanguage, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
 import {
   sendFormPage,
   redirectToPage,
@@ -93,7 +93,7 @@ function showInLanguage(visit: CheckoutVisit, form: URLSearchParams, language: L
   const typed = readTypedAddress(form);
   if (visit.session.status === "open" && Object.keys(typed).length > 0)
     return sendFormPage(changed, 200, { typed });
-  return redirectToPage(changed, hasChosenToStay(visit) ? "?stay" : "");
+  return redirectToPage(changed, hasDeclinedReturnToShop(visit) ? "?stay" : "");
 }
 
 /**

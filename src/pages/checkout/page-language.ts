@@ -43,7 +43,7 @@ export function choosePageLanguage(
 }
 
 /** Stores the language that the buyer has chosen in a cookie of the checkout page. */
-export function keepLanguage(
+export function storePageLanguage(
   reply: FastifyReply,
   language: Language,
   { attributes }: { readonly attributes: string },

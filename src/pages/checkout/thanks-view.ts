@@ -10,7 +10,7 @@ import type { PageOrder } from "./documents.ts";
 import { leaveLink, renderSessionSheet } from "./outcome-view.ts";
 import { addressLinesView, shownEmail } from "./saved-address-view.ts";
 import { summaryView } from "./summary-view.ts";
-import { type CheckoutPageContent, type CheckoutVisit, hasChosenToStay } from "./visit.ts";
+import { type CheckoutPageContent, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
 
 const leaveSeconds = 10;
 
@@ -21,7 +21,7 @@ export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | unde
   if (order === undefined) return otherBrowserPage(visit);
   const { session, say, language } = visit;
   const { merchant, successUrl } = session;
-  const hasStayed = hasChosenToStay(visit);
+  const hasStayed = hasDeclinedReturnToShop(visit);
   const seconds = hasStayed ? undefined : leaveSeconds;
   const shown = withoutOldData(visit);
   return {

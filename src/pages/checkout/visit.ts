@@ -13,7 +13,7 @@ import { brandStyles } from "./branding-routes.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
 import { browserCookie, cookieAttributes, newBrowser, type PageBrowser, readBrowser } from "./cookies.ts";
 import type { CheckoutDocuments, PageSession } from "./documents.ts";
-import { choosePageLanguage, keepLanguage, preferredLanguage } from "./page-language.ts";
+import { choosePageLanguage, storePageLanguage, preferredLanguage } from "./page-language.ts";
 import { type Language, type Translate, createTranslator } from "./texts.ts";
 
 export interface CheckoutPageContext {
@@ -154,13 +154,15 @@ export async function openCheckoutVisit(
 }
 
 /** True if the buyer has chosen not to be taken back to the shop. */
-export const hasChosenToStay = ({ request }: CheckoutVisit): boolean =>
+export const hasDeclinedReturnToShop = ({ request }: CheckoutVisit): boolean =>
   Object.hasOwn(request.query as object, "stay");
 
 /** Returns the visit in another language, and keeps the language for the next requests of the browser. */
 export function changeVisitLanguage(visit: CheckoutVisit, language: Language): CheckoutVisit {
   const { reply, secret, session, pageContext } = visit;
-  keepLanguage(reply, language, { attributes: cookieAttributes(secret, pageContext.services.publicUrl) });
+  storePageLanguage(reply, language, {
+    attributes: cookieAttributes(secret, pageContext.services.publicUrl),
+  });
   return { ...visit, ...choosePageLanguage(language, session), say: createTranslator(language) };
 }
 

@@ -16,4 +16,4 @@ export const logo: Markup = new Markup(svg(' class="logo" aria-hidden="true"'));
 export const faviconUrl = `data:image/svg+xml,${encodeURIComponent(svg(' xmlns="http://www.w3.org/2000/svg"'))}`;
 
 /** The product's logo and name, shown above pages that consist of one form, for example signing in. */
-export const brandLine: Markup = html`<p class="brand-line">${logo}<span>${productName}</span></p>`;
+export const logoWithName: Markup = html`<p class="brand-line">${logo}<span>${productName}</span></p>`;

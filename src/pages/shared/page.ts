@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PageAssets } from "./assets.ts";
-import { brandLine, faviconUrl } from "./brand.ts";
+import { logoWithName, faviconUrl } from "./brand.ts";
 import { html, Markup } from "./html.ts";
 
 const readSheet = (name: string): string => readFileSync(join(import.meta.dirname, name), "utf8");
@@ -70,7 +70,7 @@ export function renderPage({
         ${
           isWide
             ? body
-            : html`${brandLine}
+            : html`${logoWithName}
                 <main>${body}</main>`
         }
       </body>

@@ -32,15 +32,15 @@ export interface ClaimedDelivery {
   readonly endpointVersion: number;
   /** W3C trace context of the request that caused the event; null if that request was not traced. */
   readonly traceparent: string | null;
-  /** The body to send, as stored with the event. */
+  /** Body of the webhook request, as stored with the event. */
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   /** The time at which the delivery was created. */
   readonly createdAt: Date;
-  /** The time of the event. */
+  /** Time of the event that is delivered. */
   readonly occurredAt: Date;
-  /** The secrets that sign now, newest first. */
+  /** Secrets of the endpoint that sign this delivery, newest first; several during an overlap. */
   readonly secrets: readonly SealedWebhookSecret[];
 }
 
@@ -163,18 +163,18 @@ const burstShare = 0.2;
  */
 const aheadMsMax = 2 * leaseMs;
 
-export interface ClaimTime {
+export interface ClaimTimeSql {
   readonly at: RawBuilder<unknown>;
-  /** Stored times after this one are ignored, because the clock has been set back since. */
+  /** Stored times after `latest` are ignored, because the clock has been set back since. */
   readonly latest: RawBuilder<unknown>;
 }
 
-export const toClaimTime = (now: Date): ClaimTime => ({
+export const toClaimTime = (now: Date): ClaimTimeSql => ({
   at: sql`${now}::timestamptz`,
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const currentRateTokensSql = ({ at, latest }: ClaimTime): RawBuilder<number> => {
+export const currentRateTokensSql = ({ at, latest }: ClaimTimeSql): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch
     from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
@@ -185,7 +185,7 @@ export const currentRateTokensSql = ({ at, latest }: ClaimTime): RawBuilder<numb
 /** Returns an SQL expression: the number of deliveries in progress, named `s`, that match the condition. */
 export const countSendingDeliveries = (
   whose: RawBuilder<unknown>,
-  { at, latest }: ClaimTime,
+  { at, latest }: ClaimTimeSql,
 ): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
     where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at}

@@ -8,7 +8,7 @@ import { createDispatchRound, type DispatcherOptions, type DispatchRound } from 
 import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface Dispatcher {
-  /** Starts a pass, because there are new events or due deliveries. */
+  /** Starts a pass of the dispatcher, because there are new events or due deliveries. */
   readonly wake: () => void;
   readonly start: () => void;
   /**
@@ -16,7 +16,7 @@ export interface Dispatcher {
    * their deliveries.
    */
   readonly stop: () => Promise<void>;
-  /** Sends everything that is due now, and resolves when all attempts are done. */
+  /** Sends all deliveries that are due now, and resolves when all attempts have ended. */
   readonly drain: () => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const usualStopMsMax = 6_000;
  * became free.
  */
 const againMs = 20;
-/** Milliseconds until the next pass after an error, so that an unavailable database is not queried constantly. */
+/** Pause in ms after a failed pass, so that an unavailable database is not queried constantly. */
 const faultPauseMs = 1_000;
 
 export function createDispatcher(parts: DispatcherOptions): Dispatcher {

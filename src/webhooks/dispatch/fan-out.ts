@@ -43,7 +43,7 @@ interface Match {
   readonly traceparent: string | null;
 }
 
-/** A new event with one of its endpoints. An event without subscribers has one row without an endpoint. */
+/** A new event with one of its webhook endpoints. An event without subscribers has a row without endpoint. */
 type Taken =
   | Match
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };

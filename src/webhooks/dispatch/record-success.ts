@@ -10,7 +10,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { AttemptResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 
-/** An attempt with its result. */
+/** An attempt of a webhook delivery with its result. */
 export interface CompletedAttempt {
   readonly delivery: ClaimedDelivery;
   readonly startedAt: Date;

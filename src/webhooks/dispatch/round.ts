@@ -37,9 +37,9 @@ const probeEveryMs = 60_000;
 const lookMsMax = 50;
 
 export interface DispatchRoundOptions {
-  /** Called after each attempt. */
+  /** Called after each attempt of a webhook delivery has ended. */
   readonly onDone: () => void;
-  /** Called if a whole batch of events was found, so that more events may be waiting. */
+  /** Called if a full batch of new events was found, so that more new events may be waiting. */
   readonly onMore: () => void;
   /** True if the dispatcher was notified of new events or of deliveries without an event (ping, replay). */
   readonly wasNotified: boolean;

@@ -1,6 +1,6 @@
 /** The console judges an endpoint by its status and the success rate of its recent attempts. */
 import { expect, it } from "vitest";
-import { judgeHealth } from "#pages/console/browser/endpoints/judge-health.ts";
+import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
 
 const health = {
   state: "HEALTHY",
@@ -30,7 +30,7 @@ it.each([
   ["ENABLED", { state: "DEGRADED", successRate24h: null }, "DEGRADED", "no attempt in 24 hours"],
   ["ENABLED", { state: "UNKNOWN", successRate24h: null }, "UNKNOWN", "no attempt in 24 hours"],
 ] as const)("judges an endpoint that is %s with %o as %s", (status, changes, state, reason) => {
-  expect(judgeHealth({ status, health: { ...health, ...changes } })).toEqual({
+  expect(assessEndpointHealth({ status, health: { ...health, ...changes } })).toEqual({
     state,
     reason,
     pausedUntil: null,
@@ -40,7 +40,8 @@ it.each([
 it("says until when an endpoint is paused, and nothing about a time in the past", () => {
   const pausedUntil = "2026-11-23T14:05:00Z";
   const paused = { ...health, state: "FAILING", consecutiveFailures: 20, pausedUntil };
-  const judgeAt = (now: string) => judgeHealth({ status: "ENABLED", health: paused }, Date.parse(now));
+  const judgeAt = (now: string) =>
+    assessEndpointHealth({ status: "ENABLED", health: paused }, Date.parse(now));
   expect(judgeAt("2026-11-23T14:04:59Z")).toEqual({
     state: "FAILING",
     reason: "after 20 failures in a row",

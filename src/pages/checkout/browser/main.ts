@@ -8,9 +8,9 @@ import "./checkout-form.css";
 import "./card.css";
 import "./branding.css";
 import { checkAddressWhileTyping } from "./address-check.ts";
-import { returnToShopAfterDelay, offerPrinting } from "./outcome.ts";
+import { returnToShopAfterDelay, showPrintButton } from "./outcome.ts";
 import { formatCardFieldsWhileTyping } from "./card-form.ts";
-import { payOnce } from "./pay.ts";
+import { handlePaymentForm } from "./pay.ts";
 import { submitAndReplaceMain } from "./replace-main.ts";
 
 /** The first pause, in milliseconds, between two requests for the payment's status. */
@@ -102,10 +102,10 @@ function unfoldOrder(): void {
 // All listeners are on the document, so they also work for replaced parts of the page.
 followChoices();
 followForms();
-payOnce();
+handlePaymentForm();
 formatCardFieldsWhileTyping();
 checkAddressWhileTyping();
 unfoldOrder();
 waitForAnswer();
 returnToShopAfterDelay();
-offerPrinting();
+showPrintButton();

@@ -53,7 +53,7 @@ const isComeBack = (): boolean =>
     .some((entry) => entry instanceof PerformanceNavigationTiming && entry.type === "back_forward");
 
 /** Shows the button that prints the page: it needs a script. */
-export function offerPrinting(): void {
+export function showPrintButton(): void {
   const button = document.querySelector<HTMLButtonElement>("[data-print]");
   if (button === null) return;
   button.hidden = false;

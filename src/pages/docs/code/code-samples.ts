@@ -6,14 +6,14 @@ import type { DocumentOperation } from "#pages/docs/api-document.ts";
 import type { RequestExample } from "#pages/docs/examples.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
-import { toCurl } from "./curl.ts";
+import { formatCurlSample } from "./curl.ts";
 import { createExampleRequest } from "./example-request.ts";
-import { toGo } from "./go.ts";
-import { toJavaScript } from "./javascript.ts";
-import { toPhp } from "./php.ts";
-import { toPython } from "./python.ts";
-import { toRuby } from "./ruby.ts";
-import { type ClientCall, toTypeScript } from "./typescript.ts";
+import { formatGoSample } from "./go.ts";
+import { formatJavaScriptSample } from "./javascript.ts";
+import { formatPhpSample } from "./php.ts";
+import { formatPythonSample } from "./python.ts";
+import { formatRubySample } from "./ruby.ts";
+import { type ClientCall, formatTypeScriptSample } from "./typescript.ts";
 
 export interface CodeSample {
   readonly language: string;
@@ -27,16 +27,16 @@ export function createCodeSamples(
 ): CodeSample[] {
   const request = createExampleRequest(operation, example, publicUrl);
   return [
-    { language: "curl", code: toCurl(request) },
-    { language: "JavaScript", code: toJavaScript(request) },
+    { language: "curl", code: formatCurlSample(request) },
+    { language: "JavaScript", code: formatJavaScriptSample(request) },
     // The TypeScript client supports API keys, but no access tokens with DPoP proofs.
     ...(operation.credential === "token"
       ? []
-      : [{ language: "TypeScript", code: toTypeScript(request, clientCall(operation, example)) }]),
-    { language: "Python", code: toPython(request) },
-    { language: "PHP", code: toPhp(request) },
-    { language: "Go", code: toGo(request) },
-    { language: "Ruby", code: toRuby(request) },
+      : [{ language: "TypeScript", code: formatTypeScriptSample(request, clientCall(operation, example)) }]),
+    { language: "Python", code: formatPythonSample(request) },
+    { language: "PHP", code: formatPhpSample(request) },
+    { language: "Go", code: formatGoSample(request) },
+    { language: "Ruby", code: formatRubySample(request) },
   ];
 }
 

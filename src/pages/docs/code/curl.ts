@@ -8,7 +8,7 @@ import {
 /** Prints a random UUID. */
 const newKeyCommand = "$(node -p 'crypto.randomUUID()')";
 
-export function toCurl(request: ExampleRequest): string {
+export function formatCurlSample(request: ExampleRequest): string {
   const { before, versionUrl } = request;
   const first = before === null ? [] : [`# ${promotionCodeFirstNote}`, command(before, "curl -so /dev/null")];
   const version =

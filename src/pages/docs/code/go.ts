@@ -5,7 +5,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function toGo(request: ExampleRequest): string {
+export function formatGoSample(request: ExampleRequest): string {
   const values = Object.values(request.headers);
   const hasKey = values.includes(newIdempotencyKeyPlaceholder);
   const isEnvironmentRead = values.some(

@@ -5,7 +5,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function toJavaScript(request: ExampleRequest): string {
+export function formatJavaScriptSample(request: ExampleRequest): string {
   const { before, versionUrl } = request;
   const first = before === null ? "" : `${call(before)}; // ${promotionCodeFirstNote}\n`;
   const version =

@@ -5,7 +5,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function toPhp(request: ExampleRequest): string {
+export function formatPhpSample(request: ExampleRequest): string {
   return [
     "<?php",
     ...(request.before === null ? [] : [`${send(request.before)}; // ${promotionCodeFirstNote}`]),

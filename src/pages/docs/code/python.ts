@@ -5,7 +5,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function toPython(request: ExampleRequest): string {
+export function formatPythonSample(request: ExampleRequest): string {
   const hasKey = newIdempotencyKeyPlaceholder === request.headers["Idempotency-Key"];
   const isEnvironmentRead = Object.values(request.headers).some(
     (value) => value.includes("$") && value !== newIdempotencyKeyPlaceholder,

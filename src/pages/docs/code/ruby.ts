@@ -5,7 +5,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function toRuby(request: ExampleRequest): string {
+export function formatRubySample(request: ExampleRequest): string {
   const hasKey = Object.values(request.headers).includes(newIdempotencyKeyPlaceholder);
   return [
     'require "json"',

@@ -9,7 +9,7 @@ export interface ClientCall {
   readonly queryParameters: Readonly<Record<string, string | number>>;
 }
 
-export function toTypeScript(request: ExampleRequest, call: ClientCall): string {
+export function formatTypeScriptSample(request: ExampleRequest, call: ClientCall): string {
   const { origin } = new URL(request.url);
   const isKeyed = "Authorization" in request.headers;
   const cart = '"/api/v1/open/storefront/carts/{cartId}"';

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TokenPageData } from "./page-data.ts";
-import type { TokenHolder, TokenKeeper } from "./token-keeper.ts";
+import type { CredentialIdentity, TokenKeeper } from "./token-keeper.ts";
 
 interface Kept {
   readonly keeper: TokenKeeper;
@@ -27,7 +27,7 @@ export function TokenButton({ keeper }: Kept): JSX.Element {
   );
 }
 
-function nameOf(holder: TokenHolder | undefined): string {
+function nameOf(holder: CredentialIdentity | undefined): string {
   if (holder === undefined) return "none";
   const { role, isConsoleSession, merchant } = holder;
   return `${isConsoleSession ? "console session" : role}, ${merchant ?? "whole platform"}`;

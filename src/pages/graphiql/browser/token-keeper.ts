@@ -5,7 +5,7 @@
  */
 
 /** The role and merchant of a token or of a session at the console. */
-export interface TokenHolder {
+export interface CredentialIdentity {
   readonly role: string;
   readonly isConsoleSession: boolean;
   /** The merchant's name; null if the token is for the whole platform. */
@@ -34,7 +34,7 @@ interface GraphqlRequest {
 }
 
 /** A response and the time at which its request was sent, without the time spent in the token dialog. */
-export interface SentRequest {
+export interface TimedResponse {
   readonly response: Response;
   /** Milliseconds, by performance.now(). */
   readonly sentAt: number;
@@ -83,7 +83,7 @@ const unreachable: Fault = {
 };
 
 export class TokenKeeper {
-  holder: TokenHolder | undefined;
+  holder: CredentialIdentity | undefined;
   question: TokenPrompt | undefined;
   readonly #endpoint: string;
   readonly #listeners = new Set<() => void>();
@@ -158,7 +158,7 @@ export class TokenKeeper {
    * Sends a GraphQL request with the token. Waits for a token if there is none or if the service refuses it.
    * Throws NoTokenGivenError if the dialog is closed.
    */
-  async send(request: GraphqlRequest): Promise<SentRequest> {
+  async send(request: GraphqlRequest): Promise<TimedResponse> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
       const sentAt = performance.now();
       return { response: await this.#post(undefined, request), sentAt };

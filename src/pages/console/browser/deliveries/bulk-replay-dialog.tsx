@@ -16,7 +16,7 @@ import {
   openDeliveriesDocument,
   type ReplayableStatus,
   type ReplayCounts,
-  replayPlan,
+  replayPlanText,
   replayPreviewDocument,
   skippedTexts,
 } from "./bulk-replay-documents.ts";
@@ -235,7 +235,7 @@ const ReplayCount = ({ counts }: { readonly counts: ReplayCounts | null }): JSX.
   ) : (
     <>
       <p>
-        <strong>{replayPlan(counts)}</strong>
+        <strong>{replayPlanText(counts)}</strong>
       </p>
       {skippedTexts(counts.skipped).map((text) => (
         <p key={text} class="soft">

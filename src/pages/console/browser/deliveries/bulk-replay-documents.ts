@@ -93,7 +93,7 @@ export const skippedTexts = (skipped: readonly SkippedDeliveries[]): readonly st
   });
 
 /** Returns a sentence that says, before the replay starts, how many deliveries it will send again. */
-export function replayPlan({ replayable, limit, hasMore }: ReplayCounts): string {
+export function replayPlanText({ replayable, limit, hasMore }: ReplayCounts): string {
   const bound = `One replay goes through at most ${limit.toLocaleString()} deliveries, the oldest first`;
   const count =
     replayable === 0 ? "No delivery can be replayed." : `Exactly ${deliveriesAre(replayable)} sent again.`;

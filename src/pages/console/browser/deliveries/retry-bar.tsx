@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
 import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
-import { judgeHealth } from "#pages/console/browser/endpoints/judge-health.ts";
+import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
@@ -65,7 +65,7 @@ function HoldBack({ endpoint }: Pick<RetryBarProps, "endpoint">): JSX.Element | 
         continue.
       </>
     );
-  const { pausedUntil } = judgeHealth(endpoint);
+  const { pausedUntil } = assessEndpointHealth(endpoint);
   if (pausedUntil === null) return null;
   return (
     <>

@@ -27,7 +27,7 @@ import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx"
 import { BulkReplayDialog } from "#pages/console/browser/deliveries/bulk-replay-dialog.tsx";
 import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
 import { ShowSecretDialog } from "./secret-dialogs.tsx";
-import { judgeHealth } from "./judge-health.ts";
+import { assessEndpointHealth } from "./judge-health.ts";
 import { type Endpoint, endpointsDocument, type EndpointSecretResult } from "./endpoint-documents.ts";
 
 export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
@@ -157,7 +157,7 @@ const columns: TableColumn<Endpoint>[] = [
 
 /** Shows the health of an endpoint with the numbers that led to it. */
 export function HealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
-  const { state, reason, pausedUntil } = judgeHealth(endpoint);
+  const { state, reason, pausedUntil } = assessEndpointHealth(endpoint);
   return (
     <>
       <StatusBadge value={state} />{" "}

@@ -22,7 +22,7 @@ const failingBelow = 0.5;
 /** Below this share of successful attempts in 24 hours, an endpoint is degraded. */
 const degradedBelow = 0.95;
 
-export function judgeHealth(
+export function assessEndpointHealth(
   { status, health }: Pick<Endpoint, "status" | "health">,
   nowMs: number = Date.now(),
 ): JudgedHealth {

@@ -12,7 +12,7 @@ import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx"
 import { EmptyNote, DescriptionRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { emptyRequestFilter } from "#pages/console/browser/requests/request-filter.ts";
 import { RequestTable } from "#pages/console/browser/requests/request-table.tsx";
-import { NoRequests } from "#pages/console/browser/requests/requests-page.tsx";
+import { NoRequestsNote } from "#pages/console/browser/requests/requests-page.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { GrantList } from "./grant-list.tsx";
 import {
@@ -108,7 +108,7 @@ function Parts({ installation, begin }: PartsProps): JSX.Element {
           <h2 id="requests">Recent requests</h2>
           <ConsoleLink to={`/requests?app=${id}`}>Filter the requests</ConsoleLink>
         </div>
-        <RequestTable filter={{ ...emptyRequestFilter, installationId: id }} empty={<NoRequests />} />
+        <RequestTable filter={{ ...emptyRequestFilter, installationId: id }} empty={<NoRequestsNote />} />
       </section>
       <section aria-labelledby="keys">
         <div class="bar">

@@ -4,7 +4,7 @@
  * solved.
  */
 import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
-import { judgeHealth } from "#pages/console/browser/endpoints/judge-health.ts";
+import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
 import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
 import type { LoggedEvent } from "./overview-documents.ts";
 
@@ -73,7 +73,7 @@ function endpointProblem(endpoint: Endpoint, nowMs: number): Problem | undefined
     const text = `${url} was switched off, because ${cause}. Repair the receiver, then enable the endpoint.`;
     return { key: id, tone: "fault", label: "Disabled", text, link };
   }
-  const { state, reason, pausedUntil } = judgeHealth(endpoint, nowMs);
+  const { state, reason, pausedUntil } = assessEndpointHealth(endpoint, nowMs);
   if (state !== "FAILING" && state !== "DEGRADED") return undefined;
   const isFailing = state === "FAILING";
   const text = `${url}: ${pausedUntil === null ? "" : "paused "}${reason}.`;

@@ -35,7 +35,7 @@ export const AmountText = ({ minor, currency }: AmountProps): JSX.Element =>
   );
 
 /** Returns the rows of a report in the chosen currency, or all rows if no currency is chosen. */
-export const inCurrency = <Row extends { readonly currency: string }>(
+export const filterRowsByCurrency = <Row extends { readonly currency: string }>(
   rows: readonly Row[],
   currency: string | null,
 ): readonly Row[] => rows.filter((row) => currency === null || row.currency === currency);

@@ -8,7 +8,12 @@ import {
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { AmountText, formatMinorAmount, getBrowserCurrencyExponent, inCurrency } from "./amounts.tsx";
+import {
+  AmountText,
+  formatMinorAmount,
+  getBrowserCurrencyExponent,
+  filterRowsByCurrency,
+} from "./amounts.tsx";
 import { chooseReportInterval, type ReportChoices } from "./report-choices.ts";
 import {
   type FunnelBucket,
@@ -41,7 +46,7 @@ export function SalesReportView({ choices }: ReportViewProps): JSX.Element {
   return (
     <QueryResultView query={query} what="the sales">
       {({ salesReport }) => {
-        const shown = inCurrency(salesReport.currencies, choices.currency);
+        const shown = filterRowsByCurrency(salesReport.currencies, choices.currency);
         return shown.length === 0 ? (
           <EmptyNote>
             No order was placed in this period

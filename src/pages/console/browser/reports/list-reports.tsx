@@ -8,7 +8,7 @@ import {
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { AmountText, inCurrency } from "./amounts.tsx";
+import { AmountText, filterRowsByCurrency } from "./amounts.tsx";
 import type { ReportChoices } from "./report-choices.ts";
 import {
   type ReportedPromotion,
@@ -56,7 +56,7 @@ export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
   return (
     <QueryResultView query={query} what="the promotions">
       {({ promotionReport }) => {
-        const rows = inCurrency(promotionReport.promotions, choices.currency);
+        const rows = filterRowsByCurrency(promotionReport.promotions, choices.currency);
         return rows.length === 0 ? (
           <EmptyNote>No order of this period used a promotion.</EmptyNote>
         ) : (
@@ -101,7 +101,7 @@ export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
   return (
     <QueryResultView query={query} what="the returns">
       {({ returnReport }) => {
-        const rows = inCurrency(returnReport.reasons, choices.currency);
+        const rows = filterRowsByCurrency(returnReport.reasons, choices.currency);
         return rows.length === 0 ? (
           <EmptyNote>No return was requested in this period.</EmptyNote>
         ) : (

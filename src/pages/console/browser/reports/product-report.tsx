@@ -7,7 +7,7 @@ import {
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { AmountText, inCurrency } from "./amounts.tsx";
+import { AmountText, filterRowsByCurrency } from "./amounts.tsx";
 import type { ReportChoices } from "./report-choices.ts";
 import { productsDocument, type SoldProduct } from "./report-documents.ts";
 
@@ -41,7 +41,7 @@ export function ProductReportView({ choices }: { readonly choices: ReportChoices
   return (
     <QueryResultView query={query} what="the products">
       {({ productReport }) => {
-        const rows = inCurrency(productReport.rows, choices.currency);
+        const rows = filterRowsByCurrency(productReport.rows, choices.currency);
         return rows.length === 0 ? (
           <EmptyNote>Nothing was sold in this period.</EmptyNote>
         ) : (

@@ -16,7 +16,7 @@ const isReportDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
 /** The calendar day in a time zone, some days before today. */
-export function getDayBack(days: number, timeZone: string, now = new Date()): string {
+export function getDayBeforeToday(days: number, timeZone: string, now = new Date()): string {
   const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(now);
   return addDays(today, -days);
 }
@@ -42,8 +42,8 @@ export function readReportChoices(query: URLSearchParams, now = new Date()): Rep
   const [from, to, currency] = [query.get("from"), query.get("to"), query.get("currency")];
   return {
     report: reportNames.find((name) => name === query.get("report")) ?? "sales",
-    from: isReportDay(from) ? from : getDayBack(29, dayZone, now),
-    to: isReportDay(to) ? to : getDayBack(0, dayZone, now),
+    from: isReportDay(from) ? from : getDayBeforeToday(29, dayZone, now),
+    to: isReportDay(to) ? to : getDayBeforeToday(0, dayZone, now),
     timeZone,
     currency: currency !== null && /^[A-Z]{3}$/.test(currency) ? currency : null,
   };
@@ -100,7 +100,7 @@ export interface PeriodPreset {
 
 /** Returns the periods of a report that staff can choose with one click, for example the last 7 days. */
 export function listPeriodPresets(timeZone: string, now = new Date()): readonly PeriodPreset[] {
-  const today = getDayBack(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
+  const today = getDayBeforeToday(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
   const monthStart = `${today.slice(0, 8)}01`;
   const lastMonthEnd = addDays(monthStart, -1);
   return [

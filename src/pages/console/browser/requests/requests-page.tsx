@@ -33,7 +33,7 @@ export function RequestsPage({ place }: { readonly place: ConsoleLocation }): JS
         many requests, the log has a sample of them.
       </p>
       <RequestFilters query={place.query} />
-      <RequestTable filter={filter} empty={isFiltered ? <NoMatch /> : <NoRequests />} />
+      <RequestTable filter={filter} empty={isFiltered ? <NoMatch /> : <NoRequestsNote />} />
     </>
   );
 }
@@ -45,7 +45,7 @@ const NoMatch = (): JSX.Element => (
   </>
 );
 
-export const NoRequests = (): JSX.Element => (
+export const NoRequestsNote = (): JSX.Element => (
   <>
     No app sent a request in the last three days. A request appears here a few seconds after its answer.{" "}
     <a href={`${basePath}/docs/guides/getting-started`}>How to send the first request</a>

@@ -49,7 +49,7 @@ interface FoundEvent {
 }
 
 /** A search result that is a checkout session, or a part of an order, for example a payment or a return. */
-export interface FoundPart extends ById {
+export interface FoundSessionOrOrderPart extends ById {
   readonly status: string;
   readonly orderId: string | null;
   readonly cartId?: string;
@@ -73,19 +73,19 @@ export const findCartDocument = graphDocument<
   cart(id: $id) { id status updatedAt totals { total { amountMinor currency exponent } } }
 }`);
 
-export const findSessionDocument = graphDocument<{ found: FoundPart | null }, ById>(
+export const findSessionDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindSession($id: ID!) { found: hostedCheckoutSession(id: $id) { id status orderId cartId } }`,
 );
-export const findPaymentDocument = graphDocument<{ found: FoundPart | null }, ById>(
+export const findPaymentDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindPayment($id: ID!) { found: payment(id: $id) { id status orderId } }`,
 );
-export const findRefundDocument = graphDocument<{ found: FoundPart | null }, ById>(
+export const findRefundDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindRefund($id: ID!) { found: refund(id: $id) { id status orderId } }`,
 );
-export const findFulfillmentDocument = graphDocument<{ found: FoundPart | null }, ById>(
+export const findFulfillmentDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindFulfillment($id: ID!) { found: fulfillment(id: $id) { id status orderId } }`,
 );
-export const findReturnDocument = graphDocument<{ found: FoundPart | null }, ById>(
+export const findReturnDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindReturn($id: ID!) { found: return(id: $id) { id status orderId } }`,
 );
 

@@ -20,7 +20,7 @@ import {
   readSearchTerm,
   searchedKinds,
   type SearchTerm,
-  withoutSecrets,
+  removeSecrets,
 } from "./search-terms.ts";
 
 interface SearchPageProps {
@@ -30,7 +30,7 @@ interface SearchPageProps {
 }
 
 export function SearchPage({ place, hasPage }: SearchPageProps): JSX.Element {
-  const text = withoutSecrets(place.query.get("q") ?? "");
+  const text = removeSecrets(place.query.get("q") ?? "");
   const term = readSearchTerm(text);
   const { result, failure, retry } = useHits(term, hasPage);
   return (

@@ -23,13 +23,13 @@ import {
   type FoundInstallation,
   type FoundKey,
   type FoundOrder,
-  type FoundPart,
+  type FoundSessionOrOrderPart,
   type FoundStaff,
   type NamedObjects,
   namedObjectsDocument,
 } from "./search-documents.ts";
 import {
-  matchesText,
+  containsIgnoringCaseAndAccents,
   orderNumberIn,
   searchedKinds,
   type SearchedPrefix,
@@ -118,7 +118,10 @@ const staffHit = ({ id, name, email, disabledAt }: FoundStaff): ConsoleSearchHit
 });
 
 /** A part of an order is found on the order's page; without an order, on the cart's page. */
-function partHit(prefix: SearchedPrefix, { id, status, orderId, cartId }: FoundPart): ConsoleSearchHit {
+function partHit(
+  prefix: SearchedPrefix,
+  { id, status, orderId, cartId }: FoundSessionOrOrderPart,
+): ConsoleSearchHit {
   const kind = searchedKinds[prefix];
   const to =
     orderId === null ? (cartId === undefined ? "/orders" : `/carts/${cartId}`) : `/orders/${orderId}`;
@@ -158,7 +161,7 @@ const finder =
 
 const partFinder = (
   prefix: SearchedPrefix,
-  document: GraphDocument<{ found: FoundPart | null }, { readonly id: string }>,
+  document: GraphDocument<{ found: FoundSessionOrOrderPart | null }, { readonly id: string }>,
 ): Finder =>
   finder(
     document,
@@ -250,20 +253,27 @@ async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHi
  * Returns the search results among the objects that were listed: orders first, then apps, endpoints, keys and
  * staff.
  */
-export function hitsByName(text: string, found: NamedObjects): ConsoleSearchResult {
+export function toNameSearchResult(text: string, found: NamedObjects): ConsoleSearchResult {
   const installations = connectionNodes(found.installations);
   const endpoints = installations.flatMap(({ webhookEndpointList }) => webhookEndpointList.endpoints);
   return {
     hits: [
       ...connectionNodes(found.orders).map(orderHit),
-      ...installations.filter(({ app }) => matchesText(text, app.name)).map(installationHit),
-      ...endpoints.filter(({ url, description }) => matchesText(text, url, description)).map(endpointHit),
+      ...installations
+        .filter(({ app }) => containsIgnoringCaseAndAccents(text, app.name))
+        .map(installationHit),
+      ...endpoints
+        .filter(({ url, description }) => containsIgnoringCaseAndAccents(text, url, description))
+        .map(endpointHit),
       ...connectionNodes(found.apiKeys)
-        .filter(({ name, prefix, lastFour }) => matchesText(text, name, prefix) || text === lastFour)
+        .filter(
+          ({ name, prefix, lastFour }) =>
+            containsIgnoringCaseAndAccents(text, name, prefix) || text === lastFour,
+        )
         .map(keyHit)
         .toReversed(),
       ...connectionNodes(found.staffAccounts)
-        .filter(({ name, email }) => matchesText(text, name, email))
+        .filter(({ name, email }) => containsIgnoringCaseAndAccents(text, name, email))
         .map(staffHit),
     ],
     isPartial:
@@ -277,5 +287,5 @@ export async function findHits(term: SearchTerm): Promise<ConsoleSearchResult> {
   if (term.kind === "id") return { hits: await finders[term.prefix](term.id), isPartial: false };
   if (term.kind !== "name") return { hits: [], isPartial: false };
   const number = orderNumberIn(term.text);
-  return hitsByName(term.text, await requestGraph(namedObjectsDocument, { number }));
+  return toNameSearchResult(term.text, await requestGraph(namedObjectsDocument, { number }));
 }

@@ -42,14 +42,14 @@ const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
  * Removes secrets from a text that was pasted, so that they do not get into addresses and the browser's
  * history. Of an API key, the part remains that the console shows.
  */
-export const withoutSecrets = (text: string): string =>
+export const removeSecrets = (text: string): string =>
   text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
 
 /** The maximum number of characters that are searched for. */
 export const searchTextMax = 200;
 
 export function readSearchTerm(entered: string): SearchTerm {
-  const text = withoutSecrets(entered);
+  const text = removeSecrets(entered);
   if (text === "") return { kind: "empty" };
   const lower = text.toLowerCase();
   const [, prefix, tail] = idPattern.exec(lower) ?? [];
@@ -70,8 +70,10 @@ export const orderNumberIn = (text: string): string =>
   text.replace(/^#\s*/, "").replace(/^([0-9A-Za-z]{5})([0-9A-Za-z]{5})$/, "$1-$2");
 
 /** Whether a value contains the text, without regard to case and accents. */
-export const matchesText = (text: string, ...values: readonly (string | null)[]): boolean =>
-  values.some((value) => value !== null && fold(value).includes(fold(text)));
+export const containsIgnoringCaseAndAccents = (
+  text: string,
+  ...values: readonly (string | null)[]
+): boolean => values.some((value) => value !== null && fold(value).includes(fold(text)));
 
 const fold = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 

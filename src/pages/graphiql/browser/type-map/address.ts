@@ -63,7 +63,7 @@ export function openMapUrl(url: string): void {
  * Returns how far the type map was scrolled when the reader left the current address; 0 for an address that
  * the reader opens for the first time.
  */
-export function keptScrollTop(): number {
+export function storedScrollTop(): number {
   const state: unknown = history.state;
   return typeof state === "object" && state !== null && "top" in state && typeof state.top === "number"
     ? state.top

@@ -11,7 +11,7 @@ import "./type-map.css";
 import {
   areaUrl,
   fieldElementId,
-  keptScrollTop,
+  storedScrollTop,
   type MapAddress,
   overviewUrl,
   useMapAddress,
@@ -36,7 +36,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
     } else if (!isFirst.current) {
       // After a click on a link in the type map, the focus moves to the heading of the new page. When the
       // type map is first loaded, the focus stays at the top of the page.
-      scrollTo(0, keptScrollTop());
+      scrollTo(0, storedScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
     isFirst.current = false;

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { areaUrl, openMapUrl, typeUrl } from "./address.ts";
-import { areaNames, isPaginationType, rootTypeNames, sharedArea, type TypeMap } from "./type-map.ts";
+import { areaNames, isPaginationType, rootTypeNames, nameOfSharedArea, type TypeMap } from "./type-map.ts";
 
 interface AreaNode {
   readonly name: string;
@@ -43,7 +43,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
           <li key={name}>
             <a href={areaUrl(name)}>{name}</a>{" "}
             <span class="soft">
-              {count} types; {name === sharedArea ? "used by all areas" : neighboursOf(name, ties)}
+              {count} types; {name === nameOfSharedArea ? "used by all areas" : neighboursOf(name, ties)}
             </span>
           </li>
         ))}
@@ -126,10 +126,10 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
   for (const { name, area, references } of map.values()) {
-    if (area === sharedArea || isPaginationType({ name })) continue;
+    if (area === nameOfSharedArea || isPaginationType({ name })) continue;
     for (const { from } of references) {
       const other = map.get(from)?.area;
-      if (other === undefined || other === area || other === sharedArea) continue;
+      if (other === undefined || other === area || other === nameOfSharedArea) continue;
       const key = [area, other].toSorted().join("|");
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }

@@ -171,7 +171,7 @@ export interface TypeMember {
  * The area of types that belong to no other area. A type's area follows from its name (`OrderLine`).
  * Otherwise, if only one area refers to the type, the type belongs to that area, else to this one.
  */
-export const sharedArea = "Shared";
+export const nameOfSharedArea = "Shared";
 
 /** Patterns of type names by area, tried in this order: narrower patterns first. */
 const areaPatterns: readonly (readonly [string, RegExp])[] = [
@@ -203,7 +203,7 @@ export const areaNames: readonly string[] = [
   "After-sales",
   "Webhooks",
   "Analytics",
-  sharedArea,
+  nameOfSharedArea,
 ];
 
 type Parts = ReadonlyMap<string, readonly TypeMember[]>;
@@ -216,7 +216,7 @@ function findAreas(parts: Parts): ReadonlyMap<string, string> {
     areaCount = areas.size;
     for (const [name, area] of typesReachedFromOneArea(parts, areas)) areas.set(name, area);
   }
-  return new Map([...parts.keys()].map((name) => [name, areas.get(name) ?? sharedArea]));
+  return new Map([...parts.keys()].map((name) => [name, areas.get(name) ?? nameOfSharedArea]));
 }
 
 function namedArea(name: string): readonly (readonly [string, string])[] {
@@ -241,7 +241,7 @@ function typesReachedFromOneArea(
     }
   }
   return [...from].flatMap(([target, found]) =>
-    found.size === 1 ? [[target, [...found][0] ?? sharedArea] as const] : [],
+    found.size === 1 ? [[target, [...found][0] ?? nameOfSharedArea] as const] : [],
   );
 }
 
@@ -251,5 +251,5 @@ export function areaOfRootField(
   areaOf: (type: string) => string | undefined,
 ): string {
   const named = namedArea(`${name.charAt(0).toUpperCase()}${name.slice(1)}`)[0]?.[1];
-  return named ?? areaOf(leadsTo ?? "") ?? sharedArea;
+  return named ?? areaOf(leadsTo ?? "") ?? nameOfSharedArea;
 }
