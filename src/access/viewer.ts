@@ -49,7 +49,13 @@ export interface TokenViewer {
   readonly role: InternalRole;
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
+  /** Which documents the token may run; left out for all documents. */
+  readonly documents?: TokenDocuments;
 }
+
+/** Which GraphQL documents an internal token may run: all, or only the trusted documents of its merchant. */
+export const tokenDocuments = ["any", "trusted_only"] as const;
+export type TokenDocuments = (typeof tokenDocuments)[number];
 
 /** A staff member who is signed in to the console. */
 export interface StaffViewer {

@@ -8,6 +8,7 @@ import { type ClosableCredentialVerifier, createCredentialVerifier } from "#acce
 import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
+import { createTrustedDocuments } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -90,6 +91,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     services,
     background,
     credentials,
+    trustedDocuments,
     requests,
     notices,
     limiter,
@@ -122,6 +124,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
       await notices.stop();
       await background.stop();
       credentials.close();
+      trustedDocuments.close();
       await limiter.close();
       mesh.close();
       await reporting.stop();
@@ -164,6 +167,7 @@ async function createParts(options: AppOptions) {
     watch,
     doOnce,
     events,
+    checkDocument: mesh.checkDocument,
     ...reporting.services,
     reads: createSharedAggregateReads(db, clock),
     rateLimitScale: settings.rateLimitScale,
@@ -173,6 +177,7 @@ async function createParts(options: AppOptions) {
   const services = createServices(shared, createEventSubjectRenderer(mesh));
   const notices = createNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
+  const trustedDocuments = createTrustedDocuments({ ...shared, isCurrent: notices.isCurrent });
   const requests = createRequestLog({ db, clock, log });
   const background = createBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
@@ -192,6 +197,7 @@ async function createParts(options: AppOptions) {
     services,
     notices,
     ...access,
+    trustedDocuments,
     requests,
     background,
   };
@@ -226,7 +232,7 @@ async function createHttpServer(
   parts: Parts,
   { settings, log, role = "all", exchange }: AppOptions,
 ): Promise<FastifyInstance> {
-  const { mesh, metrics, limiter, services, signingKeys, credentials, requests } = parts;
+  const { mesh, metrics, limiter, services, signingKeys, credentials, requests, trustedDocuments } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
   const server = await createServer({
@@ -255,6 +261,7 @@ async function createHttpServer(
     log,
     corsOrigins: settings.corsOrigins,
     authentication,
+    trustedDocuments,
   });
   await server.register(reportsPlugin, { run, services, authentication });
   await server.register(oauthPlugin, { services, signingKeys, limiter, log });

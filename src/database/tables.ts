@@ -268,6 +268,7 @@ export interface InternalTokenTable {
   expiresAt: Timestamp | null;
   revokedAt: Timestamp | null;
   lastUsedAt: Timestamp | null;
+  documents: Generated<"any" | "trusted_only">;
 }
 
 export interface MarketTable {
@@ -893,6 +894,17 @@ export interface TestProviderPaymentTable {
   createdAt: Timestamp;
 }
 
+export interface TrustedDocumentTable {
+  id: string;
+  merchantId: string;
+  sha256: string;
+  name: string;
+  operation: "query" | "mutation" | "subscription";
+  document: string;
+  createdAt: Timestamp;
+  lastUsedAt: Timestamp | null;
+}
+
 export interface VariantTable {
   id: string;
   merchantId: string;
@@ -1088,6 +1100,7 @@ export interface Tables {
   taxRate: TaxRateTable;
   testProviderEntry: TestProviderEntryTable;
   testProviderPayment: TestProviderPaymentTable;
+  trustedDocument: TrustedDocumentTable;
   variant: VariantTable;
   warrantyClaim: WarrantyClaimTable;
   warrantyRegistration: WarrantyRegistrationTable;

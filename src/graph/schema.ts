@@ -23,6 +23,7 @@ import "./access/merchant-mutations.ts";
 import "./access/branding.ts";
 import "./access/credentials.ts";
 import "./access/oauth-clients.ts";
+import "./access/trusted-documents.ts";
 import "./access/staff.ts";
 import "./access/audit.ts";
 import "./promotions/promotions.ts";

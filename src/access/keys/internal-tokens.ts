@@ -2,7 +2,7 @@
  * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`. Internal frontends and people call the internal
  * GraphQL API with them.
  */
-import { fail } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -16,13 +16,14 @@ import {
   recordUseOncePerMinute,
   parseSecret,
 } from "./verify-keys.ts";
-import type { InternalRole, TokenViewer } from "#access/viewer.ts";
+import type { InternalRole, TokenDocuments, TokenViewer } from "#access/viewer.ts";
 
 /** Database state of an internal token and of its merchant. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalRole;
   readonly merchantId: string | null;
+  readonly documents: TokenDocuments;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -55,7 +56,8 @@ export async function checkInternalToken(
   if (row.expiresAt !== null && row.expiresAt <= now)
     throw fail("api_key_expired", { message: "The internal token has expired." });
   if (row.merchantStatus === "suspended") throw fail("merchant_suspended");
-  return { kind: "internal", tokenId: row.id, role: row.role, merchantId: row.merchantId };
+  const { id: tokenId, role, merchantId, documents } = row;
+  return { kind: "internal", tokenId, role, merchantId, documents };
 }
 
 /**
@@ -74,6 +76,7 @@ export async function findInternalTokenState(
       "internalToken.id",
       "internalToken.role",
       "internalToken.merchantId",
+      "documents",
       "digest",
       "expiresAt",
       "revokedAt",
@@ -92,6 +95,8 @@ export interface InternalTokenInput {
    * operator.
    */
   readonly merchantId: string | null;
+  /** Which documents the token may run; `trusted_only` needs a merchant. All documents if left out. */
+  readonly documents?: TokenDocuments;
   readonly expiresAt: Date | null;
 }
 
@@ -119,6 +124,7 @@ export async function createInternalToken(
       tokenId: generated.id,
       name: input.name,
       role: input.role,
+      documents: input.documents ?? "any",
       digest: generated.digest,
       lastFour: generated.lastFour,
       createdAt: access.now,
@@ -145,6 +151,14 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
       details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }],
     });
   }
+  if (input.documents === "trusted_only" && input.merchantId === null)
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/documents",
+      code: "not_allowed",
+      message:
+        "A token of the platform must have the documents ANY, because trusted documents belong to merchants.",
+    });
 }
 
 export async function revokeInternalToken(
