@@ -18,4 +18,3 @@ create index trusted_document_by_merchant on trusted_document (merchant_id, id);
 -- Which documents the token may run: all documents, or only the trusted documents of its merchant.
 alter table internal_token add column documents text not null default 'any'
   check (documents in ('any', 'trusted_only'));
-alter table internal_token add check (documents = 'any' or merchant_id is not null);

@@ -167,7 +167,7 @@ async function listed(): Promise<unknown> {
 }
 
 describe("running a trusted document", () => {
-  it("works with documentId and with Apollo's extension, by POST and by GET", async () => {
+  it("accepts documentId and with Apollo's extension, by POST and by GET", async () => {
     const { sha256 } = await registerOne(roleQuery);
     for (const named of [{ documentId: `sha256:${sha256}` }, { extensions: apollo(sha256) }]) {
       expect((await send({ body: named })).body).toMatchObject(role);

@@ -83,7 +83,6 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
     }),
     documents: t.field({
       type: TokenDocumentsEnum,
-      defaultValue: "any",
       description:
         "Which documents the token may run; `ANY` by default. `TRUSTED_ONLY` needs a merchant: the token " +
         "then runs only documents that the merchant has registered with `trustedDocumentsRegister`.",

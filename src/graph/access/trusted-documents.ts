@@ -56,7 +56,7 @@ const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument")
 const TrustedDocumentInput = builder.inputType("TrustedDocumentInput", {
   description: "A document to register.",
   fields: (t) => ({
-    id: t.id({
+    id: t.string({
       description:
         "The SHA-256 hash of `document`, as a tool such as graphql-codegen has computed it: 64 lower-case " +
         "hexadecimal digits. If given, it must be right; the service computes the hash in any case.",
@@ -105,7 +105,7 @@ const TrustedDocumentsRegistered = builder
   });
 
 interface GivenDocument {
-  readonly id?: string | number | null | undefined;
+  readonly id?: string | null | undefined;
   readonly document: string;
 }
 
