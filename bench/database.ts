@@ -12,6 +12,7 @@ import { copyProducts } from "./copy-products.ts";
 import { runCommand } from "./children.ts";
 import { addPercentageCodes } from "./promotion-codes.ts";
 import type { ScenarioSource } from "./scenario.ts";
+import { addTrustedCart } from "./trusted-cart.ts";
 import { oursEnvironment, type ServerSettings } from "./servers.ts";
 
 /** Numbers of generated rows, in addition to the demo. */
@@ -51,6 +52,7 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
     const demo = readSeededDemo(dataFolder);
     await withClient(url, async (client) => {
       await addPercentageCodes(client, demo.merchants.first.id);
+      await addTrustedCart(client, demo.merchants.first.id);
       await prepareForMeasurement(client);
     });
     const [pid] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");

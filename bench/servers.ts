@@ -7,6 +7,7 @@ import type { ServerProgram } from "./children.ts";
 import { lowerCaseEnums } from "./enum-spelling.ts";
 import { withFreshKey } from "./idempotency-keys.ts";
 import type { BenchRequest, Scenario } from "./scenario.ts";
+import { trustedCartId, withOwnComment } from "./trusted-cart.ts";
 
 export interface ServerSettings {
   readonly databaseUrl: string;
@@ -83,6 +84,17 @@ function unwrapSofa({ envelope }: Scenario, body: unknown): unknown {
   return { data: items, ...rest };
 }
 
+const newTextRequest = (scenario: Scenario, ask: BenchRequest): Buffer =>
+  internalRequest({ ...scenario, document: withOwnComment(scenario.document) }, ask);
+
+const trustedRequest = (_scenario: Scenario, { variables, internalHeaders = {} }: BenchRequest): Buffer =>
+  toRequest({
+    method: "POST",
+    path: "/graphql",
+    headers: internalHeaders,
+    body: JSON.stringify({ documentId: trustedCartId, variables }),
+  });
+
 /** The scenarios that the plain resolvers support. */
 const plainReads = ["product", "search", "words", "cart", "graphql"];
 
@@ -117,6 +129,20 @@ export const servers: readonly BenchServer[] = [
     ...oursDefinition,
   },
   ...before,
+  {
+    ...oursDefinition,
+    name: "ours-new-text",
+    only: ["graphql"],
+    command: ["src/main.ts", "serve"],
+    request: newTextRequest,
+  },
+  {
+    ...oursDefinition,
+    name: "ours-trusted",
+    only: ["graphql"],
+    command: ["src/main.ts", "serve"],
+    request: trustedRequest,
+  },
   {
     name: "yoga-ours",
     command: ["bench/servers/yoga-ours.ts"],

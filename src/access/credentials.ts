@@ -127,6 +127,8 @@ interface CacheParts<Row> {
    * for example.
    */
   readonly ownersOf: (row: Row) => readonly (string | null)[];
+  /** Limits the total size of the cached rows, if their sizes differ much. */
+  readonly sizes?: { readonly max: number; readonly sizeOf: (row: Row) => number };
 }
 
 export interface CredentialCache<Row> {
@@ -156,9 +158,15 @@ export function createCredentialCache<Row extends object>({
   clock,
   isCurrent,
   ownersOf,
+  sizes,
 }: CacheParts<Row>): CredentialCache<Row> {
   const time = { perf: { now: () => clock.now().getTime() }, ttlResolution: 0 };
-  const rows = new LRUCache<string, Row>({ ...time, max: rowsMax, ttl: rowMsMax });
+  const rows = new LRUCache<string, Row>({
+    ...time,
+    max: rowsMax,
+    ttl: rowMsMax,
+    ...(sizes === undefined ? {} : { maxSize: sizes.max, sizeCalculation: sizes.sizeOf }),
+  });
   // Unknown names have a separate cache, so requests with invented keys never evict rows of real keys.
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
   const running = new Map<string, LookUp<Row>>();

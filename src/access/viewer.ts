@@ -49,6 +49,8 @@ export interface TokenViewer {
   readonly role: InternalRole;
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
+  /** Which documents the token may run; left out for all documents. */
+  readonly documents?: TokenDocuments;
   /** The buyer session of the caller; left out if the request was sent with the internal token itself. */
   readonly buyerSession?: BuyerSession;
   /**
@@ -68,6 +70,10 @@ export interface BuyerSession {
   /** The frontend's reference of the buyer; null if the buyer is a guest. */
   readonly buyerReference: string | null;
 }
+
+/** Which GraphQL documents an internal token may run: all, or only the trusted documents of its merchant. */
+export const tokenDocuments = ["any", "trusted_only"] as const;
+export type TokenDocuments = (typeof tokenDocuments)[number];
 
 /** A staff member who is signed in to the console. */
 export interface StaffViewer {

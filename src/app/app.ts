@@ -9,6 +9,7 @@ import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
+import { createTrustedDocuments } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -93,6 +94,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     services,
     background,
     credentials,
+    trustedDocuments,
     requests,
     notices,
     limiter,
@@ -126,6 +128,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
       await notices.stop();
       await background.stop();
       credentials.close();
+      trustedDocuments.close();
       await limiter.close();
       mesh.close();
       await reporting.stop();
@@ -168,6 +171,7 @@ async function createParts(options: AppOptions) {
     watch,
     doOnce,
     events,
+    checkDocument: mesh.checkDocument,
     ...reporting.services,
     reads: createSharedAggregateReads(db, clock),
     rateLimitScale: settings.rateLimitScale,
@@ -177,6 +181,7 @@ async function createParts(options: AppOptions) {
   const services = createServices(shared, createEventSubjectRenderer(mesh));
   const notices = createNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
+  const trustedDocuments = createTrustedDocuments({ ...shared, isCurrent: notices.isCurrent });
   const requests = createRequestLog({ db, clock, log });
   const background = createBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
@@ -196,6 +201,7 @@ async function createParts(options: AppOptions) {
     services,
     notices,
     ...access,
+    trustedDocuments,
     requests,
     background,
   };
@@ -231,7 +237,7 @@ async function createHttpServer(
   parts: Parts,
   { settings, log, role = "all", exchange }: AppOptions,
 ): Promise<FastifyInstance> {
-  const { mesh, metrics, limiter, services, signingKeys, credentials, requests } = parts;
+  const { mesh, metrics, limiter, services, signingKeys, credentials, requests, trustedDocuments } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
   const server = await createServer({
@@ -262,6 +268,7 @@ async function createHttpServer(
     isPageAllowed: async (origin) =>
       settings.corsOrigins.includes(origin) || (await credentials.isBrowserOrigin(origin)),
     authentication,
+    trustedDocuments,
   });
   await server.register(reportsPlugin, { run, services, authentication });
   await server.register(exportsPlugin, { services, authentication });

@@ -208,6 +208,7 @@ function tokenCreate(): Command {
       "--merchant <id>",
       "the id of the token's merchant, mer_…; without it, the token belongs to the platform",
     )
+    .option("--trusted-documents-only", "the token may run only the trusted documents of its merchant")
     .option("--expires <time>", "when it expires (RFC 3339); without it, never", parseTimeOption)
     .option(
       "--origin <origins...>",
@@ -219,6 +220,7 @@ function tokenCreate(): Command {
           role: InternalRole;
           name: string;
           merchant?: string;
+          trustedDocumentsOnly?: boolean;
           expires?: Date;
           origin?: readonly string[];
         },
@@ -228,6 +230,7 @@ function tokenCreate(): Command {
           name: given.name,
           role: given.role,
           merchantId: given.merchant ?? null,
+          documents: given.trustedDocumentsOnly === true ? ("trusted_only" as const) : ("any" as const),
           expiresAt: given.expires ?? null,
         };
         await runAuditedCommand(given, "internalTokenCreate", async (transaction, access) => {

@@ -298,6 +298,7 @@ export interface InternalTokenTable {
   revokedAt: Timestamp | null;
   lastUsedAt: Timestamp | null;
   allowedOrigins: string[] | null;
+  documents: Generated<"any" | "trusted_only">;
 }
 
 export interface MarketTable {
@@ -924,6 +925,17 @@ export interface TestProviderPaymentTable {
   createdAt: Timestamp;
 }
 
+export interface TrustedDocumentTable {
+  id: string;
+  merchantId: string;
+  sha256: string;
+  name: string;
+  operation: "query" | "mutation" | "subscription";
+  document: string;
+  createdAt: Timestamp;
+  lastUsedAt: Timestamp | null;
+}
+
 export interface VariantTable {
   id: string;
   merchantId: string;
@@ -1121,6 +1133,7 @@ export interface Tables {
   taxRate: TaxRateTable;
   testProviderEntry: TestProviderEntryTable;
   testProviderPayment: TestProviderPaymentTable;
+  trustedDocument: TrustedDocumentTable;
   variant: VariantTable;
   warrantyClaim: WarrantyClaimTable;
   warrantyRegistration: WarrantyRegistrationTable;

@@ -53,6 +53,7 @@ export const failureKinds = {
 
   scope_missing: { status: 403, text: "The credential lacks the scope that this operation needs." },
   role_not_allowed: { status: 403, text: "The token's role may not do this." },
+  trusted_document_required: { status: 403, text: "This internal token may run only trusted documents." },
 
   route_not_found: missing("No route has this path."),
   cart_not_found: missing("There is no such cart."),
@@ -64,6 +65,7 @@ export const failureKinds = {
   product_not_found: missing("There is no such product."),
   promotion_code_not_found: missing("There is no such promotion code."),
   resource_not_found: missing("No object has this id."),
+  trusted_document_not_found: missing("The merchant has no trusted document with this hash."),
 
   idempotency_key_reused: conflict("The Idempotency-Key was used for another request."),
   idempotency_in_progress: later(409, "A request with this Idempotency-Key is still running."),

@@ -40,6 +40,7 @@ export const idPrefixes = {
   return: "ret",
   staff: "stf",
   taxRate: "txr",
+  trustedDocument: "tdc",
   variant: "var",
   warranty: "wty",
   warrantyClaim: "wcl",

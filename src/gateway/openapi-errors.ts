@@ -8,6 +8,8 @@ type Part = Readonly<Record<string, unknown>>;
 const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "role_not_allowed",
   "resource_not_found",
+  "trusted_document_not_found",
+  "trusted_document_required",
   "version_conflict",
   "already_exists",
   "still_in_use",

@@ -3,6 +3,7 @@
  * and loaders that cache rows for one request.
  */
 import type { ExecutionResult } from "graphql";
+import type { CheckDocument } from "#access/trusted-documents.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { anonymousViewer, getCredentialId, type InternalRole, type Viewer } from "#access/viewer.ts";
 import type { SearchCounts } from "#commerce/search/search-counts.ts";
@@ -106,6 +107,8 @@ export interface GraphServices extends ReadSource {
   readonly render: RenderEventSubject;
   /** Emits events to listeners inside this process. */
   readonly events: ServiceEvents;
+  /** Checks the documents that a merchant registers; if left out, documents cannot be registered. */
+  readonly checkDocument?: CheckDocument;
   /** Checks the IP addresses of the host names of webhook endpoints, before a transaction begins. */
   readonly resolvedNames: HostNameChecker;
   /**

@@ -17,11 +17,14 @@ export const validationErrorsMax = 20;
 /** The maximum time, in milliseconds, that a query may run. Mutations have no such limit. */
 export const queryMsMax = 10_000;
 
+/** The largest cost, in points, that a role may spend in one document. */
+export const queryCostMax = 20_000;
+
 /**
  * Returns the cost that the viewer's role may spend in one document. Callers of the REST API have no limit,
  * because they run only documents of this service.
  */
 export function getQueryCostLimit(viewer: Viewer): number {
   if (viewer.kind !== "internal") return Number.POSITIVE_INFINITY;
-  return viewer.role === "storefront" || viewer.role === "browser" ? 2_000 : 20_000;
+  return viewer.role === "storefront" || viewer.role === "browser" ? 2_000 : queryCostMax;
 }

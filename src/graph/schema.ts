@@ -26,6 +26,7 @@ import "./access/branding.ts";
 import "./access/credentials.ts";
 import "./access/buyer-sessions.ts";
 import "./access/oauth-clients.ts";
+import "./access/trusted-documents.ts";
 import "./access/staff.ts";
 import "./access/audit.ts";
 import "./promotions/promotions.ts";

@@ -1,12 +1,13 @@
 /**
- * `POST /graphql`, for internal frontends, analysts and the console. Yoga parses and validates requests, Mesh
- * executes them. Callers authenticate with an internal token; the console's pages authenticate with the
- * session of the staff member. Every error has the body that the REST contract has under `error`.
+ * `/graphql`, for internal frontends, analysts and the console: POST for every document, GET for trusted
+ * documents. Yoga parses and validates requests, Mesh executes them. Callers authenticate with an internal
+ * token; the console's pages authenticate with the session of the staff member. Every error has the body that
+ * the REST contract has under `error`.
  */
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { DocumentNode, ExecutionArgs } from "graphql";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
-import { LRUCache } from "lru-cache";
+import type { TrustedDocuments } from "#access/trusted-documents.ts";
 import { getBuyerSession, type InternalViewer } from "#access/viewer.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, failWithDetail, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
@@ -28,8 +29,10 @@ import {
   type YogaServerContext,
 } from "./authenticate.ts";
 import { admitBrowserCaller, runWithCodeLimit } from "./browser-callers.ts";
+import { createDocumentCaches } from "./document-caches.ts";
 import { translateFailures } from "./failures.ts";
 import { createEventStreams, type EventStreams, sendEvents } from "./event-streams.ts";
+import { documentIdParameter, runTrustedDocuments, trustedDocumentConstraint } from "./trusted-documents.ts";
 import { recordEventStreamAccepted, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
 
 export interface GraphqlOptions {
@@ -43,6 +46,7 @@ export interface GraphqlOptions {
    */
   readonly isPageAllowed: (origin: string) => Promise<boolean>;
   readonly authentication: InternalAuthentication;
+  readonly trustedDocuments: Pick<TrustedDocuments, "find">;
 }
 
 const mebibyte = 1024 * 1024;
@@ -62,8 +66,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
   const yoga = createGraphYoga(options, streams);
   const preflight = corsOf(options.isPageAllowed);
 
-  server.route({
-    method: "POST",
+  const route: Omit<RouteOptions, "method"> = {
     url: "/graphql",
     bodyLimit: 8 * mebibyte,
     onRequest: async (request, reply) => {
@@ -97,6 +100,15 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
         .header("cache-control", "no-store")
         .send(response.body ?? undefined);
     },
+  };
+  server.route({ ...route, method: "POST" });
+  // GraphiQL answers the GET requests that name no trusted document.
+  server.addConstraintStrategy(trustedDocumentConstraint);
+  server.route({
+    ...route,
+    method: "GET",
+    exposeHeadRoute: false,
+    constraints: { [trustedDocumentConstraint.name]: true },
   });
   server.options("/graphql", async (request, reply) => {
     await preflight(request, reply);
@@ -133,7 +145,7 @@ const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<
 });
 
 function createGraphYoga(
-  { mesh, services, log, limiter, authentication: { recheck } }: GraphqlOptions,
+  { mesh, services, log, limiter, authentication: { recheck }, trustedDocuments }: GraphqlOptions,
   streams: EventStreams,
 ): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
   const { schema, run } = mesh;
@@ -150,8 +162,10 @@ function createGraphYoga(
     // the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
-    parserAndValidationCache: documentCaches(),
+    parserAndValidationCache: createDocumentCaches(),
+    extraParamNames: [documentIdParameter],
     plugins: [
+      runTrustedDocuments(trustedDocuments),
       ...mesh.serverPlugins,
       executeThroughMesh(run, limiter),
       streamSubscriptions({
@@ -189,37 +203,6 @@ const executeThroughMesh = (run: Mesh["run"], limiter: RateLimiter): Plugin<Grap
     });
   },
 });
-
-const documentsMax = 1_000;
-/**
- * Maximum length in characters of one document that is cached. Longer documents are parsed for every request,
- * because a parsed document needs memory in proportion to its text. `documentsLengthMax` is the same limit
- * for all documents of a cache together.
- */
-const documentLengthMax = 16_384;
-const documentsLengthMax = 8 * 1024 * 1024;
-
-interface TextCache<Value extends object> {
-  readonly get: (text: string) => Value | undefined;
-  readonly set: (text: string, value: Value) => unknown;
-}
-
-/** Yoga's caches of parsed documents and of documents that do not parse, bounded in memory. */
-const documentCaches = (): {
-  readonly documentCache: TextCache<DocumentNode>;
-  readonly errorCache: TextCache<Error>;
-} => ({
-  documentCache: createTextCache(),
-  errorCache: createTextCache(),
-});
-
-const createTextCache = <Value extends object>(): TextCache<Value> =>
-  new LRUCache<string, Value>({
-    max: documentsMax,
-    maxSize: documentsLengthMax,
-    maxEntrySize: documentLengthMax,
-    sizeCalculation: (_value, text) => text.length + 1,
-  });
 
 interface Refusal {
   readonly request: FastifyRequest;
@@ -275,7 +258,7 @@ function corsOf(
     if (origin === undefined || !(await isPageAllowed(origin))) return;
     void reply.headers({
       "access-control-allow-origin": origin,
-      "access-control-allow-methods": "POST",
+      "access-control-allow-methods": "GET, POST",
       "access-control-allow-headers": "authorization, content-type, accept-language, x-buyer-reference",
       "access-control-expose-headers":
         "x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy",

@@ -12,6 +12,8 @@ import { InMemoryStoreStorageAdapter, MeshStore } from "@graphql-mesh/store";
 import { DefaultLogger, loadYaml } from "@graphql-mesh/utils";
 import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
+import type { CheckDocument } from "#access/trusted-documents.ts";
+import { createDocumentChecker } from "./check-document.ts";
 import { getContractSchema } from "./contract-schema.ts";
 import { type MeshDocuments, readDocuments } from "./documents.ts";
 import { createDocumentRunner, type RunDocument } from "./run.ts";
@@ -23,6 +25,7 @@ export interface Mesh extends MeshDocuments {
   /** The GraphQL schema of all sources with enum values in lower case, as REST and events show them. */
   readonly contractSchema: GraphQLSchema;
   readonly run: RunDocument;
+  readonly checkDocument: CheckDocument;
   /**
    * The Mesh plugins for a GraphQL server that executes documents with `run`. They have only the hooks for
    * parsing, validation, requests and results.
@@ -52,6 +55,7 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
     contractSchema,
     ...readDocuments(contractSchema, documents),
     run: createDocumentRunner(mesh, plugins),
+    checkDocument: createDocumentChecker(mesh),
     serverPlugins: plugins.map(serverPlugin),
     close: () => mesh.destroy(),
   };

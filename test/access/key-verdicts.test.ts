@@ -115,6 +115,7 @@ describe("an internal token", () => {
     id: "tok_1",
     role: "admin",
     merchantId: "mer_1",
+    documents: "any",
     digest,
     expiresAt: null,
     revokedAt: null,
@@ -135,6 +136,7 @@ describe("an internal token", () => {
       tokenId: "tok_1",
       role: "admin",
       merchantId: "mer_1",
+      documents: "any",
     });
     expect(asked).toEqual([{ tokenId, digest: digest.toString("base64") }]);
   });

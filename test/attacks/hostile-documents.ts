@@ -271,9 +271,9 @@ const forms: readonly Kind[] = [
   ],
   ["a batch", small, (size) => Array.from({ length: size }, () => query("{ __typename }"))],
   [
-    "documents known by their hash alone",
+    "documents named by malformed hashes",
     small,
-    (size) => ({ extensions: { persistedQuery: { version: size, sha256Hash: "0".repeat(64) } } }),
+    (size) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: "0".repeat(size) } } }),
   ],
   [
     "@defer and @stream",

@@ -30,6 +30,7 @@ const tables = {
   request: "api_request",
   return: "order_return",
   staff: "staff_account",
+  trustedDocument: "trusted_document",
   warranty: "warranty_registration",
 } as const;
 const others = [
@@ -108,6 +109,7 @@ export async function createSubjects(world: World, side: Side): Promise<Subjects
     { token: "operator" },
   );
   expect(error).toBeUndefined();
+  await registerDocument(world, merchantId);
   if (side === "first") await openClaim(world, await one("warranty_registration"));
   const order = side === "first" ? world.demo.orders.placed : world.demo.orders.otherMerchant;
   await world.app.requests.flush();
@@ -138,6 +140,13 @@ export async function createSubjects(world: World, side: Side): Promise<Subjects
   return Object.fromEntries(
     Object.entries(subjects).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+}
+
+async function registerDocument(world: World, merchantId: string): Promise<void> {
+  const query = `mutation ($merchantId: ID!) { trustedDocumentsRegister(merchantId: $merchantId, input: {
+    documents: [{ document: "query Role { viewer { role } }" }] }) { added } }`;
+  const { error } = await askGraph(world, query, { merchantId }, { token: "operator" });
+  expect(error).toBeUndefined();
 }
 
 async function openClaim(world: World, warrantyId: string | undefined): Promise<void> {

@@ -30,6 +30,7 @@ export const roleCalls: Readonly<Record<string, string>> = {
   apiKey: `apiKey(id: ${id}) { id }`,
   apiKeys: "apiKeys { totalCount }",
   internalTokens: "internalTokens { totalCount }",
+  trustedDocuments: `trustedDocuments(merchantId: ${id}) { totalCount }`,
   staffAccounts: "staffAccounts { totalCount }",
   oauthGrants: "oauthGrants { totalCount }",
   oauthClients: "oauthClients { totalCount }",
@@ -72,6 +73,10 @@ export const roleCalls: Readonly<Record<string, string>> = {
   buyerSessionCreate: "buyerSessionCreate(input: {}) { id }",
   oauthClientDisable: `oauthClientDisable(input: { clientId: ${id} }) { id }`,
   oauthClientEnable: `oauthClientEnable(input: { clientId: ${id} }) { id }`,
+  trustedDocumentsRegister:
+    `trustedDocumentsRegister(merchantId: ${id}, input: { documents: [{ document: "query A { viewer { ` +
+    `role } }" }] }) { added }`,
+  trustedDocumentRemove: `trustedDocumentRemove(merchantId: ${id}, input: { trustedDocumentId: ${id} }) { id }`,
   internalTokenRevoke: `internalTokenRevoke(input: { internalTokenId: ${id} }) { id }`,
   productCreate:
     `productCreate(merchantId: ${id}, input: { translations: [{ locale: "en", slug: "x", ` +

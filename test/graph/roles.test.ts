@@ -81,6 +81,7 @@ async function rowCount({ database }: World): Promise<Record<string, unknown>[]>
     "installation",
     "api_key",
     "internal_token",
+    "trusted_document",
     "staff_account",
     "oauth_grant",
     "audit_entry",

@@ -16,13 +16,14 @@ import {
   recordUseOncePerMinute,
   parseSecret,
 } from "./verify-keys.ts";
-import type { InternalRole, TokenViewer } from "#access/viewer.ts";
+import type { InternalRole, TokenDocuments, TokenViewer } from "#access/viewer.ts";
 
 /** Database state of an internal token and of its merchant. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalRole;
   readonly merchantId: string | null;
+  readonly documents: TokenDocuments;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -60,12 +61,14 @@ export const toTokenViewer = ({
   id: tokenId,
   role,
   merchantId,
+  documents,
   allowedOrigins,
 }: InternalTokenState): TokenViewer => ({
   kind: "internal",
   tokenId,
   role,
   merchantId,
+  documents,
   ...(allowedOrigins === null ? {} : { allowedOrigins }),
 });
 
@@ -125,6 +128,7 @@ const selectTokenState = (reader: DatabaseReader) =>
       "internalToken.id",
       "internalToken.role",
       "internalToken.merchantId",
+      "documents",
       "digest",
       "expiresAt",
       "revokedAt",
@@ -140,6 +144,8 @@ export interface InternalTokenInput {
    * operator.
    */
   readonly merchantId: string | null;
+  /** Which documents the token may run; `trusted_only` needs a merchant. All documents if left out. */
+  readonly documents?: TokenDocuments;
   readonly expiresAt: Date | null;
   /** The origins whose pages may send the token, for the role `browser`; null or left out for other roles. */
   readonly allowedOrigins?: readonly string[] | null;
@@ -172,6 +178,7 @@ export async function createInternalToken(
       tokenId: generated.id,
       name: input.name,
       role: input.role,
+      documents: input.documents ?? "any",
       digest: generated.digest,
       lastFour: generated.lastFour,
       createdAt: access.now,
@@ -202,6 +209,14 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
       details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }],
     });
   }
+  if (input.documents === "trusted_only" && input.merchantId === null)
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/documents",
+      code: "not_allowed",
+      message:
+        "A token of the platform must have the documents ANY, because trusted documents belong to merchants.",
+    });
 }
 
 /**

@@ -31,6 +31,7 @@ const tokenColumns = [
   "merchantId",
   "name",
   "role",
+  "documents",
   "lastFour",
   "createdAt",
   "expiresAt",

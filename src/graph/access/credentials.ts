@@ -11,7 +11,7 @@ import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { ApiKeyRef, InternalTokenRef } from "#graph/refs.ts";
 import { ScopeEnum } from "./identity.ts";
-import { RoleEnum } from "./merchants.ts";
+import { RoleEnum, TokenDocumentsEnum } from "./merchants.ts";
 
 const name = z.string().trim().min(1).max(200);
 
@@ -80,6 +80,12 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
       description:
         "The id of the token's merchant, `mer_…`. Omit it for a token of the platform: required for the " +
         "role operator, allowed for the role analyst.",
+    }),
+    documents: t.field({
+      type: TokenDocumentsEnum,
+      description:
+        "Which documents the token may run; `ANY` by default. `TRUSTED_ONLY` needs a merchant: the token " +
+        "then runs only documents that the merchant has registered with `trustedDocumentsRegister`.",
     }),
     expiresAt: t.field({
       type: "DateTime",
@@ -235,9 +241,10 @@ defineMutation({
           "account. Use an internal token of the role admin.",
       });
   },
-  run: (transaction, access, { expiresAt, merchantId, allowedOrigins, ...input }) =>
+  run: (transaction, access, { expiresAt, merchantId, allowedOrigins, documents, ...input }) =>
     createInternalToken(transaction, access, {
       ...input,
+      documents: documents ?? "any",
       merchantId: merchantId ?? access.merchantId,
       allowedOrigins: allowedOrigins ?? null,
       expiresAt: expiresAt ?? null,

@@ -141,6 +141,14 @@ const RoleEnum = defineEnum("Role", {
 });
 export { RoleEnum };
 
+export const TokenDocumentsEnum = defineEnum("InternalTokenDocuments", {
+  description: "Which GraphQL documents an internal token may run.",
+  values: {
+    any: "The token may run every document that its role allows.",
+    trusted_only: "The token may run only the trusted documents of its merchant.",
+  },
+});
+
 InternalTokenRef.implement({
   description:
     "A token with which internal frontends and people call the internal GraphQL API. Its secret value " +
@@ -152,6 +160,10 @@ InternalTokenRef.implement({
     merchantId: t.exposeID("merchantId", {
       nullable: true,
       description: "The id of the token's merchant, `mer_…`; null if the token belongs to the platform.",
+    }),
+    documents: t.expose("documents", {
+      type: TokenDocumentsEnum,
+      description: "Which documents the token may run.",
     }),
     lastFour: t.exposeString("lastFour", { description: "The last four characters of the token." }),
     createdAt: t.expose("createdAt", {

@@ -109,7 +109,8 @@ function computeOperationCost({
 }
 
 interface CostContext {
-  readonly contextValue: GraphContext;
+  /** The context of the request; undefined if the document is checked outside of a request. */
+  readonly contextValue: GraphContext | undefined;
   readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
 }
 
@@ -120,7 +121,8 @@ export function computeDocumentCost(
   { contextValue, variableValues }: CostContext,
 ): number {
   return Math.round(
-    complexityFromQuery(document, { schema, ctx: contextValue, variables: { ...variableValues } }).complexity,
+    complexityFromQuery(document, { schema, ctx: contextValue ?? {}, variables: { ...variableValues } })
+      .complexity,
   );
 }
 

@@ -35,11 +35,12 @@ export const graphiqlPolicy = [
 ].join("; ");
 
 /**
- * The message for GET requests to the GraphQL endpoint. GET is refused because clients such as EventSource
- * would have to put the token into the URL.
+ * The message for GET requests that name no trusted document. Subscriptions by GET are refused because
+ * clients such as EventSource would have to put the token into the URL.
  */
 const postOnlyMessage =
-  "This address accepts only POST. Subscriptions need POST too, with `Accept: text/event-stream`.";
+  "This address accepts only POST, and GET with `documentId` for trusted queries. Subscriptions need POST " +
+  "too, with `Accept: text/event-stream`.";
 
 interface GraphiqlOptions {
   readonly publicUrl: string;

@@ -1,0 +1,224 @@
+/**
+ * Trusted documents: GraphQL documents that a merchant's frontends have registered. A request names such a
+ * document by the SHA-256 hash of its text instead of sending the text.
+ */
+import { createHash } from "node:crypto";
+import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { noticeChannel } from "#database/notices.ts";
+import { afterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import type { Tables, TrustedDocumentTable } from "#database/tables.ts";
+import type { Clock } from "#foundation/clock.ts";
+import type { ServiceEvents } from "#foundation/events.ts";
+import { fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { createCredentialCache } from "./credentials.ts";
+
+export const trustedDocumentLimits = {
+  /** Characters of one document. Parsed documents up to this length are cached. */
+  lengthMax: 16_384,
+  /** Documents that one call may register. */
+  perCallMax: 200,
+  /** Documents of one merchant. */
+  perMerchantMax: 2_000,
+} as const;
+
+/** Returns the SHA-256 hash of a document's text in UTF-8, as 64 lower-case hexadecimal digits. */
+export const hashDocument = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+
+export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
+
+/** A document that fits the schema and the limits, and has exactly one operation. */
+export interface CheckedDocument {
+  readonly name: string;
+  readonly operation: TrustedDocumentRow["operation"];
+}
+
+/** A fault of a document, and where it is; `line` and `column` begin at 1 and are null for the whole document. */
+export interface DocumentFault {
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** Checks a document against the schema and the limits of documents. Returns its faults if it has any. */
+export type CheckDocument = (text: string) => CheckedDocument | readonly DocumentFault[];
+
+export interface NewTrustedDocument extends CheckedDocument {
+  readonly sha256: string;
+  readonly document: string;
+}
+
+interface MerchantContext {
+  readonly merchantId: string;
+  readonly now: Date;
+}
+
+/**
+ * Stores documents that the merchant has not registered yet. Returns the rows of all given documents, and the
+ * number of new ones.
+ */
+export async function registerTrustedDocuments(
+  transaction: Transaction,
+  { merchantId, now }: MerchantContext,
+  documents: readonly NewTrustedDocument[],
+): Promise<{ documents: TrustedDocumentRow[]; added: number }> {
+  // Registrations of one merchant run one after another, so that together they cannot exceed the limit.
+  const merchant = await transaction
+    .selectFrom("merchant")
+    .select("id")
+    .where("id", "=", merchantId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (merchant === undefined) throw fail("merchant_not_found");
+  const added = await transaction
+    .insertInto("trustedDocument")
+    .values(
+      documents.map(({ name, operation, sha256, document }) => ({
+        id: createId("trustedDocument", now.getTime()),
+        merchantId,
+        name,
+        operation,
+        sha256,
+        document,
+        createdAt: now,
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(["merchantId", "sha256"]).doNothing())
+    .returning("id")
+    .execute();
+  if (added.length > 0) {
+    await requireRoom(transaction, merchantId);
+    await notifyDocumentsChanged(transaction);
+  }
+  const rows = await selectTrustedDocuments(transaction, merchantId)
+    .where(sql<boolean>`sha256 = any(${documents.map(({ sha256 }) => sha256)}::text[])`)
+    .execute();
+  const byHash = new Map(rows.map((row) => [row.sha256, row]));
+  return { documents: documents.flatMap(({ sha256 }) => byHash.get(sha256) ?? []), added: added.length };
+}
+
+async function requireRoom(transaction: Transaction, merchantId: string): Promise<void> {
+  const { count } = await transaction
+    .selectFrom("trustedDocument")
+    .select((eb) => eb.fn.countAll<string>().as("count"))
+    .where("merchantId", "=", merchantId)
+    .executeTakeFirstOrThrow();
+  const { perMerchantMax } = trustedDocumentLimits;
+  if (Number(count) <= perMerchantMax) return;
+  throw fail("invalid_state", {
+    message:
+      `The merchant would have ${count} trusted documents; ${perMerchantMax} are allowed. ` +
+      "Remove documents that are no longer used: `trustedDocuments` lists them with `lastUsedAt`.",
+  });
+}
+
+/**
+ * Removes a trusted document of the merchant. Throws `resource_not_found` if the merchant has none with this
+ * id.
+ */
+export async function removeTrustedDocument(
+  transaction: Transaction,
+  { merchantId }: MerchantContext,
+  trustedDocumentId: string,
+): Promise<TrustedDocumentRow> {
+  const removed = await transaction
+    .deleteFrom("trustedDocument")
+    .where("id", "=", trustedDocumentId)
+    .where("merchantId", "=", merchantId)
+    .returningAll()
+    .executeTakeFirst();
+  if (removed === undefined)
+    throw fail("resource_not_found", { message: "There is no trusted document with this id." });
+  await notifyDocumentsChanged(transaction);
+  return removed;
+}
+
+/** Selects the trusted documents of one merchant; the caller pages or counts the query. */
+export const selectTrustedDocuments = (
+  reader: DatabaseReader,
+  merchantId: string,
+): SelectQueryBuilder<Tables, "trustedDocument", TrustedDocumentRow> =>
+  reader.selectFrom("trustedDocument").selectAll().where("merchantId", "=", merchantId);
+
+const changeNotice = "trusted_documents";
+
+/** Functions that empty the caches of this process. They are called directly, because PGlite has no notices. */
+const caches = new Set<() => void>();
+
+/** Empties the caches of trusted documents of all processes after the commit. */
+async function notifyDocumentsChanged(transaction: Transaction): Promise<void> {
+  await sql`select pg_notify(${noticeChannel}, ${changeNotice})`.execute(transaction);
+  afterCommit(transaction, () => {
+    for (const clear of caches) clear();
+  });
+}
+
+export interface TrustedDocuments {
+  /**
+   * Returns the merchant's document with this hash, from the cache or the database; undefined if there is
+   * none.
+   */
+  readonly find: (merchantId: string, sha256: string) => Promise<TrustedDocumentRow | undefined>;
+  readonly close: () => void;
+}
+
+interface TrustedDocumentsOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly events: ServiceEvents;
+  /** Returns whether the process has received all recent notices. */
+  readonly isCurrent: () => boolean;
+}
+
+const cachedCharactersMax = 8 * 1024 * 1024;
+
+/**
+ * Creates the lookup of trusted documents. Rows are cached for up to 30 seconds, as rows of credentials are,
+ * and only while notices arrive. Every registration and removal empties the cache of every process.
+ */
+export function createTrustedDocuments({
+  db,
+  clock,
+  events,
+  isCurrent,
+}: TrustedDocumentsOptions): TrustedDocuments {
+  const cache = createCredentialCache<TrustedDocumentRow>({
+    clock,
+    isCurrent,
+    ownersOf: () => [],
+    sizes: { max: cachedCharactersMax, sizeOf: ({ document }) => document.length + 1 },
+  });
+  caches.add(cache.clear);
+  events.on("noticeReceived", (text) => {
+    if (text === "" || text === changeNotice) cache.clear();
+  });
+  return {
+    find: async (merchantId, sha256) => {
+      const row = await cache.find(`${merchantId}:${sha256}`, () =>
+        selectTrustedDocuments(db, merchantId).where("sha256", "=", sha256).executeTakeFirst(),
+      );
+      if (row !== undefined) recordUse(db, row, clock.now());
+      return row;
+    },
+    close: () => void caches.delete(cache.clear),
+  };
+}
+
+const dayMs = 86_400_000;
+/** The times of uses that this process has recorded or found recorded, by cached row. */
+const recordedUses = new WeakMap<TrustedDocumentRow, number>();
+
+/** Records the last use of a document, at most once a day. The request does not wait for the write. */
+function recordUse(db: Database, row: TrustedDocumentRow, now: Date): void {
+  const last = recordedUses.get(row) ?? row.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+  if (now.getTime() - last < dayMs) return;
+  recordedUses.set(row, now.getTime());
+  void db
+    .updateTable("trustedDocument")
+    .set({ lastUsedAt: now })
+    .where("id", "=", row.id)
+    .where("merchantId", "=", row.merchantId)
+    .execute()
+    .catch(() => recordedUses.delete(row));
+}

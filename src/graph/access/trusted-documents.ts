@@ -1,0 +1,241 @@
+/** Trusted documents in the GraphQL API: registering, listing and removing the documents of a merchant. */
+import { setImmediate } from "node:timers/promises";
+import {
+  type CheckDocument,
+  hashDocument,
+  type NewTrustedDocument,
+  registerTrustedDocuments,
+  removeTrustedDocument,
+  selectTrustedDocuments,
+  trustedDocumentLimits,
+  type TrustedDocumentRow,
+} from "#access/trusted-documents.ts";
+import { fail, type FailureDetail } from "#foundation/failure.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import { requireMerchantId, staffCallers } from "#graph/context.ts";
+import { merchantMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
+
+const { lengthMax, perCallMax, perMerchantMax } = trustedDocumentLimits;
+
+const OperationKindEnum = defineEnum("TrustedDocumentOperation", {
+  description: "The kind of a trusted document's operation.",
+  values: {
+    query: "The document reads data. It can be run with GET and with POST.",
+    mutation: "The document changes data. It can be run only with POST.",
+    subscription: "The document follows changes. It can be run only with POST.",
+  },
+});
+
+const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument").implement({
+  description: "A GraphQL document that a merchant has registered. Requests name it by its hash.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The trusted document's id, `tdc_…`." }),
+    sha256: t.exposeString("sha256", {
+      description:
+        "The SHA-256 hash of the document in UTF-8, 64 lower-case hexadecimal digits. A request names the " +
+        'document with `documentId: "sha256:…"`.',
+    }),
+    name: t.exposeString("name", { description: "The name of the document's operation." }),
+    operation: t.expose("operation", {
+      type: OperationKindEnum,
+      description: "The kind of the document's operation.",
+    }),
+    document: t.exposeString("document", { description: "The text of the document." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the document was registered." }),
+    lastUsedAt: t.expose("lastUsedAt", {
+      type: "DateTime",
+      nullable: true,
+      description:
+        "When a request last named the document, accurate to one day; null if no request has named it.",
+    }),
+  }),
+});
+
+const TrustedDocumentInput = builder.inputType("TrustedDocumentInput", {
+  description: "A document to register.",
+  fields: (t) => ({
+    id: t.string({
+      description:
+        "The SHA-256 hash of `document`, as a tool such as graphql-codegen has computed it: 64 lower-case " +
+        "hexadecimal digits. If given, it must be right; the service computes the hash in any case.",
+    }),
+    document: t.string({
+      required: true,
+      description:
+        "The text of the document, 1 to 16 384 characters: exactly one operation, with a name, and its " +
+        "fragments. The limits of documents in requests apply too.",
+    }),
+  }),
+});
+
+const TrustedDocumentsRegisterInput = builder.inputType("TrustedDocumentsRegisterInput", {
+  description: "The documents to register.",
+  fields: (t) => ({
+    documents: t.field({
+      type: [TrustedDocumentInput],
+      required: true,
+      description: `The documents, 1 to ${perCallMax}. Documents that are already registered stay as they are.`,
+    }),
+  }),
+});
+
+const TrustedDocumentRemoveInput = builder.inputType("TrustedDocumentRemoveInput", {
+  description: "The trusted document to remove.",
+  fields: (t) => ({
+    trustedDocumentId: t.id({ required: true, description: "The id of the trusted document, `tdc_…`." }),
+  }),
+});
+
+const TrustedDocumentsRegistered = builder
+  .objectRef<{ documents: TrustedDocumentRow[]; added: number }>("TrustedDocumentsRegistered")
+  .implement({
+    description: "The result of registering documents.",
+    fields: (t) => ({
+      documents: t.expose("documents", {
+        type: [TrustedDocument],
+        complexity: { multiplier: perCallMax },
+        description: "The trusted documents of the call, in the order of the input.",
+      }),
+      added: t.exposeInt("added", {
+        description: "The number of documents that were new; 0 if all were registered before.",
+      }),
+    }),
+  });
+
+interface GivenDocument {
+  readonly id?: string | null | undefined;
+  readonly document: string;
+}
+
+/** The largest number of faults in one answer. */
+const faultsMax = 20;
+
+/**
+ * Checks all documents and returns them without repeated ones. Throws one failure with all faults. Other
+ * requests are served between two documents, because checking a document takes some milliseconds.
+ */
+async function checkDocuments(
+  given: readonly GivenDocument[],
+  check: CheckDocument,
+): Promise<readonly NewTrustedDocument[]> {
+  if (given.length === 0 || given.length > perCallMax)
+    refuse([toDetail("/documents", "out_of_range", `"documents" must have 1 to ${perCallMax} documents.`)]);
+  const checked = new Map<string, NewTrustedDocument>();
+  const faults: FailureDetail[] = [];
+  for (const [index, { id, document }] of given.entries()) {
+    await setImmediate();
+    const sha256 = hashDocument(document);
+    const found = findFaults({ index, id, document, sha256 }, check);
+    if ("name" in found) checked.set(sha256, { ...found, sha256, document });
+    else faults.push(...found);
+    if (faults.length >= faultsMax) break;
+  }
+  if (faults.length > 0) refuse(faults.slice(0, faultsMax));
+  return [...checked.values()];
+}
+
+interface DocumentToCheck extends GivenDocument {
+  readonly index: number;
+  readonly sha256: string;
+}
+
+/** Returns the name and kind of a document without faults, otherwise its faults. */
+function findFaults(
+  { index, id, document, sha256 }: DocumentToCheck,
+  check: CheckDocument,
+): Exclude<ReturnType<CheckDocument>, readonly unknown[]> | readonly FailureDetail[] {
+  const field = `/documents/${index}/document`;
+  const label = `The document ${index + 1}${nameIn(document)}`;
+  if (document.length > lengthMax)
+    return [
+      toDetail(
+        field,
+        "too_long",
+        `${label} has ${document.length} characters; at most ${lengthMax} are allowed.`,
+      ),
+    ];
+  if (id !== undefined && id !== null && id !== sha256) {
+    const message = `${label} has the SHA-256 hash ${sha256}, but "id" is another value.`;
+    return [toDetail(`/documents/${index}/id`, "hash_mismatch", message)];
+  }
+  const result = check(document);
+  if ("name" in result) return result;
+  return result.map(({ message, line, column }) => {
+    const place = line === null ? "" : `, line ${line}, column ${column}`;
+    return toDetail(field, "invalid_document", `${label}${place}: ${message}`);
+  });
+}
+
+/** Returns the name of the first operation in the text, for messages; empty if the text has none. */
+function nameIn(document: string): string {
+  const name = /\b(?:query|mutation|subscription)\s+([_A-Za-z][_0-9A-Za-z]{0,99})/.exec(document)?.[1];
+  return name === undefined ? "" : ` (${name})`;
+}
+
+const toDetail = (field: string, code: string, message: string): FailureDetail => ({
+  in: "body",
+  field,
+  code,
+  message,
+});
+
+function refuse(details: readonly FailureDetail[]): never {
+  throw fail("invalid_field", { message: details[0]?.message ?? "", details });
+}
+
+defineMutation({
+  ...merchantMutationKind,
+  name: "trustedDocumentsRegister",
+  description:
+    "Registers documents of a merchant's frontends as trusted documents. Requests of the merchant's internal " +
+    "tokens can then name a document by its hash, and tokens with the documents `TRUSTED_ONLY` can run " +
+    "nothing else. The service checks every document first and registers all or none. Repeating a " +
+    `registration changes nothing. A merchant has at most ${perMerchantMax} trusted documents.`,
+  input: TrustedDocumentsRegisterInput,
+  type: TrustedDocumentsRegistered,
+  prepare: ({ documents }, { checkDocument }) => {
+    if (checkDocument === undefined)
+      throw fail("service_unavailable", { message: "This process cannot register documents." });
+    return checkDocuments(documents, checkDocument);
+  },
+  run: (transaction, context, { prepared }) => registerTrustedDocuments(transaction, context, prepared),
+});
+
+defineMutation({
+  ...merchantMutationKind,
+  name: "trustedDocumentRemove",
+  description:
+    "Removes a trusted document and returns it. Requests that name the document are refused at once in this " +
+    "process, and within one second in every other process.",
+  input: TrustedDocumentRemoveInput,
+  type: TrustedDocument,
+  run: (transaction, context, { trustedDocumentId }) =>
+    removeTrustedDocument(transaction, context, trustedDocumentId),
+});
+
+builder.queryField("trustedDocuments", (t) =>
+  t.connection(
+    {
+      type: TrustedDocument,
+      description: "The trusted documents of a merchant, oldest first.",
+      complexity: computeConnectionCost,
+      authScopes: { callers: staffCallers },
+      args: {
+        merchantId: t.arg.id({
+          description:
+            "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may " +
+            "leave it out.",
+        }),
+      },
+      resolve: (_root, { merchantId, ...page }, context) =>
+        loadConnection(page, {
+          db: context.db,
+          query: selectTrustedDocuments(context.db, requireMerchantId(context, merchantId)),
+          column: "trusted_document.id",
+        }),
+    },
+    ...createConnectionTypeOptions("TrustedDocument", "trusted documents"),
+  ),
+);

@@ -1,0 +1,178 @@
+/**
+ * Requests that name a trusted document by its hash: with `documentId: "sha256:…"` (GraphQL over HTTP,
+ * persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the documents
+ * `trusted_only` can run nothing else. Yoga then parses and validates the stored text as any other text, and
+ * caches the result.
+ */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { GraphQLError } from "graphql";
+import type { GraphQLParams, Plugin } from "graphql-yoga";
+import { hashDocument, type TrustedDocumentRow, type TrustedDocuments } from "#access/trusted-documents.ts";
+import type { InternalViewer } from "#access/viewer.ts";
+import { toUnavailableIfTemporary } from "#database/database-errors.ts";
+import { fail, type Failure, failWithDetail, toFailure } from "#foundation/failure.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { getViewer, type YogaServerContext } from "./authenticate.ts";
+
+/** The parameter that names a trusted document. Yoga refuses parameters that it does not know. */
+export const documentIdParameter = "documentId";
+
+type Constraint = Parameters<FastifyInstance["addConstraintStrategy"]>[0];
+type RouteHandler = Parameters<ReturnType<Constraint["storage"]>["set"]>[1];
+
+/**
+ * Selects the GET route of trusted documents for requests whose query string names a trusted document.
+ * GraphiQL answers the other GET requests.
+ */
+export const trustedDocumentConstraint: Constraint = {
+  name: "trustedDocument",
+  storage: () => {
+    const handlers = new Map<unknown, RouteHandler>();
+    return {
+      get: (isNamed) => handlers.get(isNamed) ?? null,
+      set: (isNamed, handler) => void handlers.set(isNamed, handler),
+      del: (isNamed) => void handlers.delete(isNamed),
+      empty: () => handlers.clear(),
+    };
+  },
+  validate: () => undefined,
+  deriveConstraint: ({ url = "" }) => trustedDocumentUrl.test(url),
+};
+
+const trustedDocumentUrl = /^\/graphql\?(?:.*&)?(?:documentId|extensions)=/;
+
+interface DocumentParams extends GraphQLParams {
+  readonly [documentIdParameter]?: unknown;
+}
+
+/** A Yoga plugin that replaces the hash of a trusted document in a request by the document's text. */
+export const runTrustedDocuments = (
+  documents: Pick<TrustedDocuments, "find">,
+): Plugin<GraphContext, YogaServerContext> => ({
+  onParams: async ({ params, setParams, context }) => {
+    const { caller } = context;
+    const viewer = getViewer(caller);
+    if (viewer === undefined) return;
+    try {
+      const given = { ...params, ...readGetParams(caller) };
+      const hash = readHash(given);
+      if (!isTextNeeded(given, { hash, viewer, method: caller.method })) return;
+      const { document } = await requireDocument(documents, { hash, viewer, method: caller.method });
+      const { [documentIdParameter]: _id, ...rest } = given;
+      setParams({ ...rest, query: document });
+    } catch (error) {
+      throw new GraphQLError("", { originalError: toUnavailableIfTemporary(toFailure(error)) });
+    }
+  },
+});
+
+/** Yoga reads only the parameters that it knows from the query string of a GET request. */
+function readGetParams({ method, url }: FastifyRequest): Pick<DocumentParams, "documentId"> {
+  if (method !== "GET") return {};
+  const id = new URLSearchParams(url.slice(url.indexOf("?"))).get(documentIdParameter);
+  return id === null ? {} : { [documentIdParameter]: id };
+}
+
+interface DocumentRequest {
+  readonly hash: string | undefined;
+  readonly viewer: InternalViewer;
+  readonly method: string;
+}
+
+/**
+ * Returns whether the text of a document must be found by its hash; false if the request has a text that may
+ * run. Throws if the request has a text that may not run, or a text with the hash of another text.
+ */
+function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: DocumentRequest): boolean {
+  const isTrustedOnly = "documents" in viewer && viewer.documents === "trusted_only";
+  if (isTrustedOnly && (query !== undefined || hash === undefined)) throw textRefusal();
+  if (query === undefined) return hash !== undefined;
+  if (method === "GET")
+    throw paramFailure(
+      "query",
+      "not_allowed",
+      'A GET request must name a trusted document and have no "query".',
+    );
+  if (hash !== undefined && hash !== hashDocument(query))
+    throw paramFailure(
+      "query",
+      "hash_mismatch",
+      '"query" must be the text with the hash that the request names. Leave out "query" or the hash.',
+    );
+  return false;
+}
+
+const textRefusal = (): Failure =>
+  fail("trusted_document_required", {
+    message:
+      'This internal token may run only trusted documents: send "documentId" (sha256: and the hash of a ' +
+      'registered document) and no "query".',
+  });
+
+/** Returns the hash that a request names; undefined if it names none. Throws if the hash is malformed. */
+function readHash(params: DocumentParams): string | undefined {
+  const id = readDocumentId(params);
+  const apolloHash = readApolloHash(params);
+  if (id !== undefined && apolloHash !== undefined && id !== apolloHash)
+    throw paramFailure(
+      documentIdParameter,
+      "hash_mismatch",
+      '"documentId" and "extensions.persistedQuery.sha256Hash" must name the same document.',
+    );
+  return id ?? apolloHash;
+}
+
+const documentIdPattern = /^sha256:([0-9a-f]{64})$/;
+
+function readDocumentId({ documentId }: DocumentParams): string | undefined {
+  if (documentId === undefined || documentId === null) return undefined;
+  const hash = typeof documentId === "string" ? documentIdPattern.exec(documentId)?.[1] : undefined;
+  if (hash !== undefined) return hash;
+  throw paramFailure(
+    documentIdParameter,
+    "pattern_mismatch",
+    '"documentId" must be "sha256:" and 64 lower-case hexadecimal digits.',
+  );
+}
+
+const hashPattern = /^[0-9a-f]{64}$/;
+
+function readApolloHash({ extensions }: DocumentParams): string | undefined {
+  const persisted: unknown = extensions?.["persistedQuery"];
+  if (typeof persisted !== "object" || persisted === null || !("sha256Hash" in persisted)) return undefined;
+  const { sha256Hash: hash } = persisted;
+  if (typeof hash === "string" && hashPattern.test(hash)) return hash;
+  throw paramFailure(
+    "extensions/persistedQuery/sha256Hash",
+    "pattern_mismatch",
+    '"extensions.persistedQuery.sha256Hash" must be 64 lower-case hexadecimal digits.',
+  );
+}
+
+async function requireDocument(
+  documents: Pick<TrustedDocuments, "find">,
+  { hash = "", viewer: { merchantId }, method }: DocumentRequest,
+): Promise<TrustedDocumentRow> {
+  if (merchantId === null)
+    throw fail("trusted_document_not_found", {
+      message:
+        "A token of the platform has no trusted documents, because they belong to merchants. Use a token of " +
+        "the merchant, or send the document as query.",
+    });
+  const found = await documents.find(merchantId, hash);
+  if (found === undefined)
+    throw fail("trusted_document_not_found", {
+      message:
+        `The merchant has no trusted document with the hash ${hash}. Register the document with ` +
+        "trustedDocumentsRegister before the frontend that uses it is released.",
+    });
+  if (method === "GET" && found.operation !== "query")
+    throw fail("method_not_allowed", {
+      message: `The trusted document ${found.name} is a ${found.operation}: send it with POST. GET is only for queries.`,
+      headers: { allow: "POST" },
+    });
+  return found;
+}
+
+const paramFailure = (name: string, code: string, message: string): Failure =>
+  failWithDetail("malformed_request", { in: "body", field: `/${name}`, code, message });

@@ -1,0 +1,61 @@
+/**
+ * Checks documents that are to become trusted documents, with the same parser, validation rules and limits
+ * that apply to documents in requests.
+ */
+import type { getMesh } from "@graphql-mesh/runtime";
+import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from "graphql";
+import type { CheckDocument, CheckedDocument, DocumentFault } from "#access/trusted-documents.ts";
+import { queryCostMax } from "#graph/limits.ts";
+import { computeDocumentCost } from "./plugins/limits.ts";
+
+type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
+
+export const createDocumentChecker =
+  ({ getEnveloped, schema }: MeshInstance): CheckDocument =>
+  (text) => {
+    const { parse, validate } = getEnveloped({});
+    try {
+      const document: DocumentNode = parse(text);
+      const errors: readonly GraphQLError[] = validate(schema, document);
+      if (errors.length > 0) return errors.map(toFault);
+      const operation = readOnlyOperation(document);
+      if ("message" in operation) return [operation];
+      const fault = findCostFault(schema, document);
+      return fault === undefined ? operation : [fault];
+    } catch (error) {
+      if (error instanceof GraphQLError) return [toFault(error)];
+      throw error;
+    }
+  };
+
+function toFault({ message, locations }: GraphQLError): DocumentFault {
+  const [place] = locations ?? [];
+  return { message, line: place?.line ?? null, column: place?.column ?? null };
+}
+
+const faultOfWhole = (message: string): DocumentFault => ({ message, line: null, column: null });
+
+function readOnlyOperation({ definitions }: DocumentNode): CheckedDocument | DocumentFault {
+  const [operation, second] = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || second !== undefined)
+    return faultOfWhole("A trusted document must have exactly one operation.");
+  if (operation.name === undefined)
+    return faultOfWhole("The operation of a trusted document must have a name.");
+  return { name: operation.name.value, operation: operation.operation };
+}
+
+/**
+ * Returns a fault if the document costs more than any role may spend. A document whose cost depends on
+ * required variables has no cost yet; its cost is checked in each request.
+ */
+function findCostFault(schema: GraphQLSchema, document: DocumentNode): DocumentFault | undefined {
+  try {
+    const cost = computeDocumentCost(schema, document, { contextValue: undefined });
+    return cost > queryCostMax
+      ? faultOfWhole(`The document costs ${cost} points; the limit is ${queryCostMax}.`)
+      : undefined;
+  } catch (error) {
+    if (error instanceof GraphQLError) return undefined;
+    throw error;
+  }
+}
