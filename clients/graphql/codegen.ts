@@ -1,7 +1,5 @@
 /** Generates the types of the documents in src, from the schema of the service. */
-import type { CodegenConfig } from "@graphql-codegen/cli";
-
-const config: CodegenConfig = {
+const config = {
   schema: "../../schema/schema.graphql",
   documents: ["src/*.ts"],
   generates: {
