@@ -94,7 +94,6 @@ export const filesWithUnsafeAssertions = [
   "src/commerce/addresses/postal-address.ts",
   "src/commerce/addresses/saved-addresses.ts",
   "src/commerce/after-sales/return-line-counts.ts",
-  "src/commerce/after-sales/settle-return.ts",
   "src/commerce/carts/cart-aggregate.ts",
   "src/commerce/carts/cart-draft.ts",
   "src/commerce/carts/change-cart.ts",

@@ -8,8 +8,6 @@ alter table internal_token add constraint internal_token_role_check
 -- The origins whose pages may send a publishable token, for example https://shop.example. Every other token
 -- has none.
 alter table internal_token add column allowed_origins text[];
-alter table internal_token add constraint internal_token_origins_check
-  check ((role = 'browser') = (allowed_origins is not null));
 create index internal_token_by_origin on internal_token using gin (allowed_origins)
   where allowed_origins is not null;
 

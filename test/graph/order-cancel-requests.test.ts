@@ -93,7 +93,7 @@ describe("a buyer's request", () => {
     const order = await makePacked();
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed });
     const { status, cancellation } = await done(world(), "orderCancellationApprove", { id: order.id });
-    expect([status, cancellation]).toEqual(["CANCELED", { reason: "changed_mind", actor: "BUYER" }]);
+    expect([status, cancellation]).toEqual(["CANCELED", { reason: "CHANGED_MIND", actor: "BUYER" }]);
   });
 
   it("cannot be approved after units were shipped: the error names the line", async () => {
@@ -136,7 +136,7 @@ describe("a buyer's request", () => {
       await done(world(), "orderCancel", { id: order.id, input: { reason: "FRAUD_SUSPECTED" } }),
     ).toMatchObject({
       status: "CANCELED",
-      cancellation: { reason: "fraud_suspected", actor: "MERCHANT" },
+      cancellation: { reason: "FRAUD_SUSPECTED", actor: "MERCHANT" },
     });
   });
 

@@ -120,7 +120,14 @@ describe("the draft of a stored cart", () => {
   it("has every column that callers choose", () => {
     const draft = toCartDraft(cart);
     const carried = cartColumns.filter((name) => name in draft && name !== "warnings");
-    expect(carried).toEqual(["marketId", "country", "locale", "buyerReference", "deliveryMethodId"]);
+    expect(carried).toEqual([
+      "marketId",
+      "country",
+      "locale",
+      "buyerReference",
+      "buyerSessionId",
+      "deliveryMethodId",
+    ]);
     expect(Object.fromEntries(carried.map((name) => [name, draft[name as keyof typeof draft]]))).toEqual(
       Object.fromEntries(carried.map((name) => [name, cart[name]])),
     );

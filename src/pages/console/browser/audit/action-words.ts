@@ -117,7 +117,10 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
   Apps:
     "installationCreate installationScopesSet installationSuspend installationResume installationUninstall " +
     "oauthGrantCreate oauthGrantRevoke",
-  "API keys and tokens": "apiKeyCreate apiKeyRotate apiKeyRevoke internalTokenCreate internalTokenRevoke",
+  "API keys and tokens":
+    "apiKeyCreate apiKeyRotate apiKeyRevoke internalTokenCreate internalTokenRevoke " +
+    "trustedDocumentsRegister trustedDocumentRemove",
+  Exports: "exportCreate exportCancel",
   Staff: "staffCreate staffDisable staffEnable staffPasswordSet staffRoleSet consoleSignIn consoleSignOut",
   Webhooks:
     "webhookEndpointCreate webhookEndpointUpdate webhookEndpointEnable webhookEndpointDisable " +

@@ -35,6 +35,7 @@ export const exactStatuses: Readonly<Record<string, string>> = {
   "405": "Method Not Allowed",
   "408": "Request Timeout",
   "409": "Conflict",
+  "416": "Range Not Satisfiable",
   "429": "Too Many Requests",
   "431": "Request Header Fields Too Large",
   "500": "Internal Server Error",
