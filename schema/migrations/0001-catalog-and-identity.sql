@@ -1,4 +1,5 @@
--- Who may call, and what is sold. Every row belongs to a merchant; money is integer minor units; states are text with a check.
+-- Merchants, credentials and the catalog. Every row belongs to a merchant. Amounts of money are integers in
+-- the minor unit of the currency (cents). States are text with a check constraint.
 
 create extension if not exists pg_trgm;
 
@@ -10,7 +11,8 @@ create table merchant (
   status text not null default 'active' check (status in ('active', 'suspended')),
   default_locale text not null,
   default_market text not null check (default_market ~ '^[A-Z]{2}$'),
-  -- Raised by every change of the catalog; clients compare it to know whether to read again.
+  -- Every change of the catalog raises this number. Clients compare it to find out whether their copy is
+  -- current.
   catalog_version bigint not null default 1,
   version integer not null default 1,
   created_at timestamptz not null,
@@ -43,7 +45,7 @@ create table api_key (
   key_id text not null unique,
   name text not null,
   mode text not null check (mode in ('live', 'test')),
-  -- SHA-256 of the whole key; the secret itself is shown once and kept nowhere.
+  -- SHA-256 of the whole key. The key itself is shown once and is not stored.
   digest bytea not null,
   last_four text not null,
   scopes text[] not null,
@@ -57,7 +59,7 @@ create index api_key_by_installation on api_key (installation_id, created_at, id
 
 create table internal_token (
   id text primary key,
-  -- Null: the token is the platform's, for all merchants.
+  -- Null for a token of the platform, which is valid for all merchants.
   merchant_id text references merchant,
   token_id text not null unique,
   name text not null,
@@ -88,7 +90,7 @@ create table market (
   unique (merchant_id, handle)
 );
 
--- A country is sold to through one market of a merchant at most; position 0 is the market's own country.
+-- At most one market of a merchant sells to a country. The country at position 0 is the market's main country.
 create table market_country (
   merchant_id text not null references merchant,
   country text not null check (country ~ '^[A-Z]{2}$'),
@@ -121,7 +123,7 @@ create table delivery_method (
   carrier text,
   pickup boolean not null,
   price_minor bigint not null check (price_minor >= 0),
-  -- From this subtotal on the delivery costs nothing; null: never.
+  -- Subtotal in minor units from which the delivery is free; null if it is never free.
   free_from_minor bigint check (free_from_minor >= 0),
   min_days integer not null check (min_days >= 0),
   max_days integer not null check (max_days >= min_days),
@@ -134,7 +136,7 @@ create table delivery_method (
 create table policy (
   id text primary key,
   merchant_id text not null references merchant,
-  -- Null: in force in every market that has none of its own.
+  -- Null if the policy applies in every market that has no policy of this type of its own.
   market_id text references market on delete cascade,
   type text not null check (type in ('cancellation', 'return', 'withdrawal', 'warranty')),
   summaries jsonb not null,
@@ -167,7 +169,7 @@ create table product (
   rating_count integer check (rating_count >= 0),
   -- [{ code, names: {locale: text}, value, unit }]
   attributes jsonb not null default '[]',
-  -- Units ordered in the last 30 days.
+  -- Number of units ordered in the last 30 days.
   popularity integer not null default 0,
   version integer not null default 1,
   published_at timestamptz,
@@ -179,7 +181,8 @@ create table product (
 create index product_published on product (merchant_id, published_at desc, id) where status = 'published';
 create index product_by_creation on product (merchant_id, created_at desc, id desc);
 
--- A slug names one product of its merchant for ever; the ones in use stand in product_translation.
+-- All slugs that a product has ever had. A slug is never given to another product of the merchant, so that old
+-- links keep working. The current slugs are in product_translation.
 create table product_slug (
   merchant_id text not null references merchant,
   slug text not null check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(slug) <= 96),
@@ -216,7 +219,7 @@ create table product_option (
   product_id text not null references product on delete cascade,
   code text not null,
   names jsonb not null,
-  -- [{ code, labels: {locale: text} }] in the order shown.
+  -- [{ code, labels: {locale: text} }] in display order.
   choices jsonb not null,
   position integer not null,
   primary key (product_id, code)
@@ -227,7 +230,7 @@ create table media (
   merchant_id text not null references merchant,
   product_id text not null references product on delete cascade,
   type text not null check (type in ('image', 'video')),
-  -- Absolute, or a path of this service that starts with a slash.
+  -- An absolute URL, or a path of this service that starts with a slash.
   url text not null,
   alts jsonb not null,
   width integer not null check (width > 0),
@@ -250,21 +253,22 @@ create table variant (
   weight_grams integer check (weight_grams >= 0),
   max_order_quantity integer check (max_order_quantity between 1 and 9999),
   discontinued boolean not null default false,
-  -- Sold before this time as a pre-order.
+  -- Before this time the variant is sold as a pre-order.
   available_from timestamptz,
   position integer not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- Deferrable: one statement may exchange the combinations of two variants.
+  -- Deferrable, because one statement may exchange the option choices of two variants.
   unique (product_id, options) deferrable
 );
--- SKUs are typed by hand, read out and searched for: two that differ in case only would be taken for each other.
+-- SKUs are unique without regard to case, because people type them and read them out.
 create unique index variant_sku on variant (merchant_id, lower(sku));
 create index variant_by_product on variant (product_id, position);
 create index variant_by_availability on variant (available_from) where available_from is not null;
 create index variant_by_gtin on variant (gtin) where gtin is not null;
 
--- The price's whole history: one open row per variant and market, the others end where the next begins.
+-- Current and past prices. Each variant and market has one row without an end; every earlier row ends when the
+-- next one starts.
 create table price (
   variant_id text not null references variant on delete cascade,
   market_id text not null references market on delete cascade,

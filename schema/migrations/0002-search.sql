@@ -1,36 +1,41 @@
--- What product search reads: written by commerce/search from the catalog, never the truth itself.
--- All analysis of text (folding, cutting into words) is done by commerce/search, so that it does not depend on the server's locale.
+-- Tables of product search. commerce/search derives them from the catalog, so they can be rebuilt at any
+-- time.
+-- commerce/search folds and splits all text itself, so that results do not depend on the server's locale.
 
 -- One row per product and locale.
 create table search_document (
   product_id text not null references product on delete cascade,
   locale text not null,
-  -- Every locale the product has a document in.
+  -- All locales in which the product has a document.
   locales text[] not null,
-  -- The language its words are stemmed by, `simple` where there is none.
+  -- The language whose stemmer is applied to the words; `simple` if the language has no stemmer.
   stemmer text not null,
   title text not null,
-  -- The title's words folded, joined by spaces, for phrase matches and for sorting.
+  -- The folded words of the title, joined by spaces, for phrase matches and for sorting.
   title_folded text collate "C" not null,
-  -- The title's words folded: the n-th is the n-th word of the title.
+  -- The folded words of the title, in the order of the title.
   title_words text[] not null,
-  -- SKUs and GTINs squeezed to letters and digits, each between spaces.
+  -- SKUs and GTINs reduced to letters and digits, separated by spaces.
   codes text collate "C" not null,
-  -- Every word, unstemmed and stemmed. Weights: A codes, B title, C brand and categories, D summary and description.
-  -- Without a weight: `~stemmer`, `#slug` of its categories and all their ancestors, `@id` of the merchant.
+  -- All words, unstemmed and stemmed. Weights: A codes, B title, C brand and categories, D summary and
+  -- description.
+  -- Without a weight: `~stemmer`, `#slug` for the product's categories and all their ancestors, `@id` for the
+  -- merchant.
   words tsvector not null,
-  -- The short part of it that ranking reads for every match, with `~stemmer`. Weights: A codes, B title, C brand, D categories.
+  -- The part of the words that ranking reads for every match. Weights: A codes, B title, C brand, D categories.
   head tsvector not null,
   indexed_at timestamptz not null,
   primary key (product_id, locale)
 );
--- Matches are found in the index and ranked by the small columns: where a row is large, it is `words` that goes to the side table, as it is.
+-- Ranking reads the small columns of every match. `words` is only used through the index, so it is the column
+-- that is moved out of the row.
 alter table search_document alter column words set storage external;
 create index search_document_words on search_document using gin (words) with (gin_pending_list_limit = 512);
 create index search_document_by_title on search_document (title_folded, product_id);
 create index search_document_by_time on search_document (indexed_at);
 
--- One row per country a product is offered in; a browse without words reads nothing else until it has its page.
+-- One row per product and country in which the product is sold. Browsing without search words reads only this
+-- table until the page of results is known.
 create table search_offer (
   country text not null,
   product_id text not null references product on delete cascade,
@@ -43,9 +48,9 @@ create table search_offer (
   popularity integer not null,
   published_at timestamptz not null,
   brand text,
-  -- `country/slug` of the product's categories and of all their ancestors.
+  -- `country/slug` for the product's categories and all their ancestors.
   category_keys text[] not null,
-  -- The locales the product has a document in, and the one it falls back to in this country.
+  -- The locales in which the product has a document, and the locale that is used in this country otherwise.
   locales text[] not null,
   fallback_locale text not null,
   primary key (product_id, country)
@@ -57,11 +62,12 @@ create index search_offer_by_price_down on search_offer (country, currency, min_
 create index search_offer_by_merchant on search_offer (merchant_id, country);
 create index search_offer_by_category on search_offer using gin (category_keys);
 
--- The vocabulary that a misspelt word is corrected from. A term may outlive its last product: who corrects asks the documents as well.
+-- The vocabulary for correcting misspelled words. A term may remain after its last product was deleted, so a
+-- correction is also checked against the documents.
 create table search_term (
   locale text not null,
   term text collate "C" not null,
-  -- The term in ASCII alone: trigrams of other letters depend on the server's locale.
+  -- The term in ASCII, because trigrams of other letters depend on the server's locale.
   trigram_key text collate "C" not null,
   primary key (locale, term)
 );

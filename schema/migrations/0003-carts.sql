@@ -1,4 +1,4 @@
--- Promotions, carts, the personal data of buyers, the outbox, and the record of what was done once.
+-- Promotions, carts, personal data of buyers, events, and results stored for idempotency keys.
 
 create table promotion (
   id text primary key,
@@ -7,37 +7,38 @@ create table promotion (
   kind text not null check (kind in ('percentage', 'fixed_amount', 'free_shipping', 'buy_x_get_y', 'gift')),
   status text not null default 'draft' check (status in ('draft', 'active', 'paused', 'ended')),
   titles jsonb not null,
-  -- Percentage: off each entitled line. Buy X get Y: off each of the Y.
+  -- Percentage: the discount on each entitled line. Buy X get Y: the discount on each unit of Y.
   basis_points integer check (basis_points between 1 and 10000),
   amount_minor bigint check (amount_minor between 1 and 9007199254740991),
-  -- Of the amount and of the minimum subtotal.
+  -- Currency of amount_minor and minimum_subtotal_minor.
   currency text check (currency ~ '^[A-Z]{3}$'),
   buy_quantity integer check (buy_quantity between 1 and 9999),
-  -- Buy X get Y: the Y. Gift: the units that are free.
+  -- Buy X get Y: the number of units of Y. Gift: the number of free units.
   get_quantity integer check (get_quantity between 1 and 9999),
   minimum_subtotal_minor bigint check (minimum_subtotal_minor between 1 and 9007199254740991),
   minimum_quantity integer check (minimum_quantity between 1 and 1999800),
-  -- What is made cheaper; both empty: everything.
+  -- The products and categories that are discounted. If both are empty, all products are discounted.
   entitled_product_ids text[] not null default '{}',
   entitled_category_ids text[] not null default '{}',
-  -- Buy X get Y: what the X are; both empty: the same as what is made cheaper.
+  -- Buy X get Y: the products and categories that count as X. If both are empty, the discounted ones count.
   buy_product_ids text[] not null default '{}',
   buy_category_ids text[] not null default '{}',
-  -- Empty: every market.
+  -- Empty if the promotion applies in every market.
   market_ids text[] not null default '{}',
   requires_sign_in boolean not null default false,
-  -- Empty: every buyer.
+  -- Empty if the promotion applies to every buyer.
   buyer_references text[] not null default '{}',
   starts_at timestamptz,
   ends_at timestamptz,
-  -- When it began to apply, set as that is told; null: not yet.
+  -- Time at which the event about the start was published; null if it was not published yet.
   started_at timestamptz,
-  -- Orders that may have it, together and of one buyer; null: any number.
+  -- Maximum number of orders in total and per buyer; null without a maximum.
   usage_limit integer check (usage_limit >= 1),
   per_buyer_limit integer check (per_buyer_limit >= 1),
   used integer not null default 0 check (used >= 0),
   priority integer not null default 0 check (priority between -1000 and 1000),
-  -- Automatic: takes part alone. Code: does not stand beside automatic ones.
+  -- An exclusive automatic promotion is not combined with others. An exclusive code is not combined with
+  -- automatic promotions.
   is_exclusive boolean not null default false,
   version integer not null default 1,
   created_at timestamptz not null,
@@ -59,9 +60,9 @@ create table promotion_code (
   id text primary key,
   merchant_id text not null references merchant,
   promotion_id text not null references promotion,
-  -- As the merchant writes it.
+  -- The code as the merchant entered it.
   code text not null check (length(code) between 1 and 64),
-  -- NFKC and case-folded: what buyers type is looked up by this.
+  -- NFKC and case-folded. Codes that buyers enter are compared in this form.
   code_normalized text not null,
   usage_limit integer check (usage_limit >= 1),
   used integer not null default 0 check (used >= 0),
@@ -71,7 +72,7 @@ create table promotion_code (
 );
 create index promotion_code_by_promotion on promotion_code (promotion_id, id);
 
--- Uses of one buyer, counted where a limit per buyer is taken.
+-- Number of uses per buyer, for promotions with a limit per buyer.
 create table promotion_buyer (
   promotion_id text not null references promotion,
   buyer_reference text not null,
@@ -82,32 +83,35 @@ create table promotion_buyer (
 create table cart (
   id text primary key,
   merchant_id text not null references merchant,
-  -- What is stored; a run-out session or an expiry that nobody has written yet counts from the clock (commerce/carts/cart-status.ts).
+  -- The stored status. A cart whose session or own lifetime has just ended still has the previous status here;
+  -- commerce/carts/cart-status.ts derives the current status from the clock.
   status text not null default 'active' check (status in ('active', 'locked', 'completed', 'revoked', 'expired', 'merged')),
   version integer not null default 1 check (version >= 1),
   market_id text not null references market,
-  -- The country its prices were taken for, one of the market's.
+  -- The country for which the prices were determined, one of the market's countries.
   country text not null check (country ~ '^[A-Z]{2}$'),
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   tax_included boolean not null,
   locale text not null,
   buyer_reference text check (length(buyer_reference) between 1 and 128),
-  -- Personal data: the e-mail to write to.
+  -- Reference to personal_data: the buyer's e-mail address.
   buyer_email_id text,
   subtotal_minor bigint not null default 0,
   discount_minor bigint not null default 0,
-  -- Before discount; null: not known yet.
+  -- Shipping before discounts; null if it is not known yet.
   shipping_minor bigint,
   shipping_discount_minor bigint not null default 0,
   tax_minor bigint,
   total_minor bigint not null default 0,
-  -- What the method chosen is known by; null: none chosen.
+  -- Id of the chosen delivery method; null if none was chosen.
   delivery_method_id text,
-  -- [{ id, name, carrier, priceMinor, minDays, maxDays, pickup }]: what was offered at the last change; null: no address.
+  -- [{ id, name, carrier, priceMinor, minDays, maxDays, pickup }]: the methods available at the last change;
+  -- null if the cart has no address.
   delivery_options jsonb,
   -- [{ code, lineId, data }]
   warnings jsonb not null default '[]',
-  -- The personal data it ships to; the token's SHA-256, its end and its latest end.
+  -- Reference to personal_data: the delivery address. The digest is SHA-256 of the address token. The token
+  -- expires at address_expires_at, which can be extended up to address_expires_at_max.
   address_id text,
   address_token_digest bytea,
   address_expires_at timestamptz,
@@ -119,7 +123,7 @@ create table cart (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   expires_at timestamptz not null,
-  -- When it was completed, revoked or merged.
+  -- Time at which the cart was completed, revoked or merged.
   ended_at timestamptz,
   check (total_minor = subtotal_minor - discount_minor + coalesce(shipping_minor, 0) + case when tax_included then 0 else coalesce(tax_minor, 0) end),
   check (discount_minor between 0 and subtotal_minor + coalesce(shipping_minor, 0)),
@@ -138,7 +142,7 @@ create table cart_line (
   cart_id text not null references cart on delete cascade,
   merchant_id text not null references merchant,
   position integer not null,
-  -- No foreign keys: what was put into a cart stays there when its product is deleted.
+  -- No foreign keys: a line remains in the cart if its product is deleted.
   product_id text not null,
   variant_id text not null,
   quantity integer not null check (quantity between 1 and 9999),
@@ -148,7 +152,7 @@ create table cart_line (
   discount_minor bigint not null check (discount_minor between 0 and subtotal_minor),
   tax_minor bigint,
   total_minor bigint not null,
-  -- { productSlug, sku, title, variantTitle, image } in the cart's locale, as at the last change.
+  -- { productSlug, sku, title, variantTitle, image } in the cart's locale, as of the last change.
   display jsonb not null,
   requires_shipping boolean not null,
   restrictions text[] not null,
@@ -157,7 +161,7 @@ create table cart_line (
   check (subtotal_minor = unit_price_minor * quantity)
 );
 
--- The code of a cart, and the automatic promotions that it has now.
+-- The promotion code of a cart, and the automatic promotions that currently apply.
 create table cart_promotion (
   cart_id text not null references cart on delete cascade,
   promotion_id text not null references promotion,
@@ -166,7 +170,7 @@ create table cart_promotion (
   state text not null check (state in ('applied', 'suspended')),
   suspended_reason text,
   discount_minor bigint not null check (discount_minor >= 0),
-  -- [{ lineId, amountMinor }]; lineId null: off the shipping.
+  -- [{ lineId, amountMinor }]; lineId is null for a discount on shipping.
   allocations jsonb not null,
   position integer not null,
   primary key (cart_id, promotion_id),
@@ -190,7 +194,8 @@ create table hosted_checkout_session (
 create unique index hosted_checkout_session_live on hosted_checkout_session (cart_id) where status in ('open', 'processing');
 create index hosted_checkout_session_by_cart on hosted_checkout_session (cart_id, id);
 
--- A use is taken when a session is submitted, and given back when the session fails, is canceled or expires; an order makes a redemption of it.
+-- Uses of promotions. Submitting a checkout session takes a use. The use is given back if the session fails, is
+-- canceled or expires, and is redeemed when the order is placed.
 create table promotion_use (
   id bigint generated always as identity primary key,
   merchant_id text not null references merchant,
@@ -209,17 +214,18 @@ create table promotion_use (
 create unique index promotion_use_held on promotion_use (session_id, promotion_id) where given_back_at is null;
 create index promotion_use_by_promotion on promotion_use (promotion_id, id);
 
--- Buyers' addresses and e-mails: encrypted under a key of the row's own, which erasing deletes.
+-- Addresses and e-mail addresses of buyers. Each row is encrypted with its own data key; erasing a row deletes
+-- the key.
 create table personal_data (
   id text primary key,
   merchant_id text not null references merchant,
   cart_id text references cart on delete cascade,
-  -- Set: kept for this buyer's next carts.
+  -- Set if the data is saved for this buyer's next carts.
   buyer_reference text,
   kind text not null check (kind in ('address', 'buyer_email')),
-  -- What may be shown of it.
+  -- The masked form, which may be shown.
   masked jsonb not null,
-  -- How an address was checked.
+  -- How strictly the address was validated.
   level text check (level in ('strict', 'basic')),
   sealed bytea,
   data_key bytea,
@@ -235,18 +241,19 @@ create index personal_data_by_cart on personal_data (cart_id);
 create index personal_data_by_buyer on personal_data (merchant_id, buyer_reference, id) where buyer_reference is not null;
 create index personal_data_to_erase on personal_data (erase_after) where erased_at is null;
 
--- What happened, rendered once in the transaction in which it did; deliveries are made of it later.
+-- Events. The payload is rendered in the transaction that caused the event; deliveries are created from it
+-- later.
 create table event (
   id text primary key,
   merchant_id text not null references merchant,
-  -- Set: of interest to this installation alone.
+  -- Set if only this installation may see the event.
   installation_id text references installation,
   type text not null,
   schema_version integer not null,
   subject_type text not null,
   subject_id text not null,
   subject_version integer not null,
-  -- The two bodies, byte for byte as they are sent.
+  -- The request bodies of webhook deliveries for the two payload modes, byte for byte.
   snapshot text not null,
   thin text not null,
   occurred_at timestamptz not null
@@ -254,12 +261,13 @@ create table event (
 create index event_by_merchant on event (merchant_id, id);
 create index event_by_subject on event (subject_id, subject_version);
 
--- What was answered to a request that may not happen twice. Only committed effects stand here.
+-- Stored results of requests with an idempotency key. A row is committed together with the effects of its
+-- request.
 create table idempotency_record (
   owner_id text not null,
   -- SHA-256 of the key.
   idempotency_key bytea not null,
-  -- SHA-256 of what was asked.
+  -- SHA-256 of the request.
   fingerprint bytea not null,
   status integer not null,
   content_type text not null,
@@ -271,7 +279,8 @@ create table idempotency_record (
 );
 create index idempotency_record_by_age on idempotency_record (created_at);
 
--- A cart is saved once in a transaction, and its version rises by exactly one; clients and webhooks order what they see by it.
+-- A transaction may save a cart only once, and each save raises the version by exactly one. Clients and webhook
+-- receivers order the states of a cart by its version.
 create function cart_saved() returns trigger language plpgsql as $$
 begin
   if new.version <> old.version + 1 then
@@ -284,7 +293,7 @@ begin
 end $$;
 create trigger cart_saved before update on cart for each row execute function cart_saved();
 
--- What belongs to a cart changes only together with its version. Checked at commit.
+-- The lines and promotions of a cart may only change together with the cart's version. Checked at commit.
 create function cart_part_changed() returns trigger language plpgsql as $$
 declare
   id_changed text := coalesce(new.cart_id, old.cart_id);

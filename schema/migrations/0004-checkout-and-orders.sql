@@ -1,17 +1,19 @@
--- Hosted checkout sessions, payments and their ledger, orders with all that becomes of them.
+-- Checkout sessions, payments and their operations, orders, fulfillments, returns and warranties.
 
--- The rules of a policy, as the checks of eligibility read them; what is left out has its default.
+-- The rules of a policy that eligibility checks read. Rules that are left out have default values.
 alter table policy add column rules jsonb not null default '{}';
 
--- Makes the names under which integrators know a merchant's buyers: who has it can tell from a buyer's id which name that is.
+-- The key with which buyer ids are derived from buyer references. A holder of the key can find the reference
+-- of a buyer id, so the key is never returned.
 alter table merchant add column reference_key text not null default gen_random_uuid()::text || gen_random_uuid()::text;
 
--- Units go out with an order and come back when it is canceled.
+-- Orders reduce the stock, and cancellations give it back.
 alter table stock_movement drop constraint stock_movement_reason_check;
 alter table stock_movement add constraint stock_movement_reason_check
   check (reason in ('received', 'correction', 'damaged', 'lost', 'returned', 'sold', 'canceled'));
 
--- Products whose place in the search index time will bring up to date: checkouts do not wait for it, nor, a row for each change, for each other.
+-- Products that the search index must update. Checkouts add rows here instead of updating the index themselves,
+-- so that concurrent checkouts do not wait for each other.
 create table search_due (
   id bigint generated always as identity primary key,
   product_id text not null references product on delete cascade
@@ -19,16 +21,17 @@ create table search_due (
 create index search_due_by_product on search_due (product_id);
 
 alter table hosted_checkout_session
-  -- The page's secret: found by its SHA-256, sealed for who made the session while it is open.
+  -- The secret of the page's URL: its SHA-256 for finding the session, and the sealed URL, which the creator of
+  -- the session can read while the session is open.
   add column url_digest bytea unique,
   add column url_sealed bytea,
   add column url_data_key bytea,
   add column url_key_id text,
-  -- The token that made it.
+  -- Id of the token that created the session.
   add column created_by text,
   add column success_url text,
   add column cancel_url text,
-  -- As the cart was at the session's last change: what a session that is over was about.
+  -- Values of the cart at the last change of the session, so that an ended session remains readable.
   add column country text,
   add column currency text,
   add column locale text,
@@ -60,13 +63,15 @@ alter table hosted_checkout_session
 create index hosted_checkout_session_due on hosted_checkout_session (expires_at, id) where status = 'open';
 create index hosted_checkout_session_by_merchant on hosted_checkout_session (merchant_id, id);
 
--- What a session keeps back of the stock; counted in stock_level.reserved until it is released or sold.
+-- Units that a checkout session reserves. They are included in stock_level.reserved until they are released or
+-- sold.
 create table stock_hold (
   session_id text not null references hosted_checkout_session,
   variant_id text not null references variant on delete cascade,
   merchant_id text not null references merchant,
   quantity integer not null check (quantity >= 1),
-  -- The session's own end while it is open: from then on it holds nothing, whether or not that was written. Null: being paid, held without end.
+  -- The end of the open session. From this time on the hold does not count, even before the row is deleted.
+  -- Null while the session is being paid: the hold then has no end.
   expires_at timestamptz,
   primary key (session_id, variant_id)
 );
@@ -75,22 +80,23 @@ create index stock_hold_by_variant on stock_hold (variant_id, expires_at);
 create table sales_order (
   id text primary key,
   merchant_id text not null references merchant,
-  -- Shown to buyers; random, so that it counts nothing.
+  -- The number shown to buyers. Random, so that it does not reveal the number of orders.
   number text not null check (length(number) between 1 and 20),
   version integer not null default 1 check (version >= 1),
   status text not null default 'pending' check (status in ('pending', 'confirmed', 'on_hold', 'completed', 'canceled')),
-  -- Derived from its lines, payments and returns whenever it is saved (commerce/orders/order-statuses.ts).
+  -- The three statuses are derived from lines, payments and returns at every save
+  -- (commerce/orders/order-statuses.ts).
   payment_status text not null check (payment_status in
     ('not_required', 'pending', 'authorized', 'partially_paid', 'paid', 'partially_refunded', 'refunded', 'voided', 'failed', 'disputed')),
   fulfillment_status text not null check (fulfillment_status in
     ('unfulfilled', 'in_progress', 'partially_shipped', 'shipped', 'partially_delivered', 'delivered', 'canceled', 'not_required')),
   return_status text not null check (return_status in ('none', 'requested', 'in_progress', 'partially_returned', 'returned')),
-  -- A cart makes one order at most.
+  -- A cart results in one order at most.
   cart_id text not null unique references cart,
   session_id text not null unique references hosted_checkout_session,
   market_id text not null references market,
   country text not null,
-  -- The market's when it was placed: its deadlines end by it.
+  -- The market's time zone when the order was placed. Deadlines end at the end of a day in this time zone.
   time_zone text not null,
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   tax_included boolean not null,
@@ -98,7 +104,7 @@ create table sales_order (
   buyer_reference text,
   buyer_email_id text,
   address_id text,
-  -- { id, name, carrier, priceMinor, minDays, maxDays, pickup }: the delivery chosen.
+  -- { id, name, carrier, priceMinor, minDays, maxDays, pickup }: the chosen delivery method.
   delivery jsonb,
   subtotal_minor bigint not null,
   discount_minor bigint not null,
@@ -106,16 +112,18 @@ create table sales_order (
   shipping_discount_minor bigint not null,
   tax_minor bigint,
   total_minor bigint not null check (total_minor >= 0),
-  -- By how much the buyer owes less than the total: what was canceled, returned (less its fees), or forgiven. Of it, what was shipping.
+  -- The part of the total that the buyer no longer owes, because of cancellations, returns (less their fees) or
+  -- price reductions; and the share of shipping in it.
   reduced_minor bigint not null default 0,
   shipping_reduced_minor bigint not null default 0,
   -- [{ promotionId, trigger, kind, code, titles, discountMinor, allocations: [{ lineId, amountMinor }],
   --   boughtLineIds, minimum: { lineIds, subtotalMinor, quantity } | null }]
   promotions jsonb not null,
-  -- A cancellation waiting for the merchant: { lines: [{ lineId, quantity }], reason, note, actor, at }.
+  -- A cancellation request that the merchant has not answered: { lines: [{ lineId, quantity }], reason, note,
+  -- actor, at }.
   cancellation_request jsonb,
   canceled_reason text,
-  -- In the words of who canceled; told to who runs the merchant alone.
+  -- Free text of the caller that canceled the order. Only the merchant can read the note.
   canceled_note text check (length(canceled_note) <= 500),
   canceled_actor text check (canceled_actor in ('buyer', 'merchant', 'system')),
   canceled_at timestamptz,
@@ -137,10 +145,10 @@ create table order_line (
   order_id text not null references sales_order on delete cascade,
   merchant_id text not null references merchant,
   position integer not null,
-  -- No foreign keys: an order outlives what it sold.
+  -- No foreign keys: an order remains if its products are deleted.
   product_id text not null,
   variant_id text not null,
-  -- Its categories and all above them when it was sold.
+  -- The product's categories and all their ancestors at the time of the order.
   category_ids text[] not null,
   display jsonb not null,
   requires_shipping boolean not null,
@@ -150,11 +158,11 @@ create table order_line (
   discount_minor bigint not null,
   tax_minor bigint,
   total_minor bigint not null check (total_minor >= 0),
-  -- Of total_minor, what the buyer no longer owes.
+  -- The part of total_minor that the buyer no longer owes.
   reduced_minor bigint not null default 0,
   ordered integer not null check (ordered between 1 and 9999),
   canceled integer not null default 0 check (canceled >= 0),
-  -- Taken from the stock on hand for this line, and not given back by a cancellation.
+  -- Units taken from the stock for this line, less the units that a cancellation gave back.
   allocated integer not null default 0 check (allocated >= 0),
   shipped integer not null default 0 check (shipped >= 0),
   delivered integer not null default 0 check (delivered >= 0),
@@ -170,7 +178,7 @@ create table order_line (
 create index order_line_by_order on order_line (order_id, position);
 create index order_line_by_variant on order_line (variant_id);
 
--- The rules an order was placed under: what the merchant changes later never takes anything from its buyer.
+-- The policies that applied when the order was placed. Later changes of a policy do not apply to the order.
 create table policy_snapshot (
   id text primary key,
   order_id text not null references sales_order on delete cascade,
@@ -187,7 +195,7 @@ create table fulfillment (
   id text primary key,
   order_id text not null references sales_order on delete cascade,
   merchant_id text not null references merchant,
-  -- Set: it sends what an exchange gives for what came back.
+  -- Set if the fulfillment ships the replacement goods of an exchange.
   return_id text,
   status text not null default 'pending' check (status in
     ('pending', 'packing', 'ready_for_pickup', 'shipped', 'in_transit', 'out_for_delivery', 'delivered', 'failed', 'returned_to_sender', 'canceled')),
@@ -209,7 +217,8 @@ create table fulfillment_line (
   fulfillment_id text not null references fulfillment on delete cascade,
   order_line_id text not null references order_line on delete cascade,
   quantity integer not null check (quantity >= 1),
-  -- Of one that got lost, or is sent in place of such a one: units for which there was nothing to promise. Whoever packs them finds stock first.
+  -- Units of a lost or replacement shipment for which no stock could be reserved. Packing the fulfillment takes
+  -- them from the stock.
   unreserved integer not null default 0 check (unreserved between 0 and quantity),
   primary key (fulfillment_id, order_line_id)
 );
@@ -219,11 +228,11 @@ create table payment (
   id text primary key,
   merchant_id text not null references merchant,
   session_id text not null references hosted_checkout_session,
-  -- Set when its order is placed.
+  -- Set when the order is placed.
   order_id text references sales_order,
   provider text not null check (provider in ('test')),
   method_type text not null,
-  -- What the buyer's page gave to be paid with; goes when the payment is settled.
+  -- The payment token that the checkout page sent. Deleted when the payment is settled.
   token_sealed bytea,
   token_data_key bytea,
   token_key_id text,
@@ -232,7 +241,7 @@ create table payment (
   currency text not null,
   amount_minor bigint not null check (amount_minor > 0),
   captured_minor bigint not null default 0 check (captured_minor >= 0),
-  -- Authorised, and let go without having been captured.
+  -- The authorized amount that was released without a capture.
   voided_minor bigint not null default 0 check (voided_minor >= 0),
   refunded_minor bigint not null default 0 check (refunded_minor between 0 and captured_minor),
   failure_code text,
@@ -244,13 +253,14 @@ create table payment (
   check (captured_minor + voided_minor <= amount_minor),
   check (num_nulls(token_sealed, token_data_key, token_key_id) in (0, 3))
 );
--- A session is paid once: no second payment while one may still succeed.
+-- At most one payment of a session may be in progress or successful.
 create unique index payment_live on payment (session_id) where status in ('pending', 'authorized') or order_id is not null;
 create index payment_by_order on payment (order_id) where order_id is not null;
 create index payment_by_session on payment (session_id, id);
 
--- What the provider is asked to do: written in the transaction that decides it, done after its commit, and asked again until its outcome is known.
--- Its id is the idempotency key that the provider is given.
+-- Requests to the payment provider. A row is written in the transaction that decides on the request, sent after
+-- the commit, and repeated until its outcome is known.
+-- The id of the row is the idempotency key of the request.
 create table payment_operation (
   id text primary key,
   merchant_id text not null references merchant,
@@ -261,7 +271,7 @@ create table payment_operation (
   failure_code text,
   attempts integer not null default 0,
   due_at timestamptz not null,
-  -- Whoever works on it, until then.
+  -- A worker processes the operation until this time; null if no worker does.
   leased_until timestamptz,
   created_at timestamptz not null,
   settled_at timestamptz,
@@ -274,7 +284,7 @@ create table refund (
   id text primary key,
   merchant_id text not null references merchant,
   payment_id text not null references payment,
-  -- Null: of a payment that came too late for an order.
+  -- Null if the payment succeeded too late for an order.
   order_id text references sales_order,
   return_id text,
   operation_id text not null references payment_operation,
@@ -283,7 +293,7 @@ create table refund (
   currency text not null,
   reason text not null,
   note text,
-  -- [{ lineId, quantity, amountMinor }]; what is left of the amount is shipping, or was agreed on.
+  -- [{ lineId, quantity, amountMinor }]. The remainder of the amount is shipping or an agreed amount.
   lines jsonb not null default '[]',
   shipping_minor bigint not null default 0,
   version integer not null default 1,
@@ -302,14 +312,14 @@ create table order_return (
   reason text not null,
   note text,
   decline_reason text,
-  -- What whoever looked at it says.
+  -- Free text of the staff member who inspected the return.
   inspection_note text,
   method text check (method in ('mail', 'store', 'pickup', 'keep_item')),
   settlement text check (settlement in ('original_payment', 'store_credit', 'replacement')),
-  -- What was promised when it was asked for.
+  -- Amounts that were calculated and shown when the return was requested.
   refund_minor bigint not null default 0,
   fee_minor bigint not null default 0,
-  -- Exchange and replacement: what is sent instead.
+  -- Exchange and replacement: the variant that is sent to the buyer.
   exchange_variant_id text,
   policy_id text,
   requested_at timestamptz not null,
@@ -358,7 +368,8 @@ create table warranty_claim (
   resolution text,
   opened_at timestamptz not null,
   resolved_at timestamptz,
-  -- Of one that was accepted: what came back under it. What it granted was counted when it was accepted.
+  -- The return that an accepted claim led to. The claim's repair or replacement was counted when it was
+  -- accepted.
   return_id text references order_return on delete cascade
 );
 create index warranty_claim_by_warranty on warranty_claim (warranty_id, id);
@@ -367,18 +378,19 @@ create table order_timeline (
   id bigint generated always as identity primary key,
   order_id text not null references sales_order on delete cascade,
   at timestamptz not null,
-  -- The type of the event that told of it, `_` for `.`.
+  -- The type of the event with `_` in place of `.`.
   type text not null,
   actor text not null check (actor in ('buyer', 'merchant', 'system'))
 );
 create index order_timeline_by_order on order_timeline (order_id, id);
 
--- A use that an order had comes back when the whole of it is canceled.
+-- Time at which the use was given back because the entire order was canceled.
 alter table promotion_use add column restored_at timestamptz, add check (restored_at is null or redeemed_at is not null);
 
--- The built-in test provider's own books: what a payment provider would keep on its side, never written in a transaction of ours.
+-- The records of the built-in test provider, as a payment provider would keep them on its side. They are never
+-- written in a transaction of the commerce code.
 create table test_provider_payment (
-  -- Our payment's id.
+  -- Id of the payment in the table payment.
   reference text primary key,
   token text not null,
   status text not null check (status in ('pending', 'authorized', 'declined', 'voided')),
@@ -387,7 +399,7 @@ create table test_provider_payment (
   captured_minor bigint not null default 0,
   voided_minor bigint not null default 0,
   refunded_minor bigint not null default 0,
-  -- Until then nobody can tell how it went.
+  -- Until this time the provider reports the outcome as pending.
   decided_at timestamptz not null,
   created_at timestamptz not null,
   check (captured_minor + voided_minor <= amount_minor),
@@ -404,7 +416,7 @@ create table test_provider_entry (
 );
 create index test_provider_entry_by_reference on test_provider_entry (reference);
 
--- As carts: an order is saved once in a transaction, and its version rises by one.
+-- A transaction may save an order only once, and each save raises the version by exactly one, as with carts.
 create function order_saved() returns trigger language plpgsql as $$
 begin
   if new.version <> old.version + 1 then
@@ -417,7 +429,7 @@ begin
 end $$;
 create trigger order_saved before update on sales_order for each row execute function order_saved();
 
--- What belongs to an order changes only together with its version. Checked at commit.
+-- Lines, fulfillments and returns may only change together with the order's version. Checked at commit.
 create function order_part_changed() returns trigger language plpgsql as $$
 declare
   id_changed text := coalesce(new.order_id, old.order_id);

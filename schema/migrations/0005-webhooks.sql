@@ -1,19 +1,21 @@
--- Events go out to the endpoints that installations register: one delivery for each, with its attempts.
+-- Webhook endpoints, deliveries and attempts. An event has one delivery per endpoint that subscribes to its
+-- type.
 
 alter table event add column fanned_out_at timestamptz;
--- What was written before there were endpoints concerned nobody.
+-- Events from the time before webhook endpoints existed are not delivered.
 update event set fanned_out_at = occurred_at;
 create index event_to_fan_out on event (id) where fanned_out_at is null;
 create index event_by_installation on event (installation_id, id) where installation_id is not null;
 create index event_by_age on event (occurred_at);
--- The newest of each kind: an installation sees some kinds and not others. Its own collation keeps the planner from walking through all events by
--- their ids instead, for a kind that it takes to be common and that has none.
+-- For the newest events of each subject type that an installation may read. The collation "C" keeps the planner
+-- from scanning all events by id when it overestimates how many rows a subject type has.
 create index event_of_kind on event (merchant_id, subject_type, id collate "C") where installation_id is null;
 drop index event_by_merchant;
 
--- What orders the events of a variant's stock: it rises with every change of the level.
+-- Every change of a stock level raises the version. Events about the variant's stock are ordered by it.
 alter table stock_level add column version integer not null default 1;
--- The same of a key. How many of the notices before its end were given: seven days before, and one day.
+-- The version of a key, as above. expiry_notices counts the published notices of the key's expiry: seven days
+-- before it, and one day before it.
 alter table api_key add column version integer not null default 1;
 alter table api_key add column expiry_notices integer not null default 0 check (expiry_notices between 0 and 2);
 create index api_key_by_expiry on api_key (expires_at) where expires_at is not null and revoked_at is null and expiry_notices < 2;
@@ -23,13 +25,13 @@ create table webhook_endpoint (
   merchant_id text not null references merchant,
   installation_id text not null references installation,
   url text not null,
-  -- As the URL parser gives it back: the same address is registered once.
+  -- The URL as normalized by the URL parser. An installation can register a normalized URL only once.
   url_normalized text not null,
   description text,
   status text not null default 'enabled' check (status in ('enabled', 'disabled', 'auto_disabled', 'deleted')),
   disabled_reason text check (disabled_reason in ('manual', 'gone', 'failing')),
   disabled_at timestamptz,
-  -- Names of the catalogue, `group.*`, or `*` alone.
+  -- Names of event types, `group.*` for a group, or only `*` for all.
   event_types text[] not null check (cardinality(event_types) between 1 and 100),
   payload_mode text not null default 'snapshot' check (payload_mode in ('snapshot', 'thin')),
   max_per_second integer check (max_per_second between 1 and 100),
@@ -43,7 +45,7 @@ create table webhook_endpoint (
 create unique index webhook_endpoint_url on webhook_endpoint (installation_id, url_normalized) where status <> 'deleted';
 create index webhook_endpoint_by_merchant on webhook_endpoint (merchant_id) where status <> 'deleted';
 
--- The secrets that sign: the newest, and beside it the one before until it has run out.
+-- Signing secrets: the current one, and the previous one until it expires.
 create table webhook_secret (
   id text primary key,
   endpoint_id text not null references webhook_endpoint,
@@ -51,16 +53,17 @@ create table webhook_secret (
   sealed bytea not null,
   data_key bytea not null,
   key_id text not null,
-  -- The last four characters.
+  -- The last four characters of the secret.
   hint text not null,
   created_at timestamptz not null,
-  -- Null: it is the current one.
+  -- Null for the current secret.
   expires_at timestamptz,
   unique (endpoint_id, version)
 );
 create unique index webhook_secret_current on webhook_secret (endpoint_id) where expires_at is null;
 
--- What the dispatcher knows of an endpoint. Apart from the endpoint: it changes with each attempt, and nobody's version rises by it.
+-- The state of the deliveries to an endpoint. It changes with every attempt, so it is stored apart from the
+-- endpoint, whose version must not change with it.
 create table webhook_endpoint_health (
   endpoint_id text primary key references webhook_endpoint,
   installation_id text not null references installation,
@@ -69,14 +72,14 @@ create table webhook_endpoint_health (
   last_failure_at timestamptz,
   last_failure_code text,
   last_failure_status integer,
-  -- Since when nothing has arrived any more; null: the last attempt arrived.
+  -- Time of the first failed attempt since the last success; null if the last attempt succeeded.
   failing_since timestamptz,
-  -- Deliveries that were tried since something arrived, and failed.
+  -- Number of attempted deliveries that failed since the last success.
   failed_since_success integer not null default 0,
   degraded_at timestamptz,
-  -- Set: the breaker is open, and one probe may go from then on.
+  -- Set while the circuit breaker is open: the time from which one probe request may be sent.
   probe_at timestamptz,
-  -- The bucket of maxPerSecond: so much was in it then.
+  -- The token bucket that enforces max_per_second: the number of tokens at the time tokens_at.
   tokens double precision not null default 1,
   tokens_at timestamptz not null
 );
@@ -87,16 +90,17 @@ create table webhook_delivery (
   installation_id text not null references installation,
   event_id text not null references event on delete cascade,
   endpoint_id text not null references webhook_endpoint,
-  -- 0: what the event brought about by itself.
+  -- 0 for the delivery that the event caused, 1 and more for replays.
   replay_no integer not null default 0 check (replay_no >= 0),
   replay_of text references webhook_delivery on delete cascade,
   replay_reason text check (replay_reason in ('receiver_outage', 'receiver_bug', 'testing', 'other')),
   replay_note text,
   status text not null check (status in ('pending', 'sending', 'succeeded', 'retrying', 'exhausted', 'skipped', 'canceled')),
   attempt_count integer not null default 0 check (attempt_count between 0 and 10),
-  -- When it is due; while it is being sent, when whoever sends it has lost the right to. Null: nothing more happens to it.
+  -- Time of the next attempt. While an attempt is being sent: the time at which its lease ends. Null if there
+  -- will be no further attempt.
   next_attempt_at timestamptz,
-  -- Whoever sends it; the result is written only where this still stands.
+  -- Id of the worker that sends the delivery. A result is stored only if the lease is still the same.
   lease text,
   created_at timestamptz not null,
   finished_at timestamptz,
@@ -109,8 +113,8 @@ create table webhook_delivery (
 create index webhook_delivery_due on webhook_delivery (endpoint_id, next_attempt_at, id) where next_attempt_at is not null;
 create index webhook_delivery_retrying on webhook_delivery (next_attempt_at) where status = 'retrying';
 create index webhook_delivery_sending on webhook_delivery (installation_id, endpoint_id) where status = 'sending';
--- Each status of an endpoint in its order; all of them together are a merge of these. Its own collation keeps the planner from walking through
--- everybody's deliveries by their ids instead.
+-- For lists of an endpoint's deliveries per status; the list of all statuses merges these. The collation "C"
+-- keeps the planner from scanning the deliveries of all endpoints by id.
 create index webhook_delivery_by_endpoint on webhook_delivery (endpoint_id, status, id collate "C");
 create index webhook_delivery_unhappy on webhook_delivery (installation_id, status, event_id, id)
   where status in ('exhausted', 'retrying', 'skipped', 'canceled');
@@ -128,7 +132,8 @@ create table webhook_attempt (
 );
 create index webhook_attempt_by_age on webhook_attempt (started_at);
 
--- How many attempts of an hour arrived: the rate of a day is the sum of 24 rows, however many attempts there were.
+-- Number of attempts and successes per endpoint and hour, so that the success rate of a day is read from 24
+-- rows.
 create table webhook_endpoint_hour (
   endpoint_id text not null references webhook_endpoint,
   hour timestamptz not null,

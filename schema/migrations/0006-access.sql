@@ -1,10 +1,10 @@
--- Merchants' people sign in and let apps in; apps act with tokens that are bound to a key of their own; what was done is written down for good.
+-- Staff accounts, OAuth clients, grants and tokens, and the audit log.
 
 create table staff_account (
   id text primary key,
   merchant_id text not null references merchant,
   email text not null check (length(email) between 3 and 254),
-  -- What is compared: NFC, lower case.
+  -- The compared form of the e-mail address: NFC in lower case.
   email_normalized text not null,
   name text not null check (length(name) between 1 and 200),
   -- Argon2id (RFC 9106) as a PHC string.
@@ -14,18 +14,18 @@ create table staff_account (
   disabled_at timestamptz,
   last_signed_in_at timestamptz
 );
--- Of those that sign in. A disabled account's address may be another's.
+-- Unique among enabled accounts: a disabled account's e-mail address can be used for a new account.
 create unique index staff_account_by_email on staff_account (email_normalized) where disabled_at is null;
 create index staff_account_by_merchant on staff_account (merchant_id, created_at, id);
 
--- An app as an OAuth client.
+-- The OAuth client of an app.
 create table oauth_client (
   id text primary key,
   app_id text not null references app,
-  -- Compared character by character.
+  -- Compared character by character (RFC 9700 section 2.1).
   redirect_uris text[] not null check (cardinality(redirect_uris) between 1 and 20),
   auth_method text not null check (auth_method in ('none', 'private_key_jwt')),
-  -- The client's public keys.
+  -- The client's public keys as a JSON Web Key Set (RFC 7517).
   jwks jsonb,
   version integer not null default 1,
   created_at timestamptz not null,
@@ -34,7 +34,7 @@ create table oauth_client (
 );
 create index oauth_client_by_app on oauth_client (app_id, id);
 
--- What a person of a merchant granted to a client: the credential of an installation, as an API key is.
+-- The consent of a staff member to a client. A grant is a credential of an installation, like an API key.
 create table oauth_grant (
   id text primary key,
   merchant_id text not null references merchant,
@@ -52,13 +52,13 @@ create index oauth_grant_by_installation on oauth_grant (installation_id, issued
 create index oauth_grant_by_merchant on oauth_grant (merchant_id, issued_at, id);
 create index oauth_grant_by_staff on oauth_grant (staff_id);
 create index oauth_grant_by_client on oauth_grant (client_id);
--- Since when it is over, or until when it lasts.
+-- Time at which the grant ended or will end, for deleting old grants.
 create index oauth_grant_by_end on oauth_grant (least(revoked_at, expires_at));
 
--- What the authorization server keeps for a while: codes, tokens, sessions, interactions, pushed requests.
+-- Temporary data of the authorization server: codes, tokens, sessions, interactions, pushed requests.
 create table oauth_item (
   kind text not null,
-  -- SHA-256 of the id, which is a secret.
+  -- SHA-256 of the item's id, because the id is a secret.
   digest bytea not null,
   grant_id text,
   uid_digest bytea,
@@ -73,7 +73,7 @@ create index oauth_item_by_grant on oauth_item (grant_id) where grant_id is not 
 create index oauth_item_by_uid on oauth_item (uid_digest) where uid_digest is not null;
 create index oauth_item_by_expiry on oauth_item (expires_at);
 
--- Keys that access tokens are signed with.
+-- Keys for signing access tokens.
 create table oauth_signing_key (
   id text primary key,
   algorithm text not null check (algorithm in ('ES256', 'EdDSA')),
@@ -82,14 +82,15 @@ create table oauth_signing_key (
   data_key bytea not null,
   key_id text not null,
   created_at timestamptz not null,
-  -- Signs from then on; what it signed is believed until the last of it has expired.
+  -- Time from which the key signs. Its signatures are accepted until the last token that it signed has expired.
   signs_from timestamptz not null,
   retired_at timestamptz
 );
 
--- Proofs of possession that were used (RFC 9449 section 11.1), for as long as they could be used again. A logged table, though its rows live for
--- minutes: a crash empties one that is not logged, and a standby has none of it, so that whoever had seen a proof of the last minute could use it again
--- at the moment when nobody looks. A row is small, and there are as many as the limits of those with a token in force allow requests.
+-- DPoP proofs that were used, stored while they could be replayed (RFC 9449 section 11.1). The table is
+-- logged although its rows are needed for minutes only: an unlogged table is empty after a crash and on a
+-- standby, so that a recorded proof could be replayed then. Rows are small, and rate limits bound their
+-- number.
 create table dpop_proof (
   -- SHA-256 of the key's thumbprint and the proof's jti.
   digest bytea primary key,
@@ -97,16 +98,16 @@ create table dpop_proof (
 );
 create index dpop_proof_by_expiry on dpop_proof (expires_at);
 
--- Who did what. Nobody changes it.
+-- The audit log: who changed what. A trigger rejects updates and deletes.
 create table audit_entry (
   id text primary key,
-  -- Null: the platform's own.
+  -- Null for actions of the platform.
   merchant_id text references merchant,
   at timestamptz not null,
   actor text not null check (actor in ('api_key', 'oauth_client', 'buyer', 'staff', 'operator', 'command', 'system')),
-  -- The key, the grant, the token or the account.
+  -- Id of the API key, grant, token or staff account.
   actor_id text,
-  -- The mutation's or the operation's name.
+  -- Name of the mutation or REST operation.
   action text not null,
   target_type text,
   target_id text,
@@ -124,6 +125,7 @@ end $$;
 create trigger audit_entry_stays before update or delete on audit_entry for each row execute function audit_entry_stays();
 create trigger audit_entry_stays_whole before truncate on audit_entry for each statement execute function audit_entry_stays();
 
--- Since when all credentials are cut; null: they are not, or it was before this was written down.
+-- Time at which all credentials were suspended; null if they are not suspended, or were suspended before this
+-- column existed.
 alter table merchant add column suspended_at timestamptz;
 alter table installation add column suspended_at timestamptz;

@@ -1,19 +1,22 @@
--- A match is scored, counted and sorted by its document alone: what it is offered for and counted by stands beside its words, so that nothing is looked
--- up per match. Written by commerce/search together with search_offer, which says the same for browsing.
+-- Columns that let search score, count and sort a match by its document alone, without a look-up per match.
+-- commerce/search writes them together with search_offer, which has the same values for browsing.
 
 alter table search_document
-  -- The stem of each of `title_words`; null where the language has no stemmer.
+  -- The stem of each word of title_words; null if the language has no stemmer.
   add column title_stems text[],
-  -- The merchant and the slugs of its categories and of all their ancestors, with spaces between them: what is counted together.
+  -- The merchant's id and the slugs of the product's categories and all their ancestors, separated by spaces.
+  -- Facets are counted by this value.
   add column group_key text collate "C",
   add column merchant_id text,
   add column brand text,
   add column published_at timestamptz,
-  -- By country: a digit for the availability (commerce/catalog/availability.ts), the currency, the step of the least price in two digits, the locale
-  -- fallen back to, a slash, the least price. The first six characters are what is counted.
+  -- By country: a digit for the availability (commerce/catalog/availability.ts), the currency, the step of
+  -- the lowest price in two digits, the fallback locale, a slash, the lowest price. Facets are counted by the
+  -- first six characters.
   add column offers jsonb;
 
--- The same two of an offer, of the second its first six characters, so that a browse is counted like words are.
+-- The same two values for an offer, so that browsing counts facets in the same way; offer_key has only the six
+-- characters that are counted.
 alter table search_offer
   add column group_key text collate "C",
   add column offer_key text collate "C";
@@ -46,8 +49,8 @@ alter table search_document
   alter column published_at set not null,
   alter column offers set not null;
 
--- What is shown of each document's product, as it only changes with the catalogue: commerce/catalog/read-summaries.ts says what. Beside the documents
--- rather than in them, so that these stay small for the many that are matched for each one that is shown.
+-- The product summaries that search results show; commerce/catalog/read-summaries.ts defines their content.
+-- They have a table of their own, because search reads many documents for each summary that it returns.
 create table search_summary (
   product_id text not null references product on delete cascade,
   locale text not null,
@@ -67,10 +70,11 @@ select p.id, t.locale, p.merchant_id, json_build_object('id', p.id, 'slug', t.sl
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))
 from search_document d join product p on p.id = d.product_id join product_translation t on t.product_id = p.id and t.locale = d.locale;
 
--- The transactions that changed what browsing shows. Who keeps counts of a browse keeps the snapshot they were taken in, and they hold for as long as
--- no transaction stands here that this snapshot did not see.
+-- Transactions that changed the results of browsing. Cached facet counts are stored with the database
+-- snapshot of their calculation. They are valid while this table has no transaction that is invisible in that
+-- snapshot.
 create table search_change (
-  -- The transaction's number.
+  -- Transaction id.
   xid bigint primary key,
   at timestamptz not null
 );
@@ -78,10 +82,12 @@ create table search_change (
 create function search_changed() returns trigger language plpgsql as $$
 begin
   insert into search_change (xid, at) values (pg_current_xact_id()::text::bigint, clock_timestamp()) on conflict do nothing;
-  -- Each one takes two old ones away, so that they do not become more and more. That hides no change: who did not see an older one has not seen this one.
+  -- Deletes two old rows per new row, so that the table stays small. Counts from before a deleted row are stale
+  -- because of the new row, too.
   delete from search_change where xid <> pg_current_xact_id()::text::bigint and xid in (
     select xid from (select xid, at from search_change order by xid limit 2 for update skip locked) as oldest where at < clock_timestamp() - interval '10 minutes');
-  -- Numbers that this cluster has not come to yet came with a dump of another one: no snapshot would ever see them.
+  -- Transaction ids above this cluster's come from a restored dump. No snapshot would ever see them as
+  -- committed.
   delete from search_change where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint and xid <> pg_current_xact_id()::text::bigint
     and at < clock_timestamp() - interval '10 minutes';
   return null;

@@ -1,28 +1,28 @@
--- Merchants' people sign in at the console, and see there what their apps sent.
+-- Console sessions of staff members, and the log of REST requests that the console shows.
 
--- A person who is signed in at the console.
+-- A session of a staff member at the console.
 create table staff_session (
-  -- SHA-256 of what the browser holds, which is a secret.
+  -- SHA-256 of the session's cookie, which is a secret.
   digest bytea primary key,
   staff_id text not null references staff_account,
-  -- Of the account when it began: under another it is over.
+  -- The version of the account at sign-in. The session ends when the account has another version.
   staff_version integer not null,
   created_at timestamptz not null,
-  -- To the minute: unused for too long it is over.
+  -- Rounded to the minute. An unused session ends after a while.
   last_used_at timestamptz not null,
-  -- Over then, however much it is used.
+  -- The session ends at this time even if it is in use.
   expires_at timestamptz not null
 );
 create index staff_session_by_expiry on staff_session (expires_at);
 
--- What apps sent over REST, for a few days: a sample, written behind the answers, many rows at a time. Without references to others, so that
--- writing waits for nobody.
+-- A sample of the apps' REST requests, stored for a few days. Rows are written in batches after the answers were
+-- sent. There are no foreign keys, so that writing does not wait for locks.
 create table api_request (
-  -- The request's own id, as its answer and the log name it.
+  -- The request id that the response and the log contain.
   id text primary key,
   merchant_id text not null,
   installation_id text not null,
-  -- The API key or the grant.
+  -- Id of the API key or grant.
   credential_id text not null,
   operation text not null,
   method text not null,

@@ -1,3 +1,4 @@
--- What brought an event or a payment's operation about, as W3C Trace Context writes it: only where traces are collected and this one is among them.
+-- The trace that caused an event or payment operation, in the format of W3C Trace Context; null if traces are
+-- not exported or this one was not sampled.
 alter table event add column traceparent text;
 alter table payment_operation add column traceparent text;

@@ -1,22 +1,25 @@
--- The vocabulary of the catalog: all words of search documents, with the keys by which typos are corrected and the endings by which compounds are found.
+-- The vocabulary of the catalog: all words of search documents, with keys for correcting typos and with
+-- reversed stems for finding the parts of compound words.
 drop index search_term_trigrams;
 alter table search_term
-  -- No longer written; processes of the version before still read and write it while they are replaced.
+  -- No longer written. Processes of the previous version still use the column during an update.
   alter column trigram_key set default '',
   add column id bigint generated always as identity,
-  -- The word's stem, or the word if it has no stem, in reverse.
+  -- The word's stem in reverse; the word in reverse if it has no stem.
   add column reversed text collate "C" not null default '',
-  -- Hashes of the word's beginning with up to two letters left out; null for words that occur in descriptions only.
+  -- Hashes of the word's beginning with up to two letters left out; null for words that occur in descriptions
+  -- only.
   add column typo_keys integer[];
 create index search_term_by_id on search_term (id);
 create index search_term_by_term on search_term (term);
 create index search_term_by_ending on search_term (reversed);
 create index search_term_typos on search_term using gin (typo_keys);
 
--- Attributes as `code:value`, by which facets are counted.
+-- Attributes as `code:value`, for counting facets.
 alter table search_document add column attributes text[] not null default '{}';
 
--- The synonyms of a merchant in one locale, as entered. A list without rules stays, so that the version never falls.
+-- The synonyms of a merchant in one locale, as entered. An empty list keeps its row, so that the version never
+-- falls.
 create table search_synonym_list (
   merchant_id text not null references merchant on delete cascade,
   locale text not null,

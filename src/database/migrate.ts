@@ -1,7 +1,7 @@
 /**
  * Applies all pending migrations in order, in one transaction, so that a failed migration leaves the database
- * unchanged. A released migration is never edited: its stored checksum would differ, and the start would
- * fail.
+ * unchanged. The statements of a released migration are never edited: their stored checksum would differ, and
+ * the start would fail. Comments may be edited, because checksums leave them out.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,6 +13,14 @@ export interface Migration {
 }
 
 const folder = new URL("../../schema/migrations/", import.meta.url);
+
+/**
+ * SHA-256 of the whole files 0001 to 0026 as they were released with other comments. Databases that an
+ * earlier release migrated have stored these checksums.
+ */
+const earlierChecksums = JSON.parse(
+  readFileSync(new URL("earlier-checksums.json", folder), "utf8"),
+) as Readonly<Record<string, string>>;
 const advisoryLock = 7_462_193_015;
 
 export function readMigrations(from: URL = folder): Migration[] {
@@ -64,7 +72,7 @@ export function migrate(
 
 function isPending({ name, sql }: Migration, appliedChecksum: unknown): boolean {
   if (appliedChecksum === undefined) return true;
-  if (appliedChecksum !== checksum(sql))
+  if (appliedChecksum !== checksum(sql) && appliedChecksum !== earlierChecksums[name])
     throw new Error(
       `Migration ${name} differs from the applied migration. Do not edit a released migration; ` +
         "add a new one.",
@@ -72,4 +80,8 @@ function isPending({ name, sql }: Migration, appliedChecksum: unknown): boolean 
   return false;
 }
 
-const checksum = (sql: string): string => createHash("sha256").update(sql).digest("hex");
+/** Returns the SHA-256 of a migration without the lines that are empty or only a comment. */
+function checksum(sql: string): string {
+  const statements = sql.split("\n").filter((line) => !/^\s*(--|$)/.test(line));
+  return createHash("sha256").update(statements.join("\n")).digest("hex");
+}

@@ -1,12 +1,16 @@
 /** Migrations run all or none, each once, and are never edited. */
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from "vitest";
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { type Migration, migrate, readMigrations } from "#database/migrate.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
 import { describeOnBoth, type Engine } from "#test/support/databases.ts";
 
+const earlierChecksums = JSON.parse(
+  readFileSync(new URL("../../schema/migrations/earlier-checksums.json", import.meta.url), "utf8"),
+) as Record<string, string>;
 const one: Migration = {
   name: "0001-one",
   sql: "create table one (id int primary key); insert into one values (1);",
@@ -79,11 +83,29 @@ describeOnBoth("migrate", (_open, engine) => {
 
   it("refuses a released migration that was edited, and changes nothing", async () => {
     await migrate(database, [one]);
-    const edited = { ...one, sql: `${one.sql} -- A better comment.` };
+    const edited = { ...one, sql: one.sql.replace("values (1)", "values (2)") };
     await expect(migrate(database, [edited, two])).rejects.toThrow(
       "Migration 0001-one differs from the applied migration",
     );
     expect(await tablesOf(database)).not.toContain("two.id");
+  });
+
+  it("accepts a released migration of which only comments were edited", async () => {
+    await migrate(database, [one]);
+    const commented = { ...one, sql: `-- A better comment.\n\n${one.sql}` };
+    expect(await migrate(database, [commented, two])).toEqual(["0002-two"]);
+  });
+
+  it("accepts the checksums of an earlier release, which included the comments", async () => {
+    const name = "0010-checkout-page";
+    const migration = { name, sql: one.sql };
+    await migrate(database, [migration]);
+    const store = (checksum: string) =>
+      database.script((run) => run(`update schema_migration set checksum = '${checksum}'`));
+    await store(earlierChecksums[name] ?? "");
+    expect(await migrate(database, [migration])).toEqual([]);
+    await store("0".repeat(64));
+    await expect(migrate(database, [migration])).rejects.toThrow(`Migration ${name} differs`);
   });
 });
 
