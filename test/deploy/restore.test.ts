@@ -3,10 +3,11 @@
  * service starts. Everything can be decrypted with the original keys; with other keys, the missing ones are
  * named. Needs PostgreSQL's programs.
  */
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { chownSync, cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoFile } from "#demo/demo-file.ts";
@@ -173,7 +174,11 @@ async function startCluster(programs: string): Promise<Listening> {
   );
   const port = await findFreePort();
   const args = ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", "", "-c", "fsync=off"];
-  return startProgram({ file: join(programs, "postgres"), args, port, folder, user });
+  const cluster = await startProgram({ file: join(programs, "postgres"), args, port, folder, user });
+  // The port accepts connections before the server has finished its start, and refuses queries until then.
+  const isReady = ["-h", "127.0.0.1", "-p", String(port), "--quiet"];
+  while (spawnSync(join(programs, "pg_isready"), isReady).status !== 0) await sleep(50);
+  return cluster;
 }
 
 describe("a copy of DATA_DIR", () => {
