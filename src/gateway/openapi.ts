@@ -35,7 +35,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
 
 const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
 
-/** The content of the OpenAPI document. */
+/** The operations, schemas and webhook events from which the OpenAPI document is built. */
 export interface OpenApiInput {
   readonly operations: readonly RestOperation[];
   readonly components: SchemaComponents;

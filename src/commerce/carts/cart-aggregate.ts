@@ -1,7 +1,7 @@
 /**
- * The cart as stored: its types, its settings and the columns that changes of a cart write. Prices and texts
- * are those of the last change of the cart; only the stock of a line is current. cart-status.ts computes the
- * status, which depends on the clock.
+ * The types of a stored cart, of the market and buyer that its caller chose, and of the columns that a change
+ * of the cart writes. Prices and texts date from the cart's last change; only the stock of a line is current.
+ * cart-status.ts computes the status, which depends on the clock.
  */
 
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";

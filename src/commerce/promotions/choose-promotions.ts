@@ -203,8 +203,8 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext)
 }
 
 /**
- * Checks that the cart reaches the promotion's minimum subtotal. The subtotal is taken before discounts, so
- * that one promotion cannot make another promotion inapplicable.
+ * Checks that the lines that the promotion can discount reach its minimum subtotal. The subtotal is taken
+ * before discounts, so that one promotion cannot make another promotion inapplicable.
  */
 function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;

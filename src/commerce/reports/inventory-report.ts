@@ -19,7 +19,7 @@ export interface InventoryReportQuery {
   readonly now: Date;
 }
 
-/** The stock of one variant of which units were sold. */
+/** The stock of one variant that was sold in the period of the report. */
 export interface InventoryRow {
   readonly variantId: string;
   readonly sku: string;

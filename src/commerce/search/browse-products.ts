@@ -20,8 +20,8 @@ export interface SearchResultRow extends Counted {
   readonly documentCount?: number;
   readonly indexedAt: Date | null;
   /**
-   * The first products of the search in its sort order, for the cache; present only if the search has no
-   * words.
+   * The first products of the entire result, in sort order. They are cached, and further pages are read from
+   * the cache. Present only if the search has filters but no search words.
    */
   readonly first?: readonly CachedHit[];
   readonly snapshot?: string;

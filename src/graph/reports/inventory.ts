@@ -26,7 +26,7 @@ const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("Invent
 });
 
 const InventoryReportRowType = builder.objectRef<InventoryRow>("InventoryReportRow").implement({
-  description: "The stock of a variant of which units were sold.",
+  description: "The stock of one variant that was sold in the last `days` days, and how long it lasts.",
   fields: (t) => ({
     variantId: t.exposeID("variantId", { description: "The id of the variant, `var_…`." }),
     sku: t.exposeString("sku", { description: "The variant's SKU." }),
@@ -64,7 +64,7 @@ const InventoryReportType = builder.objectRef<InventoryReport>("InventoryReport"
     rows: t.field({
       type: [InventoryReportRowType],
       description:
-        "The variants of which units were sold, those whose stock lasts for the shortest time first.",
+        "The variants that were sold in the last `days` days. The variant that runs out first is the first row.",
       complexity: reportListCost,
       resolve: ({ rows }) => rows,
     }),
