@@ -78,6 +78,7 @@ describe("the layers", () => {
     ["graphql", "commerce"],
     ["pages", "gateway"],
     ["demo", "pages"],
+    ["pages", "mcp"],
     ["app", "cli"],
   ])("refuse an import from %s of %s", async (layer, above) => {
     expect(

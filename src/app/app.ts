@@ -26,6 +26,7 @@ import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";
 import { reportsPlugin } from "#graphql/reports/plugin.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { createServer } from "#http/server.ts";
+import { mcpPlugin } from "#mcp/plugin.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
 import type { MetricsExchange } from "#observability/gather-metrics.ts";
@@ -272,6 +273,11 @@ async function createHttpServer(
   });
   await server.register(reportsPlugin, { run, services, authentication });
   await server.register(exportsPlugin, { services, authentication });
+  await server.register(mcpPlugin, {
+    api,
+    services: { ...services, limiter, credentials },
+    listEventExamples: () => listEventCatalogue(publicUrl),
+  });
   await server.register(oauthPlugin, { services, signingKeys, limiter, log });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });

@@ -52,6 +52,7 @@ export const failureKinds = {
   dpop_nonce_required: unauthenticated("The DPoP proof needs the nonce given in this answer."),
 
   scope_missing: { status: 403, text: "The credential lacks the scope that this operation needs." },
+  origin_not_allowed: { status: 403, text: "The Origin or Host header of the request is not allowed." },
   role_not_allowed: { status: 403, text: "The token's role may not do this." },
   trusted_document_required: { status: 403, text: "This internal token may run only trusted documents." },
 

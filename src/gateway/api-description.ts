@@ -4,7 +4,7 @@
  */
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
 import { type RestOperation, readRestContract } from "./contract.ts";
-import { toOpenApi } from "./openapi.ts";
+import { apiVersion, toOpenApi } from "./openapi.ts";
 import { toAnswerSchema, type SchemaComponents, getSelectedFields, type JsonSchema } from "./json-schemas.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import {
@@ -19,6 +19,8 @@ import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 
 /** The REST operations, and the OpenAPI document that describes them. */
 export interface ApiDescription {
+  /** The version of the service, as in package.json. */
+  readonly version: string;
   readonly operations: readonly RestOperation[];
   /** The OpenAPI 3.1 document, without the service's public URL. */
   readonly document: Readonly<Record<string, unknown>>;
@@ -43,6 +45,7 @@ export function describeApi(mesh: DescribedMesh): ApiDescription {
     fixed: getEventTypeConstraints(name, schemaPrefix),
   }));
   return {
+    version: apiVersion,
     operations,
     document: toOpenApi({ operations, components, webhookEvents: { envelope: eventEnvelopeSchema, events } }),
   };

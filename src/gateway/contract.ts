@@ -67,6 +67,8 @@ export interface RestOperation {
   readonly stability: "stable" | "candidate";
   readonly security: OperationSecurity;
   readonly isIdempotent: boolean;
+  /** Whether the operation overwrites, removes or ends something, so that a client may ask a person first. */
+  readonly isDestructive: boolean;
   readonly parameters: readonly RestParameter[];
   /** The name and the schema of the request body; null if the operation takes no body. */
   readonly body: { readonly name: string; readonly schema: JsonSchema } | null;
@@ -129,6 +131,7 @@ function readOperation(
     stability: binding["stability"] === "CANDIDATE" ? "candidate" : "stable",
     security: readOperationSecurity(schema, definition),
     isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
+    isDestructive: getDirectiveArguments(schema, definition, "destructive") !== undefined,
     parameters: variables
       .filter((variable) => !isBody(variable))
       .map((variable) => readParameter(schema, definition, { variable, path })),

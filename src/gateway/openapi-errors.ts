@@ -4,9 +4,10 @@ import type { JsonSchema } from "./json-schemas.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Failure codes that only GraphQL answers and downloads of exports have, never answers over REST. */
+/** Failure codes that only GraphQL, `/mcp` and downloads of exports answer, never REST. */
 const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "role_not_allowed",
+  "origin_not_allowed",
   "resource_not_found",
   "trusted_document_not_found",
   "trusted_document_required",

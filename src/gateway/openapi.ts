@@ -33,7 +33,9 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   OAuth: "Information with which clients obtain access tokens.",
 };
 
-const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+export const { version: apiVersion } = createRequire(import.meta.url)("../../package.json") as {
+  version: string;
+};
 
 /** The operations, schemas and webhook events from which the OpenAPI document is built. */
 export interface OpenApiInput {
@@ -54,7 +56,7 @@ export function toOpenApi({ operations, components, webhookEvents }: OpenApiInpu
     openapi: "3.1.0",
     info: {
       title: "Commerce Gateway",
-      version,
+      version: apiVersion,
       summary: "The public API of a commerce platform.",
       description:
         "A successful answer is `{data}`, for lists `{data, meta}`; an error is `{error}`. An answer has " +

@@ -43,7 +43,7 @@ const catalogue: Readonly<Record<number, string>> = {
 
 /** Codes of the graph only, for objects that the REST contract does not have. */
 const ofTheGraph: Readonly<Record<number, string>> = {
-  403: "trusted_document_required",
+  403: "origin_not_allowed trusted_document_required",
   404: "resource_not_found trusted_document_not_found",
   409: `version_conflict already_exists still_in_use invalid_state export_limit_reached
     export_not_completed`,

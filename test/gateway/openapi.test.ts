@@ -76,6 +76,7 @@ it("the OpenAPI document leaves out Retry-After and rate limit headers, which ar
 it("the OpenAPI document lists the REST error codes of each status", () => {
   const graphOnly = new Set<string>([
     "role_not_allowed",
+    "origin_not_allowed",
     "trusted_document_required",
     "trusted_document_not_found",
     "resource_not_found",

@@ -16,6 +16,7 @@ export interface SchemaReference {
 
 export interface OpenApiOperation {
   readonly operationId: string;
+  readonly description: string;
   readonly "x-stability": string;
   readonly "x-required-scope": string;
   readonly "x-idempotency": string;

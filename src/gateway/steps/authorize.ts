@@ -4,6 +4,7 @@
  * of a request is stored, because a proof is valid only once. A caller that must be refused is refused before
  * its proof is stored, so that refused requests fill no table.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyRequest } from "fastify";
 import {
   wasUseRecordedRecently,
@@ -88,6 +89,16 @@ function challengeOptions({ kind }: OperationSecurity, publicUrl: string): Chall
   };
 }
 
+const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
+
+/**
+ * Sends a request of this process to its own REST routes for a caller whose credential was verified already,
+ * for example for a tool call over MCP. The request could not be verified by its headers: a DPoP proof is
+ * valid for one URL and once.
+ */
+export const runAsViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
+  viewerOfInternalRequest.run(viewer, send);
+
 /**
  * Verifies the credential of an app: an API key, or an access token with a DPoP proof for the token's key.
  * Throws a failure if the credential is not valid, or if `admit` refuses its owner.
@@ -100,6 +111,11 @@ export async function verifyIntegrator(
     admit,
   }: Pick<GatewayServices, "credentials"> & { readonly admit: ViewerAdmissionCheck<IntegratorViewer> },
 ): Promise<IntegratorViewer> {
+  const verified = viewerOfInternalRequest.getStore();
+  if (verified !== undefined) {
+    await admit(verified);
+    return verified;
+  }
   if (scheme === "bearer") {
     if (jwtPattern.test(token))
       throw fail("oauth_token_invalid", {

@@ -12,6 +12,7 @@ export const guideNames = [
   "carts-and-checkout",
   "webhooks",
   "oauth",
+  "agents",
   "versioning",
   "graphql",
   "exports",

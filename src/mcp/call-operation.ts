@@ -1,0 +1,140 @@
+/**
+ * Runs a tool call as a request to the REST operation of the tool, inside this process. The request passes
+ * all steps of a REST request, so the same scopes, rate limits, validation, idempotency, audit and request
+ * log apply.
+ */
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from "fastify";
+import type { IntegratorViewer } from "#access/viewer.ts";
+import { runAsViewer } from "#gateway/steps/authorize.ts";
+import {
+  bodyArgument,
+  idempotencyKeyArgument,
+  languageArgument,
+  type OperationTool,
+} from "./operation-tools.ts";
+
+/** The caller of an MCP request. */
+export interface McpCaller {
+  readonly request: FastifyRequest;
+  /** The verified owner of the request's credential; undefined for an anonymous caller. */
+  readonly viewer: IntegratorViewer | undefined;
+}
+
+/** Sends a request to the operation and returns its answer. Never throws for errors of the operation. */
+export async function callOperation(
+  server: FastifyInstance,
+  { operation, tool }: OperationTool,
+  { caller, args }: { readonly caller: McpCaller; readonly args: Readonly<Record<string, unknown>> },
+): Promise<CallToolResult> {
+  const call = readArguments(tool.inputSchema, args);
+  if (typeof call === "string") return toErrorResult(call);
+  const { request, viewer } = caller;
+  // `inject` starts the request only when its result is awaited, so it is awaited inside `runAsViewer`.
+  const send = async (): Promise<LightMyRequestResponse> => {
+    const sent = await server.inject({
+      method: operation.method,
+      url: toUrl(operation, call.values),
+      remoteAddress: request.ip,
+      headers: toHeaders(request, call),
+      ...(call.body === undefined ? {} : { payload: call.body }),
+    });
+    return sent;
+  };
+  const answer = await (viewer === undefined ? send() : runAsViewer(viewer, send));
+  if (answer.statusCode !== 200) return toErrorResult(answer.body);
+  return {
+    content: [{ type: "text", text: answer.body }],
+    structuredContent: answer.json<Record<string, unknown>>(),
+  };
+}
+
+const toErrorResult = (text: string): CallToolResult => ({
+  isError: true,
+  content: [{ type: "text", text }],
+});
+
+/** The arguments of a tool call in the form in which the REST request sends them. */
+interface OperationArguments {
+  /** The body as JSON text; undefined if there is none. */
+  readonly body: string | undefined;
+  /** All other arguments by name. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads the arguments of a tool call. Returns a message about the first argument that is unknown or missing,
+ * or that a URL or a header cannot express. The REST operation validates all values.
+ */
+function readArguments(
+  { properties = {}, required = [] }: OperationTool["tool"]["inputSchema"],
+  args: Readonly<Record<string, unknown>>,
+): OperationArguments | string {
+  const names = Object.keys(properties);
+  const allowed = names.length === 0 ? "The tool has no arguments." : `Allowed: ${names.join(", ")}.`;
+  const unknown = Object.keys(args).find((name) => !names.includes(name));
+  if (unknown !== undefined) return `The argument "${unknown}" is unknown. ${allowed}`;
+  const missing = required.find((name) => args[name] === undefined);
+  if (missing !== undefined) return `The argument "${missing}" is required. ${allowed}`;
+  const { [bodyArgument]: body, ...others } = args;
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(others)) {
+    const rule = findBrokenRule(name, value);
+    if (rule !== undefined) return `The argument "${name}" must ${rule}.`;
+    values.set(name, String(value));
+  }
+  return { body: body === undefined ? undefined : JSON.stringify(body), values };
+}
+
+const headerArguments: ReadonlySet<string> = new Set([idempotencyKeyArgument, languageArgument]);
+
+function findBrokenRule(name: string, value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean")
+    return "be a text, a number or a boolean";
+  return headerArguments.has(name) && !/^[\x20-\x7e]*$/.test(String(value))
+    ? "consist of printable ASCII characters"
+    : undefined;
+}
+
+/** Returns the path and query of the request. Values are encoded, so that no value reaches another path. */
+function toUrl(
+  { path, parameters }: OperationTool["operation"],
+  values: OperationArguments["values"],
+): string {
+  const encoded = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeSegment(values.get(name) ?? ""),
+  );
+  const query = new URLSearchParams();
+  for (const { name, in: location } of parameters) {
+    const value = values.get(name);
+    if (location === "query" && value !== undefined) query.set(name, value);
+  }
+  return query.size === 0 ? encoded : `${encoded}?${query.toString()}`;
+}
+
+/**
+ * Encodes a value as one path segment. URL parsers remove the segments `.` and `..` even if they are encoded.
+ * These and empty values are replaced by a control character, which no id has, so that the answer is 404.
+ */
+const encodeSegment = (value: string): string =>
+  /^\.{0,2}$/.test(value) ? "%00" : encodeURIComponent(value.toWellFormed());
+
+function toHeaders(
+  { headers: { authorization, host }, ip }: FastifyRequest,
+  { body, values }: OperationArguments,
+): Record<string, string> {
+  const key = values.get(idempotencyKeyArgument);
+  const language = values.get(languageArgument);
+  return {
+    ...(host === undefined ? {} : { host }),
+    // The address of the caller, for servers behind proxies, which read it from this header.
+    "x-forwarded-for": Array.from({ length: proxyHopsMax }, () => ip).join(", "),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(key === undefined ? {} : { "idempotency-key": key }),
+    ...(language === undefined ? {} : { "accept-language": language }),
+  };
+}
+
+/** The highest value of TRUST_PROXY. The header has the caller's address at each of these positions. */
+const proxyHopsMax = 10;

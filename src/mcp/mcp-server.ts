@@ -1,0 +1,55 @@
+/**
+ * The MCP server of one request: the tools, resources and prompts. Servers keep no state between requests, so
+ * any process can answer any request.
+ */
+import { INVALID_PARAMS, ProtocolError, Server } from "@modelcontextprotocol/server";
+import type { FastifyInstance } from "fastify";
+import { callOperation, type McpCaller } from "./call-operation.ts";
+import type { OperationTool } from "./operation-tools.ts";
+import { listPrompts, writePrompt } from "./prompts.ts";
+import type { DocumentResources } from "./resources.ts";
+
+const instructions =
+  "Tools of a commerce platform's API, for one merchant's installation of an app. Every tool is one operation " +
+  "of the REST API, with the same arguments, errors, scopes and rate limits. Amounts of money are integers in " +
+  "the minor unit of their currency. Tools that change something need an idempotencyKey: use a new random " +
+  "value for each change, and the same value to repeat a call whose answer was lost. The resources explain " +
+  "errors, events and common tasks.";
+
+export interface McpServerOptions {
+  /** The HTTP server that answers the requests of tool calls. */
+  readonly http: FastifyInstance;
+  /** The version of the service. */
+  readonly version: string;
+  readonly tools: ReadonlyMap<string, OperationTool>;
+  readonly resources: DocumentResources;
+}
+
+export function createMcpServer(
+  { http, version, tools, resources }: McpServerOptions,
+  caller: McpCaller,
+): Server {
+  const server = new Server(
+    { name: "commerce-gateway", title: "Commerce Gateway", version },
+    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].map(({ tool }) => tool) }));
+  server.setRequestHandler("tools/call", ({ params }) => {
+    const tool = tools.get(params.name);
+    if (tool === undefined)
+      throw new ProtocolError(
+        INVALID_PARAMS,
+        `There is no tool "${params.name}". Tools: ${[...tools.keys()].join(", ")}.`,
+      );
+    return callOperation(http, tool, { caller, args: params.arguments ?? {} });
+  });
+  server.setRequestHandler("resources/list", () => ({ resources: resources.list() }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+  server.setRequestHandler("resources/read", ({ params }) => ({ contents: [resources.read(params.uri)] }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts() }));
+  server.setRequestHandler("prompts/get", ({ params }) => {
+    const { description, text } = writePrompt(params.name, params.arguments ?? {});
+    return { description, messages: [{ role: "user", content: { type: "text", text } }] };
+  });
+  return server;
+}

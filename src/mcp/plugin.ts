@@ -1,0 +1,151 @@
+/**
+ * The Model Context Protocol (MCP) at `/mcp`, with which AI agents use the REST operations as tools. The
+ * transport is Streamable HTTP without sessions, for the protocol versions 2026-07-28 and 2025-11-25 and
+ * earlier ones. Callers send the same credentials as over REST.
+ */
+import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { ChallengeOptions } from "#access/authorization.ts";
+import { getCredentialId, type IntegratorViewer } from "#access/viewer.ts";
+import { fail } from "#foundation/failure.ts";
+import { addPublicUrl } from "#gateway/plugin.ts";
+import type { ApiDescription } from "#gateway/api-description.ts";
+import type { GatewayServices } from "#gateway/rest-call.ts";
+import { verifyIntegrator } from "#gateway/steps/authorize.ts";
+import { authenticate, toClientAddressKey } from "#http/caller.ts";
+import { countRequest, refuseExceededQuota } from "#http/rate-limiter.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import { isLoopbackRequest, isLoopbackUrl } from "#pages/shared/loopback.ts";
+import type { McpCaller } from "./call-operation.ts";
+import { createMcpServer } from "./mcp-server.ts";
+import { createOperationTools, type OperationTool } from "./operation-tools.ts";
+import { createDocumentResources, type ResourceSource } from "./resources.ts";
+
+/** The options of `mcpPlugin`. */
+export interface McpOptions extends Pick<ResourceSource, "listEventExamples"> {
+  readonly api: ApiDescription;
+  readonly services: McpServices;
+}
+
+type McpServices = Pick<GatewayServices, "publicUrl" | "limiter" | "credentials">;
+type ToolMap = ReadonlyMap<string, OperationTool>;
+
+const mcpPath = "/mcp";
+
+export const mcpPlugin: FastifyPluginAsync<McpOptions> = async (
+  server,
+  { api, services, listEventExamples },
+) => {
+  const { publicUrl } = services;
+  const tools: ToolMap = new Map(createOperationTools(api).map((entry) => [entry.operation.id, entry]));
+  const resources = createDocumentResources({
+    publicUrl,
+    document: addPublicUrl(api.document, publicUrl),
+    listEventExamples,
+  });
+  const callers = new WeakMap<Request, McpCaller>();
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const caller = requestInfo === undefined ? undefined : callers.get(requestInfo);
+      if (caller === undefined) throw new Error("An MCP request has no caller.");
+      return createMcpServer({ http: server, version: api.version, tools, resources }, caller);
+    },
+    // Tools, resources and prompts never change while the process runs, so there is nothing to subscribe to.
+    { maxSubscriptions: 0 },
+  );
+  server.addHook("onClose", () => handler.close());
+  mountMcp(server, { services, tools, handler, callers });
+};
+
+interface McpRoute {
+  readonly services: McpServices;
+  readonly tools: ToolMap;
+  readonly handler: McpHttpHandler;
+  readonly callers: WeakMap<Request, McpCaller>;
+}
+
+function mountMcp(server: FastifyInstance, { services, tools, handler, callers }: McpRoute): void {
+  const { publicUrl } = services;
+  server.post(mcpPath, async (request, reply) => {
+    refuseOtherOrigins(request, publicUrl);
+    const viewer = await identifyMcpCaller(request, reply, { services, tools });
+    const message = new Request(new URL(mcpPath, publicUrl), {
+      method: "POST",
+      headers: toWebHeaders(request),
+      body: JSON.stringify(request.body),
+    });
+    callers.set(message, { request, viewer });
+    void reply.header("cache-control", "no-store");
+    return reply.send(await handler.fetch(message, { parsedBody: request.body }));
+  });
+  refuseOtherMethods(server, mcpPath, ["POST"]);
+}
+
+/**
+ * Refuses requests that a browser sends for a page of another origin. On a loopback address the Host header
+ * must be the service's own as well, against DNS rebinding.
+ */
+function refuseOtherOrigins({ headers }: FastifyRequest, publicUrl: string): void {
+  const { origin } = headers;
+  const { origin: ownOrigin } = new URL(publicUrl);
+  if (origin !== undefined && origin !== ownOrigin)
+    throw fail("origin_not_allowed", { message: `The Origin header must be ${ownOrigin}, or missing.` });
+  if (isLoopbackUrl(publicUrl) && !isLoopbackRequest(publicUrl, headers))
+    throw fail("origin_not_allowed", { message: `The Host header must be ${new URL(publicUrl).host}.` });
+}
+
+/**
+ * Returns the verified owner of the request's credential; undefined for an anonymous caller. A tool that
+ * needs a credential answers an anonymous caller with 401 and the challenge from which OAuth clients find the
+ * authorization server. Counts every request except tool calls, which the operation counts.
+ */
+async function identifyMcpCaller(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { services, tools }: Pick<McpRoute, "services" | "tools">,
+): Promise<IntegratorViewer | undefined> {
+  const { publicUrl, limiter, credentials } = services;
+  const tool = findCalledTool(request.body, tools);
+  const isAnonymous = request.headers.authorization === undefined;
+  if (isAnonymous && (tool === undefined || tool.operation.security.kind === "anonymous")) {
+    if (tool === undefined)
+      await countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
+    return undefined;
+  }
+  const challenge: ChallengeOptions = { publicUrl, schemes: ["bearer", "dpop"] };
+  const viewer = await authenticate(request, undefined, {
+    ...challenge,
+    limiter,
+    verify: (authorization) =>
+      verifyIntegrator(request, authorization, {
+        credentials,
+        // A DPoP proof is stored once the caller is admitted, so callers over their quota store no proofs.
+        admit: async (admitted) => {
+          if (admitted.kind === "oauth") await refuseExceededQuota(limiter, reply, counterOf(admitted));
+        },
+      }),
+  });
+  if (tool === undefined) await countRequest(limiter, reply, counterOf(viewer));
+  return viewer;
+}
+
+const counterOf = (viewer: IntegratorViewer): { bucket: "default"; key: string } => ({
+  bucket: "default",
+  key: getCredentialId(viewer),
+});
+
+/** Returns the tool that a JSON-RPC message calls; undefined for other messages and unknown tools. */
+function findCalledTool(body: unknown, tools: ToolMap): OperationTool | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const { method, params } = body as { method?: unknown; params?: { name?: unknown } | null };
+  return method === "tools/call" && typeof params?.name === "string" ? tools.get(params.name) : undefined;
+}
+
+function toWebHeaders({ headers }: FastifyRequest): Headers {
+  const result = new Headers();
+  for (const name of ["accept", "content-type"] as const)
+    if (headers[name] !== undefined) result.set(name, headers[name]);
+  for (const [name, value] of Object.entries(headers))
+    if (name.startsWith("mcp-") && typeof value === "string") result.set(name, value);
+  return result;
+}

@@ -1,0 +1,86 @@
+/** The MCP resources: the guides, the error codes, the event types and the OpenAPI document. */
+import { readFileSync } from "node:fs";
+import {
+  type Resource,
+  ResourceNotFoundError,
+  type TextResourceContents,
+} from "@modelcontextprotocol/server";
+import { readGuides } from "#pages/docs/guides.ts";
+
+interface DocumentResource {
+  readonly resource: Resource;
+  readonly read: () => string;
+}
+
+export interface ResourceSource {
+  readonly publicUrl: string;
+  /** The OpenAPI document without the public URL. */
+  readonly document: Readonly<Record<string, unknown>>;
+  /** Returns the event types with examples. */
+  readonly listEventExamples: () => readonly unknown[];
+}
+
+export interface DocumentResources {
+  readonly list: () => Resource[];
+  /** Returns a resource's content. Throws ResourceNotFoundError for an unknown URI. */
+  readonly read: (uri: string) => TextResourceContents;
+}
+
+/** Collects the resources. Their URIs are the addresses of the same content in this service's documentation. */
+export function createDocumentResources(source: ResourceSource): DocumentResources {
+  const documents = new Map(listDocuments(source).map((document) => [document.resource.uri, document]));
+  return {
+    list: () => [...documents.values()].map(({ resource }) => resource),
+    read: (uri) => {
+      const found = documents.get(uri);
+      if (found === undefined) throw new ResourceNotFoundError(uri);
+      return { uri, mimeType: found.resource.mimeType ?? "text/plain", text: found.read() };
+    },
+  };
+}
+
+function listDocuments({ publicUrl, document, listEventExamples }: ResourceSource): DocumentResource[] {
+  const guides = readGuides().map(({ name, title, summary, text }) => ({
+    resource: {
+      uri: `${publicUrl}/docs/guides/${name}`,
+      name: `guide-${name}`,
+      title,
+      description: summary,
+      mimeType: "text/markdown",
+    },
+    read: () => text,
+  }));
+  return [
+    ...guides,
+    {
+      resource: {
+        uri: `${publicUrl}/docs/errors`,
+        name: "errors",
+        title: "Errors",
+        description: "All error codes: when each occurs, and what the caller can do.",
+        mimeType: "text/markdown",
+      },
+      read: () => readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8"),
+    },
+    {
+      resource: {
+        uri: `${publicUrl}/docs/events`,
+        name: "events",
+        title: "Event types",
+        description: "All event types of webhooks as JSON, each with an example.",
+        mimeType: "application/json",
+      },
+      read: () => JSON.stringify(listEventExamples()),
+    },
+    {
+      resource: {
+        uri: `${publicUrl}/openapi.json`,
+        name: "openapi",
+        title: "OpenAPI document",
+        description: "The OpenAPI 3.1 document of the REST API.",
+        mimeType: "application/json",
+      },
+      read: () => JSON.stringify(document),
+    },
+  ];
+}
