@@ -15,7 +15,7 @@ import {
   isTracing,
   currentRecordedSpan,
   type Span,
-  type SpanStart,
+  type SpanOptions,
   startSpan,
   runInSpan,
 } from "#foundation/tracing.ts";
@@ -108,7 +108,7 @@ function traceStatements(connection: DatabaseConnection, use: ConnectionUse): Co
 
 const system = { "db.system.name": "postgresql" } as const;
 
-function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanStart {
+function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanOptions {
   const summary = summarize(sql);
   return {
     name: summary,
