@@ -1,7 +1,7 @@
 /**
  * Applies all pending migrations in order, in one transaction, so that a failed migration leaves the database
- * unchanged. A released migration is never edited: its stored checksum would differ, and the start would
- * fail.
+ * unchanged. A released migration must never be edited: the checksum of the edited file would differ from the
+ * stored checksum, and the process would not start.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -23,8 +23,8 @@ export function readMigrations(from: URL = folder): Migration[] {
 }
 
 /**
- * Applies pending migrations and returns their names. Processes that start at the same time wait for each
- * other.
+ * Applies pending migrations and returns their names. If several processes start at the same time, one
+ * applies the migrations and the others wait.
  */
 export function migrate(
   database: OpenedDatabase,
