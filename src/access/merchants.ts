@@ -1,4 +1,4 @@
-/** Merchants: creating, changing, suspending and reading them. */
+/** Creates, changes, suspends and reads merchants. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { fail, failWithDetail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";

@@ -115,8 +115,8 @@ export function isIntegrator(viewer: Viewer): viewer is IntegratorViewer {
 }
 
 /**
- * The merchant and the installation to which a credential belongs. Expired and revoked API keys have an owner
- * too.
+ * The id of a credential, and the merchant and the installation to which the credential belongs. Expired and
+ * revoked API keys have an owner too.
  */
 export interface CredentialOwner {
   readonly merchantId: string;

@@ -29,6 +29,7 @@ export interface DatabaseOptions {
    */
   readonly directUrl?: string | undefined;
   readonly poolSize?: number;
+  /** False if statements must not be prepared; true if left out. */
   readonly prepared?: boolean;
   /** Time limits of statements; undefined for no limits. */
   readonly limits?: StatementLimits | undefined;
@@ -36,7 +37,7 @@ export interface DatabaseOptions {
   readonly folder?: string | undefined;
   /** A database dump. If given, a new embedded database starts with the content of the dump. */
   readonly image?: Blob | undefined;
-  /** Called for every statement. Tests count statements with it. */
+  /** Called for every statement. Tests use this function to count statements. */
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
 
@@ -65,7 +66,7 @@ export interface PoolState {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
-  /** Statements that wait for a connection. */
+  /** Number of statements that wait for a connection. */
   readonly waiting: number;
 }
 

@@ -25,8 +25,10 @@ export async function sweepIdempotencyRecords(
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from idempotency_record where (owner_id, idempotency_key) in (
-        select owner_id, idempotency_key from idempotency_record where created_at <= ${getRecordExpiryCutoff(now)}
-        order by created_at limit ${sweptPerBatch})`.execute(db);
+        select owner_id, idempotency_key from idempotency_record
+        where created_at <= ${getRecordExpiryCutoff(now)} order by created_at limit ${sweptPerBatch})`.execute(
+      db,
+    );
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < sweptPerBatch || signal?.aborted === true) return total;
@@ -41,7 +43,7 @@ export interface IdempotencyRecordKey {
 
 interface RecordSearch {
   readonly ownerIds: readonly string[];
-  /** Returns whether the search is to find a record with this decrypted body. */
+  /** Returns true for the decrypted bodies of the records to find. */
   readonly matchesBody: (body: string) => boolean;
   /** If given, only records created at this time or later are searched. */
   readonly since?: Date;

@@ -19,7 +19,7 @@ export interface KeysetOrder {
   readonly column: string;
   /**
    * A column of integers by which the rows are sorted first; rows with the same number are sorted by id. The
-   * cursors of such a list consist of the number and the id: see `createSortedCursor`.
+   * cursors of a list with a sort column consist of the number and the id (`createSortedCursor`).
    */
   readonly sortColumn?: string;
 }

@@ -1,7 +1,7 @@
 /**
- * Publishes the events `api_key.expiring`: one event seven days before an API key expires, and another event
- * one day before. An event is skipped if the whole lifetime of the key is shorter than these seven days or
- * this day.
+ * Expiry notices of API keys: the events `api_key.expiring`, one seven days before a key expires and another
+ * one day before. The first notice is skipped for keys that are created less than seven days before their
+ * expiry, the second for keys that are created less than one day before.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";

@@ -18,7 +18,7 @@ import {
 } from "./verify-keys.ts";
 import type { InternalRole, DocumentPermission, TokenViewer } from "#access/viewer.ts";
 
-/** Database state of an internal token and of its merchant. */
+/** The state of an internal token and its merchant in the database. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalRole;
@@ -56,7 +56,7 @@ export async function checkInternalToken(
   return toTokenViewer(row);
 }
 
-/** Returns the viewer of a request with the token. */
+/** Returns the viewer of a request that was sent with the token. */
 export const toTokenViewer = ({
   id: tokenId,
   role,

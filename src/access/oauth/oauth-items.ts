@@ -173,8 +173,8 @@ export async function consumeOauthItem(
 }
 
 /**
- * Stores the id of the grant that an interaction (a sign-in with consent) created in the interaction's
- * record. The record is deleted together with the grant.
+ * Stores the id of a grant in the record of the interaction (a sign-in with consent) that created the grant.
+ * The record is deleted together with the grant.
  */
 export async function linkOauthItemToGrant(
   transaction: Transaction,
