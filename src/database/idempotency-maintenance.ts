@@ -26,9 +26,8 @@ export async function sweepIdempotencyRecords(
     const { numAffectedRows } = await sql`
       delete from idempotency_record where (owner_id, idempotency_key) in (
         select owner_id, idempotency_key from idempotency_record
-        where created_at <= ${getRecordExpiryCutoff(now)} order by created_at limit ${sweptPerBatch})`.execute(
-      db,
-    );
+        where created_at <= ${getRecordExpiryCutoff(now)}
+        order by created_at limit ${sweptPerBatch})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < sweptPerBatch || signal?.aborted === true) return total;
