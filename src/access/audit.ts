@@ -1,7 +1,8 @@
 /**
- * The audit log records which actor changed what. Entries are never changed or deleted. Each entry is written
- * in the transaction of the change that it describes, so neither exists without the other. Entries contain
- * ids and field names, but no secrets and no buyers' personal data.
+ * The audit log: for each change, the log has an entry with the actor, the action and the changed object.
+ * Entries are never changed or deleted. Each entry is written in the transaction of the change that it
+ * describes, so a committed change always has its entry. Entries contain ids and field names, but no secrets
+ * and no buyers' personal data.
  */
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
@@ -27,15 +28,15 @@ export const commandLineActor: AuditActor = { actor: "command", actorId: null };
 
 export interface AuditEntry extends AuditActor {
   /**
-   * Id of the merchant that the entry belongs to. If null, the merchant that owns the target is used. If no
-   * merchant owns the target, the entry belongs to the platform.
+   * Id of the merchant that the entry belongs to. If it is null, the entry belongs to the merchant that owns
+   * the target, or to the platform if no merchant owns the target.
    */
   readonly merchantId: string | null;
   readonly now: Date;
   /** Name of the GraphQL mutation or of the REST operation. */
   readonly action: string;
   readonly targetId: string | null;
-  /** Type of the target, for example `signing_key`; needed only if the target's id has no type prefix. */
+  /** Type of the target, for example `signing_key`. Needed only for targets whose id has no type prefix. */
   readonly targetType?: string | undefined;
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
@@ -88,7 +89,10 @@ function toAuditRow({
   };
 }
 
-/** Tables whose rows belong to a merchant but may be changed by the platform too. */
+/**
+ * The tables whose rows belong to a merchant, but may be changed by the platform too, by the kind of their
+ * ids.
+ */
 const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
   apiKey: "api_key",
   installation: "installation",
@@ -100,8 +104,8 @@ const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
 };
 
 /**
- * Returns the id of the merchant that owns the target, so that merchants can read the platform's changes to
- * their data.
+ * Returns the id of the merchant that owns the target, or an SQL expression that looks it up; null if no
+ * merchant owns the target. With this id, merchants can read which of their data the platform changed.
  */
 function findTargetMerchant(
   kind: IdKind | undefined,
@@ -117,12 +121,13 @@ function findTargetMerchant(
 const toSnakeCase = (kind: IdKind): string =>
   kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The roles that act for buyers, whose changes are published as events. */
+/** The roles that act for buyers. Their changes are published as events and not audited. */
 const unauditedRoles: ReadonlySet<InternalRole> = new Set(["storefront", "browser"]);
 
 /**
- * Returns the actor for audit entries. Returns undefined for storefronts and buyers, whose changes are
- * published as events, and for callers that change nothing. Analysts create only exports.
+ * Returns the actor for the audit entry of a viewer's change. Returns undefined for storefronts and buyers,
+ * because their changes are published as events and not audited, and for viewers that cannot change anything.
+ * The only changes of analysts are exports, which are audited.
  */
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   if (isIntegrator(viewer))
@@ -132,8 +137,8 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
 }
 
 /**
- * Returns the value if it is an id that may appear in the audit log, otherwise undefined: also for address
- * tokens, which are secrets.
+ * Returns the value if it is an id that may appear in the audit log; undefined for other values and for
+ * address tokens, because address tokens are secrets.
  */
 export function filterAuditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
@@ -149,8 +154,8 @@ export interface AuditedMutation {
 
 /**
  * Returns the id of the object that a mutation changed, and the details of its audit entry: the names of the
- * input fields that were given, ids of other objects, and a reason if it is a code. `result` is what the
- * command returned.
+ * given input fields, the ids of other objects, and the reason if it is a code. `result` is the return value
+ * of the command that the mutation ran.
  */
 export function describeAuditedMutation(
   mutation: AuditedMutation,
@@ -160,13 +165,13 @@ export function describeAuditedMutation(
   return { targetId, details: toAuditDetails(mutation, targetId) };
 }
 
-/** Finds the target's id: in the arguments beside `input`, else in the result, else in `input`. */
+/** Finds the target's id in the arguments other than `input`, else in the result, else in `input`. */
 function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
   return findId(ids) ?? filterAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
 }
 
-/** Finds the id of an object one level down, for results like `{ apiKey, secret }`. */
+/** Finds the id of an object inside the result, for results like `{ apiKey, secret }`. */
 const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
@@ -191,11 +196,11 @@ const listIdFields = (value: object): [name: string, id: string][] =>
   });
 
 /**
- * Input fields that are not recorded as changed fields, because they are a condition of the change or explain
- * it.
+ * Input fields that are not recorded as changed fields. They are a condition of the change, or explain why
+ * the caller changes the object.
  */
 const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
-/** Mutations whose note is stored only in the audit log. */
+/** The mutations whose note is stored in no other place than the audit log. */
 const mutationsWithNote = new Set(["cartPromotionRemove"]);
 
 function toAuditDetails(

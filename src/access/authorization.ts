@@ -1,6 +1,6 @@
 /**
  * HTTP authorization: the WWW-Authenticate challenges of refused requests, and the paths, algorithms and
- * audience that the authorization server and the API share.
+ * audience that the OAuth authorization server and the API have in common.
  */
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
@@ -8,21 +8,21 @@ import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 export const authSchemes = ["bearer", "dpop"] as const;
 export type AuthScheme = (typeof authSchemes)[number];
 
-/** Options of the challenges that a group of HTTP routes sends, for example the REST API. */
+/** Options of the challenges that a group of HTTP routes sends. The REST API is one group, for example. */
 export interface ChallengeOptions {
   readonly publicUrl: string;
   /**
-   * Authorization schemes that these HTTP routes accept. The challenge for a refused credential names the
-   * request's scheme if it is accepted, otherwise the first scheme.
+   * The authorization schemes that the HTTP routes accept. The challenge for a refused credential names the
+   * scheme of the request if the routes accept it, otherwise the first scheme.
    */
   readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
-  /** Sentence appended to the error message that says where to get credentials. */
+  /** A sentence that says where to get credentials. It is appended to the error message. */
   readonly hint?: string;
 }
 
 /**
- * Adds the WWW-Authenticate header to an authentication failure. A request without credentials gets one
- * challenge per accepted scheme and, by RFC 6750 section 3, no error code.
+ * Returns an authentication failure with the WWW-Authenticate header and the hint added. A request without
+ * credentials gets a challenge for each accepted scheme and, by RFC 6750 section 3, no error code.
  */
 export function addAuthenticateChallenge(
   failure: Failure,

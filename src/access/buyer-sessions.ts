@@ -1,8 +1,9 @@
 /**
- * Buyer sessions: tokens with which the browser of one buyer calls `/graphql` directly, without a backend of
- * the frontend between them. A session token is `cbs_` and a JWT (RFC 7519, HS256) that names the session,
- * the buyer and the internal token that created the session. The service stores no row for a session. A
- * session ends when its token expires, and at once when its internal token is revoked.
+ * Buyer sessions: tokens with which the browser of a single buyer calls `/graphql` directly, without a
+ * backend of the frontend in between. A session token is `cbs_` followed by a JWT (RFC 7519, HS256), which
+ * contains the ids of the session and of the internal token that created the session, and the buyer
+ * reference. The service stores no row for a session. A session ends when its token expires, or when its
+ * internal token is revoked.
  */
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -13,11 +14,14 @@ import type { BuyerSession, TokenViewer } from "./viewer.ts";
 
 export const buyerSessionPrefix = "cbs_";
 
-/** The lifetime of a session token in minutes: its bounds, and its value if the caller names none. */
+/**
+ * The lifetime of a session token in minutes: the minimum, the maximum, and the defaults for guests and for
+ * signed-in buyers.
+ */
 export const buyerSessionMinutes = {
   min: 5,
   max: 30 * 24 * 60,
-  /** A guest's session lives as long as a cart: 30 days. */
+  /** The session of a guest is valid as long as a cart: 30 days. */
   guest: 30 * 24 * 60,
   signedIn: 24 * 60,
 } as const;
@@ -26,7 +30,7 @@ const tokenType = "buyer-session+jwt";
 const keyPurpose = "buyer sessions";
 
 export interface BuyerSessionInput {
-  /** The frontend's reference of the buyer; null for a guest. */
+  /** The buyer reference that the frontend gave to the buyer; null for a guest. */
   readonly buyerReference: string | null;
   /** The session that the new token continues; null to begin a new session. */
   readonly continued: BuyerSession | null;
@@ -60,7 +64,10 @@ export async function signBuyerSession(
   return { id, buyerReference, token: buyerSessionPrefix + token, expiresAt: new Date(expiresAt * 1000) };
 }
 
-/** A session token whose signature and expiry have been checked; its internal token has not. */
+/**
+ * The content of a session token whose signature and expiry have been checked. The internal token that
+ * created the session has not been checked yet.
+ */
 export interface VerifiedSessionToken extends BuyerSession {
   readonly internalTokenId: string;
 }
@@ -83,7 +90,10 @@ export async function verifyBuyerSessionToken(
   throw createInvalidFailure();
 }
 
-/** Returns the claims of a token that the key signed, also of an expired token; undefined for other tokens. */
+/**
+ * Returns the claims of a token if the key signed it, even if the token has expired; undefined for other
+ * tokens.
+ */
 async function verifyWithKey(token: string, key: Uint8Array): Promise<JWTPayload | undefined> {
   try {
     const { payload } = await jwtVerify(token, key, {
@@ -112,8 +122,8 @@ const createInvalidFailure = (): Error =>
   fail("api_key_invalid", { message: "The buyer session token is not valid." });
 
 /**
- * Verifies a session token together with the internal token that created it. The caller gets the role
- * `storefront`, restricted to the buyer of the session.
+ * Verifies a session token and the internal token that created the session. Returns a viewer with the role
+ * `storefront` that is restricted to the buyer of the session.
  */
 export async function checkBuyerSession(
   value: string,

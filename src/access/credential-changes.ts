@@ -1,7 +1,7 @@
 /**
- * Changes of credentials: the events that report them, the notices (NOTIFY) that make every process remove
- * the changed credentials from its cache, and the revocation of OAuth grants. Notices are sent in the
- * transaction of the change and arrive after its commit.
+ * Changes of credentials: the events that report a change, the notices (NOTIFY) after which every process
+ * removes changed credentials from its cache, and the revocation of OAuth grants. A notice is sent in the
+ * transaction of the change and arrives after the commit.
  */
 import { sql } from "kysely";
 import { noticeChannel } from "#database/notices.ts";
@@ -9,8 +9,8 @@ import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { appendAuditEntries, type AuditEntry } from "./audit.ts";
 
 /**
- * The credentials whose cached rows become invalid: one credential, or all credentials of an installation, a
- * merchant, an OAuth client or a staff account.
+ * The credentials whose cached rows become invalid: a single credential, or all credentials of an
+ * installation, a merchant, an OAuth client or a staff account.
  */
 export type InvalidatedCredentials =
   | { readonly credentialId: string }
@@ -20,14 +20,14 @@ export type InvalidatedCredentials =
   | { readonly staffId: string };
 
 /**
- * Functions that invalidate the credential caches of this process. They are called directly, because no
- * notices arrive on PGlite.
+ * Functions that remove rows from the credential caches of this process. They are called directly, because
+ * PGlite has no notices.
  */
 const caches = new Set<(ownerId: string) => void>();
 
 /**
- * Calls the listener with the owner's id whenever credentials change in this process. Returns a function that
- * removes the listener.
+ * Registers a function that is called with the owner's id whenever credentials change in this process.
+ * Returns the function that removes the registration.
  */
 export function onCredentialsInvalidated(invalidate: (ownerId: string) => void): () => void {
   caches.add(invalidate);
@@ -54,12 +54,18 @@ function toNoticeParts(selection: InvalidatedCredentials): [kind: string, ownerI
 
 const form = /^(?:credential|installation|merchant|client|staff):(.+)$/;
 
-/** Returns the owner's id from a notice about changed credentials; undefined for other notices. */
+/**
+ * Returns the owner's id from a notice about changed credentials; undefined for other notices. The owner is a
+ * credential, an installation, a merchant, an OAuth client or a staff account.
+ */
 export function parseInvalidationNotice(payload: string): string | undefined {
   return form.exec(payload)?.[1];
 }
 
-/** An event of an installation or of one of its API keys. Commands return it; their caller publishes it. */
+/**
+ * An event of an installation or of one of its API keys. Commands return their events, and the callers of the
+ * commands publish them.
+ */
 export interface AccessEvent {
   readonly type:
     | "installation.scopes_changed"
@@ -73,7 +79,7 @@ export interface AccessEvent {
   /** Id of the installation or of the API key. */
   readonly id: string;
   readonly merchantId: string;
-  /** The event goes to this installation only. */
+  /** Id of the only installation that receives the event. */
   readonly installationId: string;
   /** Values of the changed fields before the change; null if the installation or key is new. */
   readonly previous: Readonly<Record<string, unknown>> | null;
@@ -87,8 +93,8 @@ export interface RevokedGrant {
 }
 
 /**
- * Selects the grants to revoke: either one grant, whose audit entry the caller writes, or all grants of an
- * owner, with the reason for the audit entries that `revokeGrants` writes.
+ * Selects the grants to revoke: either a single grant, for which the caller writes the audit entry, or all
+ * grants of an owner. In the second case, `revokeGrants` writes the audit entries, with the given reason.
  */
 type GrantSelection =
   | { readonly column: "id"; readonly value: string }
@@ -99,9 +105,9 @@ type GrantSelection =
     };
 
 /**
- * Revokes one grant, or all grants of an installation, a staff account or a client. From the commit on, their
- * access tokens are refused and their refresh tokens are gone. Returns the grants that were not revoked
- * before. Publishes no events: there are event types for installations and API keys only.
+ * Revokes a single grant, or all grants of an installation, a staff account or a client. From the commit on,
+ * access tokens of these grants are refused, and their refresh tokens are deleted. Returns the grants that
+ * were not revoked before. Publishes no events, because only installations and API keys have event types.
  */
 export async function revokeGrants(
   transaction: Transaction,
@@ -109,7 +115,7 @@ export async function revokeGrants(
   selection: GrantSelection,
 ): Promise<readonly RevokedGrant[]> {
   const { column, value } = selection;
-  // Rows are locked in the order of their ids, so two transactions that revoke the same grants cannot
+  // Locks the rows in the order of their ids, so that two transactions that revoke the same grants cannot
   // deadlock.
   const found = await transaction
     .selectFrom("oauthGrant")
@@ -127,7 +133,7 @@ export async function revokeGrants(
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .returning(["id", "merchantId", "installationId", "clientId"])
     .execute();
-  // One notice for all grants.
+  // Sends a single notice for all grants.
   await invalidateCredentials(transaction, toInvalidatedCredentials(column, value));
   // Deletes the authorization codes and refresh tokens of the grants.
   await sql`delete from oauth_item where grant_id = any(${ids}::text[])`.execute(transaction);
@@ -140,8 +146,8 @@ export async function revokeGrants(
 }
 
 /**
- * Builds the audit entry of a grant that is revoked because of another change. The entry's actor is `system`;
- * the audit entry of the other change names the caller.
+ * Builds the audit entry of a grant that is revoked because of another change. The actor of this entry is
+ * `system`. The audit entry of the other change names the actor that caused both changes.
  */
 function toAuditEntry(
   { id, merchantId, clientId, installationId }: RevokedGrant,

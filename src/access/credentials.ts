@@ -1,8 +1,8 @@
 /**
- * Verifies the credentials of requests. Database rows of credentials are cached for up to 30 seconds, so most
- * credentials are verified without an SQL statement. Expiry is checked on every request. The cache is used
- * only while notices of PostgreSQL (NOTIFY) arrive, because a notice removes a changed credential from the
- * cache.
+ * Verifies the credentials of requests. The database rows of credentials are cached for up to 30 seconds, so
+ * that most requests need no SQL statement for their credential. The expiry of a credential is checked on
+ * every request. The cache is used only while notices (NOTIFY) arrive, because a notice removes a changed
+ * credential from the cache.
  */
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
@@ -26,7 +26,7 @@ export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
   /** Verifies an internal token or the token of a buyer session. */
   internalToken(value: string): Promise<TokenViewer>;
-  /** Returns whether pages of the origin may send a publishable token that works now. */
+  /** Returns whether pages of the origin may send a publishable token that is valid now. */
   isBrowserOrigin(origin: string): Promise<boolean>;
   readonly accessToken: VerifyAccessToken;
 }
@@ -41,10 +41,10 @@ export interface CredentialVerifierOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring;
-  /** Returns whether the process has received all recent notices. */
+  /** Returns whether this process has received all recent notices. */
   readonly isCurrent: () => boolean;
   readonly events: ServiceEvents;
-  /** Creates the verifier of access tokens; it reads grants through the given function. */
+  /** Creates the verifier of access tokens. The verifier reads grants with the given function. */
   readonly createVerifier: (findGrant: FindGrantState) => VerifyAccessToken;
 }
 
@@ -118,34 +118,37 @@ export function createCredentialVerifier({
 interface CacheParts<Row> {
   readonly clock: Clock;
   /**
-   * Returns whether the process has received all recent notices. If not, the cache is neither read nor
+   * Returns whether this process has received all recent notices. If not, the cache is neither read nor
    * written.
    */
   readonly isCurrent: () => boolean;
   /**
-   * Ids of the records whose change invalidates the row: the credential, its installation and its merchant,
-   * for example.
+   * Returns the ids of the records whose change invalidates the row, for example the credential, its
+   * installation and its merchant.
    */
   readonly ownersOf: (row: Row) => readonly (string | null)[];
-  /** Limits the total size of the cached rows, if their sizes differ much. */
+  /** Limits the total size of the cached rows. Needed only if the sizes of the rows differ much. */
   readonly sizes?: { readonly max: number; readonly sizeOf: (row: Row) => number };
 }
 
 export interface CredentialCache<Row> {
-  /** Returns the row that is cached under this name; if there is none, calls `lookUp` and caches its result. */
+  /** Returns the cached row with this name. If there is none, calls `lookUp` and caches its result. */
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
-  /** Removes the rows whose `ownersOf` includes this id. */
+  /** Removes the rows that a change of this record invalidates (see `ownersOf`). */
   readonly invalidate: (ownerId: string) => void;
-  /** Empties the cache of credentials, because PostgreSQL notifications may have been missed. */
+  /** Removes all rows. Called when notices may have been missed. */
   readonly clear: () => void;
 }
 
+/** Maximum number of cached rows, and also of cached unknown names. */
 const rowsMax = 10_000;
+/** Milliseconds for which a row is cached. */
 const rowMsMax = 30_000;
+/** Milliseconds for which the cache remembers that a name has no row. */
 const missingMsMax = 5_000;
 /**
- * Requests share a running look-up only if it is younger than this, in ms; an older one may have read a row
- * that has changed since.
+ * Maximum age in milliseconds of a running look-up whose result further requests may use. An older look-up
+ * may have read a row that has changed since.
  */
 const sharedMsMax = 250;
 
@@ -170,7 +173,10 @@ export function createCredentialCache<Row extends object>({
   // Unknown names have a separate cache, so requests with invented keys never evict rows of real keys.
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
   const running = new Map<string, LookUp<Row>>();
-  /** Increases with every notice. The result of a look-up that began before a notice is not cached after it. */
+  /**
+   * A number that increases with every notice. The result of a look-up is cached only if no notice has
+   * arrived since the look-up began.
+   */
   let generation = 0;
 
   const store = (name: string, row: Row | undefined): void => {

@@ -1,4 +1,4 @@
-/** Apps and installations: an installation is an app that a merchant has given some scopes. */
+/** Apps and their installations. An installation is an app to which a merchant has granted scopes. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { fail, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -34,7 +34,10 @@ export interface InstallationInput {
   readonly scopes: readonly Scope[];
 }
 
-/** Installs an app with a merchant. A merchant can have one installation of an app that is not uninstalled. */
+/**
+ * Installs an app with a merchant. A merchant can have only one installation of the same app, not counting
+ * uninstalled ones.
+ */
 export async function createInstallation(
   transaction: Transaction,
   access: AccessCommandContext,
@@ -162,11 +165,14 @@ export const findInstallations = (
 ): Promise<InstallationRow[]> =>
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
-/** Selects all apps; the caller orders, pages or counts the query. */
+/** Selects all apps. The caller orders, pages or counts the query. */
 export const selectApps = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
-/** Selects the installations of one merchant, or all if `owner` is null; the caller pages or counts the query. */
+/**
+ * Selects the installations of a merchant, or of all merchants if `owner` is null. The caller orders, pages
+ * or counts the query.
+ */
 export const selectInstallations = (
   reader: DatabaseReader,
   owner: string | null,

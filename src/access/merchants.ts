@@ -1,4 +1,4 @@
-/** Merchants: creating, changing, suspending and reading them. */
+/** Creates, changes, suspends and reads merchants. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { fail, failWithDetail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -88,8 +88,8 @@ export async function updateMerchant(
 }
 
 /**
- * Returns the new `suspendedAt` of a merchant or an installation; an empty object if the status does not
- * change.
+ * Returns the new value of `suspendedAt` of a merchant or an installation; an empty object if the change
+ * leaves the status as it is.
  */
 export function buildSuspensionUpdate(
   current: { readonly status: string },
@@ -135,7 +135,10 @@ const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`
 export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): Promise<MerchantRow[]> =>
   reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
 
-/** Selects one merchant, or all merchants if `owner` is null; the caller orders, pages or counts the query. */
+/**
+ * Selects a single merchant, or all merchants if `owner` is null. The caller orders, pages or counts the
+ * query, for example with `applyKeysetPage`.
+ */
 export const selectMerchants = (
   reader: DatabaseReader,
   owner: string | null,

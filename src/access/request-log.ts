@@ -1,7 +1,8 @@
 /**
- * Log of the REST requests that apps send, for finding out why they failed. Requests are collected in memory,
- * written in batches every two seconds, and listed in the console. The log is a sample, bounded per
- * installation. No request waits for the log or fails because of it.
+ * A log of the REST requests of apps, with which merchants find out why requests failed. The console lists
+ * the log. Requests are collected in memory and written in batches every two seconds. The log is a sample:
+ * the number of logged requests per installation is limited. No request waits for the log, and no request
+ * fails because of it.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -25,17 +26,18 @@ export interface RequestLog {
   readonly add: (request: LoggedRequest) => void;
   /** Starts writing the collected requests every two seconds. */
   readonly start: () => void;
-  /** Writes the collected API requests to the database now; never throws. */
+  /** Writes the collected requests to the database now. Never throws an error. */
   readonly flush: () => Promise<void>;
-  /** Stops writing every two seconds, and writes the API requests that were collected since. */
+  /** Stops writing every two seconds, and writes the requests that were collected since the last write. */
   readonly stop: () => Promise<void>;
 }
 
-/** Maximum number of failed requests of one installation that are collected between two writes. */
+/** Maximum number of failed requests of an installation that are collected between two writes. */
 export const loggedFailuresMax = 50;
+/** Maximum number of successful requests of an installation that are collected between two writes. */
 export const loggedSuccessesMax = 20;
 /**
- * Maximum number of requests of all installations that are collected in memory between two writes; further
+ * Maximum number of requests of all installations together that are collected between two writes. Further
  * requests are not logged.
  */
 export const bufferedRequestsMax = 1_000;
@@ -72,7 +74,7 @@ export function createRequestLog({ db, clock, log }: RequestLogOptions): Request
     }
   };
   const flush = async (): Promise<void> => {
-    // Only one write runs at a time, so a slow database cannot pile up unwritten requests.
+    // Only one write runs at a time, so that waiting writes do not fill the memory if the database is slow.
     if (writing !== undefined) {
       await writing;
       return flush();
@@ -109,7 +111,10 @@ export function createRequestLog({ db, clock, log }: RequestLogOptions): Request
   };
 }
 
-/** Inserts all rows in one statement with one JSON parameter, so its SQL text is always the same. */
+/**
+ * Inserts all rows in one statement. The rows are a single JSON parameter, so the SQL text is the same for
+ * every number of rows.
+ */
 function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
   const rows = collected.map(
     ({
@@ -163,7 +168,7 @@ interface ApiRequestFilter {
   readonly installationId?: string | null | undefined;
   readonly credentialId?: string | null | undefined;
   readonly operation?: string | null | undefined;
-  /** Lowest HTTP status of listed requests; with `statusTo`, a range that includes both ends. */
+  /** Lowest and highest HTTP status of the listed requests. Both limits belong to the range. */
   readonly statusFrom?: number | null | undefined;
   readonly statusTo?: number | null | undefined;
 }
@@ -179,8 +184,8 @@ export function selectApiRequests(
     if (value !== null) list = list.where(`apiRequest.${column}`, "=", value);
   }
   const [from, to] = [filter.statusFrom ?? null, filter.statusTo ?? null];
-  // The condition is written exactly as in the partial indexes; with a parameter, PostgreSQL would not use
-  // those indexes.
+  // The condition has the same text as in the partial indexes. PostgreSQL would not use these indexes for a
+  // condition with a parameter.
   if (from !== null && from >= 400) list = list.where(sql<boolean>`api_request.status >= 400`);
   if (from !== null && from !== 400) list = list.where("apiRequest.status", ">=", from);
   return to === null ? list : list.where("apiRequest.status", "<=", to);

@@ -1,6 +1,6 @@
 /**
- * Trusted documents: GraphQL documents that a merchant's frontends have registered. A request names such a
- * document by the SHA-256 hash of its text instead of sending the text.
+ * Trusted documents: GraphQL documents that the frontends of a merchant have registered. A request contains
+ * the SHA-256 hash of a trusted document instead of its text.
  */
 import { createHash } from "node:crypto";
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
@@ -15,11 +15,11 @@ import { createId } from "#foundation/ids.ts";
 import { createCredentialCache } from "./credentials.ts";
 
 export const trustedDocumentLimits = {
-  /** Characters of one document. Parsed documents up to this length are cached. */
+  /** Maximum number of characters of a document. Parsed documents up to this length are cached. */
   lengthMax: 16_384,
-  /** Documents that one call may register. */
+  /** Maximum number of documents that one call may register. */
   perCallMax: 200,
-  /** Documents of one merchant. */
+  /** Maximum number of documents of a merchant. */
   perMerchantMax: 2_000,
 } as const;
 
@@ -28,20 +28,26 @@ export const hashDocument = (text: string): string => createHash("sha256").updat
 
 export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
 
-/** A document that fits the schema and the limits, and has exactly one operation. */
+/** A document with exactly one operation that is valid for the schema and does not exceed the limits. */
 export interface CheckedDocument {
   readonly name: string;
   readonly operation: TrustedDocumentRow["operation"];
 }
 
-/** A fault of a document, and where it is; `line` and `column` begin at 1 and are null for the whole document. */
+/**
+ * A fault of a document and its position. `line` and `column` begin at 1; both are null if the fault concerns
+ * the whole document.
+ */
 export interface DocumentFault {
   readonly message: string;
   readonly line: number | null;
   readonly column: number | null;
 }
 
-/** Checks a document against the schema and the limits of documents. Returns its faults if it has any. */
+/**
+ * Checks a document against the schema and the limits of documents. Returns the list of faults if the
+ * document has any.
+ */
 export type CheckDocument = (text: string) => CheckedDocument | readonly DocumentFault[];
 
 export interface NewTrustedDocument extends CheckedDocument {
@@ -63,7 +69,8 @@ export async function registerTrustedDocuments(
   { merchantId, now }: MerchantContext,
   documents: readonly NewTrustedDocument[],
 ): Promise<{ documents: TrustedDocumentRow[]; added: number }> {
-  // Registrations of one merchant run one after another, so that together they cannot exceed the limit.
+  // Locks the merchant, so that registrations of the same merchant run one after another and cannot exceed
+  // the limit together.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -88,7 +95,7 @@ export async function registerTrustedDocuments(
     .returning("id")
     .execute();
   if (added.length > 0) {
-    await requireRoom(transaction, merchantId);
+    await requireDocumentLimit(transaction, merchantId);
     await notifyDocumentsChanged(transaction);
   }
   const rows = await selectTrustedDocuments(transaction, merchantId)
@@ -98,7 +105,7 @@ export async function registerTrustedDocuments(
   return { documents: documents.flatMap(({ sha256 }) => byHash.get(sha256) ?? []), added: added.length };
 }
 
-async function requireRoom(transaction: Transaction, merchantId: string): Promise<void> {
+async function requireDocumentLimit(transaction: Transaction, merchantId: string): Promise<void> {
   const { count } = await transaction
     .selectFrom("trustedDocument")
     .select((eb) => eb.fn.countAll<string>().as("count"))
@@ -134,7 +141,7 @@ export async function removeTrustedDocument(
   return removed;
 }
 
-/** Selects the trusted documents of one merchant; the caller pages or counts the query. */
+/** Selects the trusted documents of a merchant. The caller orders, pages or counts the query. */
 export const selectTrustedDocuments = (
   reader: DatabaseReader,
   merchantId: string,
@@ -143,10 +150,13 @@ export const selectTrustedDocuments = (
 
 const changeNotice = "trusted_documents";
 
-/** Functions that empty the caches of this process. They are called directly, because PGlite has no notices. */
+/**
+ * Functions that empty the caches of this process. They are called directly, because on PGlite no notices are
+ * sent.
+ */
 const caches = new Set<() => void>();
 
-/** Empties the caches of trusted documents of all processes after the commit. */
+/** Makes all processes empty their caches of trusted documents after the commit. */
 async function notifyDocumentsChanged(transaction: Transaction): Promise<void> {
   await sql`select pg_notify(${noticeChannel}, ${changeNotice})`.execute(transaction);
   afterCommit(transaction, () => {
@@ -167,15 +177,16 @@ interface TrustedDocumentsOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: ServiceEvents;
-  /** Returns whether the process has received all recent notices. */
+  /** Returns whether this process has received all recent notices. */
   readonly isCurrent: () => boolean;
 }
 
 const cachedCharactersMax = 8 * 1024 * 1024;
 
 /**
- * Creates the lookup of trusted documents. Rows are cached for up to 30 seconds, as rows of credentials are,
- * and only while notices arrive. Every registration and removal empties the cache of every process.
+ * Creates the look-up of trusted documents. Like the rows of credentials, rows are cached for up to 30
+ * seconds, and only while notices arrive. Every registration or removal of a document empties the caches of
+ * all processes.
  */
 export function createTrustedDocuments({
   db,
@@ -206,10 +217,13 @@ export function createTrustedDocuments({
 }
 
 const dayMs = 86_400_000;
-/** The times of uses that this process has recorded or found recorded, by cached row. */
+/** For each cached row, the time of the last use that this process has written to the database. */
 const recordedUses = new WeakMap<TrustedDocumentRow, number>();
 
-/** Records the last use of a document, at most once a day. The request does not wait for the write. */
+/**
+ * Records the last use of a document, with at most one write per document and day. The request does not wait
+ * for the write.
+ */
 function recordUse(db: Database, row: TrustedDocumentRow, now: Date): void {
   const last = recordedUses.get(row) ?? row.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
   if (now.getTime() - last < dayMs) return;

@@ -1,6 +1,6 @@
 /**
- * The viewer of a request: who calls, what the caller may do (scopes, roles) and how often (rate limits). A
- * viewer is created once per request by verifying a credential, and depends on nothing else in the request.
+ * The viewer of a request: the caller's identity, permissions (scopes, roles) and rate limits. The viewer is
+ * created once per request from the verified credential, and depends on nothing else in the request.
  */
 
 export interface AnonymousViewer {
@@ -8,8 +8,8 @@ export interface AnonymousViewer {
 }
 
 /**
- * Fields of every kind of app credential. A credential belongs to one installation, so to one app and one
- * merchant.
+ * The fields that all credentials of apps have. A credential belongs to an installation, and so to an app and
+ * a merchant.
  */
 interface InstallationCredential {
   readonly installationId: string;
@@ -17,8 +17,8 @@ interface InstallationCredential {
   readonly merchantId: string;
   readonly scopes: ReadonlySet<Scope>;
   /**
-   * Why the credential is suspended; null if it is not. Two operations (viewer and readiness) can still be
-   * read with a suspended credential.
+   * The reason for which the credential is suspended; null if it is not suspended. With a suspended
+   * credential, an app can still call two operations: the viewer and the readiness.
    */
   readonly suspended: "installation_suspended" | "merchant_suspended" | null;
 }
@@ -26,13 +26,13 @@ interface InstallationCredential {
 export interface ApiKeyViewer extends InstallationCredential {
   readonly kind: "api_key";
   readonly apiKeyId: string;
-  /** Public part of the API key, for logs: `cpk_{mode}_{id}`. */
+  /** The public part of the API key, which may be logged: `cpk_{mode}_{id}`. */
   readonly keyPrefix: string;
 }
 
 /**
- * An app with an OAuth access token. The token is bound to a key of the client (RFC 9449) and belongs to a
- * grant that a staff member of the merchant gave.
+ * An app with an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449) and belongs
+ * to a grant, which a staff member of the merchant has given.
  */
 export interface OAuthViewer extends InstallationCredential {
   readonly kind: "oauth";
@@ -49,8 +49,8 @@ export interface TokenViewer {
   readonly role: InternalRole;
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
-  /** Which documents the token may run; left out for all documents. */
-  readonly documents?: TokenDocuments;
+  /** The GraphQL documents that the token may run; left out if it may run all documents. */
+  readonly documents?: DocumentPermission;
   /** The buyer session of the caller; left out if the request was sent with the internal token itself. */
   readonly buyerSession?: BuyerSession;
   /**
@@ -61,19 +61,22 @@ export interface TokenViewer {
 }
 
 /**
- * A buyer session: the right of one buyer's browser to call `/graphql` as a storefront, for this buyer only.
- * An internal token created the session, and the session ends with this token.
+ * A buyer session: the permission of a buyer's browser to call `/graphql` as a storefront, for this buyer
+ * only. An internal token creates the session. The session ends when this token ends.
  */
 export interface BuyerSession {
   /** Id of the buyer session, `bse_…`. Carts and orders of guests store this id. */
   readonly id: string;
-  /** The frontend's reference of the buyer; null if the buyer is a guest. */
+  /** The buyer reference that the frontend gave to the buyer; null if the buyer is a guest. */
   readonly buyerReference: string | null;
 }
 
-/** Which GraphQL documents an internal token may run: all, or only the trusted documents of its merchant. */
-export const tokenDocuments = ["any", "trusted_only"] as const;
-export type TokenDocuments = (typeof tokenDocuments)[number];
+/**
+ * The GraphQL documents that an internal token may run: all documents, or only the trusted documents of its
+ * merchant.
+ */
+export const documentPermissions = ["any", "trusted_only"] as const;
+export type DocumentPermission = (typeof documentPermissions)[number];
 
 /** A staff member who is signed in to the console. */
 export interface StaffViewer {
@@ -86,8 +89,8 @@ export interface StaffViewer {
 export type InternalViewer = TokenViewer | StaffViewer;
 
 /**
- * The service itself, acting for one merchant: in background work and when it runs the GraphQL documents that
- * render the payloads of events.
+ * The service itself, which acts for a merchant in background work, and when it runs the GraphQL documents
+ * that render the payloads of events.
  */
 export interface SystemViewer {
   readonly kind: "system";
@@ -111,7 +114,10 @@ export function isIntegrator(viewer: Viewer): viewer is IntegratorViewer {
   return viewer.kind === "api_key" || viewer.kind === "oauth";
 }
 
-/** The owner of a credential; known for expired and revoked API keys too. */
+/**
+ * The id of a credential, and the merchant and the installation to which the credential belongs. Expired and
+ * revoked API keys have an owner too.
+ */
 export interface CredentialOwner {
   readonly merchantId: string;
   readonly installationId: string;
@@ -160,7 +166,7 @@ export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   "webhooks:write": "Create webhook endpoints and replay deliveries.",
 };
 
-/** What a scope allows, in the words of a merchant's staff. */
+/** Titles of the scopes. A title explains to the staff of merchants what the scope allows. */
 export const scopeTitles: Readonly<Record<Scope, string>> = {
   "catalog:read": "Read carts and orders, and end checkouts",
   "checkout:quote": "Change carts before checkout",
@@ -187,37 +193,41 @@ export function isScope(text: string): text is Scope {
 }
 
 /**
- * A rate limit: `quota` requests per window. A window has a fixed length and starts with the caller's first
- * request.
+ * A rate limit: at most `quota` requests per window. A window begins with the first request of the caller and
+ * has a fixed length.
  */
 interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;
-  /** Name of the limit in responses, if it differs from the key in `rateLimitQuotas`. */
+  /** Name of the limit in answers; left out if the name is the key in `rateLimitQuotas`. */
   readonly publicName?: string;
 }
 
 export const rateLimitQuotas = {
   default: { quota: 600, windowSeconds: 60 },
   write: { quota: 120, windowSeconds: 60 },
-  // Replays of webhook deliveries are counted per installation: all of its credentials share this limit.
+  // Replays of webhook deliveries. They are counted per installation, so all credentials of the installation
+  // share this limit.
   replay: { quota: 60, windowSeconds: 60 },
   "anon-search": { quota: 60, windowSeconds: 60 },
   "anon-read": { quota: 300, windowSeconds: 60 },
-  // Requests to /graphql with publishable tokens and buyer sessions, per network address.
+  // Requests to /graphql with publishable tokens and buyer sessions. They are counted per IP address.
   browser: { quota: 600, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
-  // Unknown promotion codes: counted per cart, and per credential.
+  // Requests with unknown promotion codes. The first limit counts them per cart, the second per credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
   "promo-fail-credential": { quota: 60, windowSeconds: 600, publicName: "promo-fail" },
-  // Wrong passwords on sign-in pages: counted per account, and per IP address.
+  // Wrong passwords on sign-in pages. The first limit counts them per account, the second per IP address.
   "login-fail": { quota: 10, windowSeconds: 600 },
   "login-fail-address": { quota: 30, windowSeconds: 600, publicName: "login-fail" },
 } as const satisfies Record<string, Quota>;
 
 export type RateLimitBucket = keyof typeof rateLimitQuotas;
 
-/** The buckets that are counted per credential. Apps read them to pace their calls. */
+/**
+ * The rate limits that are counted per credential. The API reports them to apps, so that apps can adapt their
+ * pace.
+ */
 export const credentialRateLimitBuckets: readonly RateLimitBucket[] = ["default", "write"];
 
 export function isRateLimitBucket(name: string): name is RateLimitBucket {
@@ -230,8 +240,8 @@ export function getPublicRateLimitBucketName(bucket: RateLimitBucket): string {
 }
 
 /**
- * Returns the requests per window, scaled by RATE_LIMIT_SCALE; undefined if limits are switched off (scale
- * 0).
+ * Returns the number of requests per window, multiplied by the setting RATE_LIMIT_SCALE; undefined if the
+ * setting is 0, which switches rate limits off.
  */
 export function getScaledRateLimitQuota(bucket: RateLimitBucket, scale: number): number | undefined {
   return scale === 0 ? undefined : Math.max(1, Math.round(rateLimitQuotas[bucket].quota * scale));

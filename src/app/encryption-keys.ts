@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FolderUnusable, toFolderError } from "#database/folder-lock.ts";
+import { DataFolderUnusable, toDataFolderError } from "#database/folder-lock.ts";
 import { createKeyring, type EncryptionKey, type Keyring } from "#foundation/encryption.ts";
 
 export const encryptionKeysRule = "a comma-separated list of id:base64, each key 32 bytes";
@@ -43,9 +43,9 @@ export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
     const keys = parseEncryptionKeys(text);
     if (typeof keys !== "string") return keys;
   } catch (error) {
-    throw toFolderError(dataDir, error);
+    throw toDataFolderError(dataDir, error);
   }
-  throw new FolderUnusable(
+  throw new DataFolderUnusable(
     `${path} is damaged: it must be ${encryptionKeysRule}. Restore it from a backup: without ` +
       "it, the data that it encrypted cannot be read.",
   );

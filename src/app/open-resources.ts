@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { requestLimits } from "#database/statement-pool.ts";
+import { requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
@@ -37,7 +37,7 @@ export async function openConfiguredDatabase({
     directUrl: settings.databaseDirectUrl,
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
-    limits: requestLimits,
+    limits: requestStatementLimits,
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,
   });

@@ -5,11 +5,11 @@
 import type { LogEvent } from "kysely";
 import { createSearchCounts } from "#commerce/search/search-counts.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { createReportReadRunner, reportMsMax } from "#database/read-only.ts";
+import { createReportReadRunner, reportTimeoutMs } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices, ReplicaSources } from "#graph/context.ts";
-import { requestLimits, type StatementLimits } from "#database/statement-pool.ts";
+import { requestStatementLimits, type StatementLimits } from "#database/statement-pool.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import type { Settings } from "./settings.ts";
 
@@ -69,7 +69,7 @@ interface ReplicaOptions {
 /** Connections for analysts on the replica: four for reports (`runningMax`), four for other queries. */
 const analystConnections = 8;
 /** Time limit of an analyst's transaction in ms: one second more than the database's time limit of a report. */
-const analystMs = reportMsMax + 1_000;
+const analystMs = reportTimeoutMs + 1_000;
 
 /** Opens the replica; undefined if DATABASE_READ_URL is not set. Connections are made at the first query. */
 export async function openReplica({
@@ -81,8 +81,11 @@ export async function openReplica({
   if (url === undefined) return undefined;
   const open = (poolSize: number, limits: StatementLimits): ReturnType<typeof openDatabase> =>
     openDatabase({ url, poolSize, prepared, limits, onStatement });
-  const analystReads = await open(analystConnections, { aloneMs: reportMsMax, inTransactionMs: analystMs });
-  const publicReads = await open(databasePool, requestLimits);
+  const analystReads = await open(analystConnections, {
+    outsideTransactionMs: reportTimeoutMs,
+    inTransactionMs: analystMs,
+  });
+  const publicReads = await open(databasePool, requestStatementLimits);
   return {
     forAnalysts: { db: analystReads.db, reads: createSharedAggregateReads(analystReads.db, clock) },
     forPublicReads: { db: publicReads.db, reads: createSharedAggregateReads(publicReads.db, clock) },

@@ -6,7 +6,7 @@
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
 import { InvalidSetting, Failure } from "#foundation/failure.ts";
-import { FolderUnusable } from "#database/folder-lock.ts";
+import { DataFolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, readSettings, type Settings } from "#app/settings.ts";
@@ -36,7 +36,7 @@ function explain(error: unknown): string {
 }
 
 const hasOperatorMessage = (error: Error): boolean =>
-  error instanceof FolderUnusable || error.message.startsWith("Migration ");
+  error instanceof DataFolderUnusable || error.message.startsWith("Migration ");
 
 /**
  * Explains why HOST and PORT cannot be used. Checks the failed system call, because looking up the database's

@@ -1,15 +1,15 @@
 /**
- * Opens the database: PostgreSQL if a URL is given, otherwise the embedded PGlite. Higher layers use one
- * Kysely interface for both.
+ * Opens the database: PostgreSQL if a URL is given, otherwise the embedded PGlite. All other code uses both
+ * through the same Kysely interface.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
-import { guardDialect, pipelinedDialect } from "./transaction-dialect.ts";
-import { lockFolder, toFolderError } from "./folder-lock.ts";
+import { transactionGuardDialect, pipelinedDialect } from "./transaction-dialect.ts";
+import { lockDataFolder, toDataFolderError } from "./folder-lock.ts";
 import {
-  listenerWithoutOthers,
+  singleProcessNoticeListener,
   type NoticeHandlers,
   listenForNotices,
   type NoticeListener,
@@ -23,31 +23,41 @@ export type Database = Kysely<Tables>;
 export interface DatabaseOptions {
   /** The URL of PostgreSQL; undefined for the embedded database. */
   readonly url?: string | undefined;
-  /** The URL for migrations and LISTEN, which do not work through a transaction pooler. */
+  /**
+   * The URL of PostgreSQL itself, for migrations and LISTEN, which do not work through a transaction pooler.
+   * Defaults to `url`.
+   */
   readonly directUrl?: string | undefined;
   readonly poolSize?: number;
+  /** False if statements must not be prepared; true if left out. */
   readonly prepared?: boolean;
   /** Time limits of statements; undefined for no limits. */
   readonly limits?: StatementLimits | undefined;
   /** The folder of the embedded database; undefined to keep it in memory. */
   readonly folder?: string | undefined;
-  /** A dump from which a new embedded database starts. */
+  /** A database dump. If given, a new embedded database starts with the content of the dump. */
   readonly image?: Blob | undefined;
-  /** Called for every statement, for tests that count statements. */
+  /** Called for every statement. Tests use this function to count statements. */
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
 
 export interface OpenedDatabase {
   readonly engine: "pglite" | "postgres";
   readonly db: Database;
-  /** Runs scripts of several statements on a separate connection; returns the rows of each statement. */
+  /**
+   * Runs scripts on a separate connection. A script has one or more statements; its result has the rows of
+   * each statement.
+   */
   script<Result>(work: (run: RunSqlScript) => Promise<Result>): Promise<Result>;
   /**
-   * Receives notices of other processes on the database. The embedded database has only one process, so it
-   * misses no notice.
+   * Listens for notices on a channel. The embedded database has only one process, so its listener never
+   * receives or misses a notice.
    */
   listen(channel: string, handlers: NoticeHandlers): NoticeListener;
-  /** The state of the connection pool; undefined for the embedded database, which has one connection. */
+  /**
+   * Returns the state of the connection pool; undefined for the embedded database, which has a single
+   * connection.
+   */
   pool(): PoolState | undefined;
   close(): Promise<void>;
 }
@@ -56,14 +66,17 @@ export interface PoolState {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
-  /** Statements that wait for a connection. */
+  /** Number of statements that wait for a connection. */
   readonly waiting: number;
 }
 
 export type RunSqlScript = (sql: string) => Promise<Record<string, unknown>[][]>;
 
 const connectTimeoutMs = 2500;
-/** Connect timeout of scripts. Scripts run at start, when the machine may be busy and no caller waits. */
+/**
+ * Timeout for connecting before a script. Scripts run when the process starts, while the machine may be busy
+ * and no caller waits, so this timeout is longer.
+ */
 const scriptConnectTimeoutMs = 15_000;
 
 export async function openDatabase(options: DatabaseOptions): Promise<OpenedDatabase> {
@@ -71,22 +84,22 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenedData
 }
 
 async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
-  const release = folder === undefined ? (): void => undefined : takeFolder(folder);
+  const release = folder === undefined ? (): void => undefined : createAndLockFolder(folder);
   try {
-    // PGlite is loaded only if no PostgreSQL is configured.
+    // The module is imported here, so that processes with PostgreSQL do not load PGlite.
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,
       dataDir: folder === undefined ? undefined : join(folder, "database"),
     });
     const db = new Kysely<Tables>({
-      dialect: guardDialect(
+      dialect: transactionGuardDialect(
         tracedDialect(pipelinedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false })),
       ),
       plugins: [camelCase()],
       ...logOption(onStatement),
     });
-    // Kysely closes the database only if it has used it.
+    // Kysely closes PGlite only if a statement has been run. Otherwise `close` must close PGlite itself.
     const close = async (): Promise<void> => {
       await db.destroy();
       if (!pglite.closed) await pglite.close();
@@ -97,7 +110,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       engine: "pglite",
       db,
       script: (work) => work(run),
-      listen: () => listenerWithoutOthers,
+      listen: () => singleProcessNoticeListener,
       pool: () => undefined,
       close,
     };
@@ -107,12 +120,12 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
   }
 }
 
-function takeFolder(folder: string): () => void {
+function createAndLockFolder(folder: string): () => void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return lockFolder(folder);
+    return lockDataFolder(folder);
   } catch (error) {
-    throw toFolderError(folder, error);
+    throw toDataFolderError(folder, error);
   }
 }
 
@@ -129,16 +142,17 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     pipeline: true,
     application_name: "commerce-gateway",
   });
-  // A connection that breaks while idle is replaced at its next use. Without this listener, the error would
+  // The pool replaces a connection that breaks while it is idle. Without this listener, the error event would
   // end the process.
   pool.on("error", () => undefined);
-  // A connection that breaks while it is in use makes its statement fail; the event itself can be ignored.
+  // A connection that breaks while it is in use makes its statement fail, so its error event needs no
+  // handling. Without this listener, the event would end the process.
   pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({
     pool: createStatementPool(pool, { prepared: options.prepared !== false, limits: options.limits }),
   });
   const db = new Kysely<Tables>({
-    dialect: guardDialect(tracedDialect(pipelinedDialect(dialect, { isPipelined: true }))),
+    dialect: transactionGuardDialect(tracedDialect(pipelinedDialect(dialect, { isPipelined: true }))),
     plugins: [camelCase()],
     ...logOption(options.onStatement),
   });
@@ -174,8 +188,8 @@ const logOption = (onStatement: DatabaseOptions["onStatement"]): { log?: (event:
   onStatement === undefined ? {} : { log: onStatement };
 
 /**
- * Parses bigint as a number. All values are safe integers, because amounts are checked and counters stay far
- * below the limit.
+ * Parses bigint values as numbers. All of them are safe integers, because amounts are checked when they are
+ * written and counters never become that large.
  */
 const typeParser: CustomTypesConfig["getTypeParser"] = (oid, format) =>
   oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);

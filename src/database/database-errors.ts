@@ -1,6 +1,7 @@
 /**
- * Classifies errors of the database by SQLSTATE: unreachable, unanswered, aborted because of concurrent
- * transactions, out of space, stale plan, broken constraint.
+ * Classifies database errors by SQLSTATE, error code and message: database unreachable, statement not
+ * answered in time, transaction aborted because of concurrent work, server out of resources, stale plan,
+ * broken constraint.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 
@@ -32,14 +33,15 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return error.cause !== undefined && isDatabaseUnreachable(error.cause);
 }
 
-/** True if pg stopped waiting for an answer; the statement may still run. */
+/** Returns whether pg stopped waiting for an answer. The database may still run the statement. */
 export function isQueryTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
 /**
- * Turns an internal error into 503 `service_unavailable` if its cause is an unreachable database, a full
- * disk, or repeated aborts because of concurrent transactions.
+ * Turns the failure `internal_error` into `service_unavailable` (503) if its cause is temporary: an
+ * unreachable database, a server out of resources, or repeated aborts because of concurrent transactions.
+ * Returns every other failure unchanged.
  */
 export function toUnavailableIfTemporary(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
@@ -49,12 +51,13 @@ export function toUnavailableIfTemporary(failure: Failure): Failure {
 const isTemporary = (cause: unknown): boolean =>
   isDatabaseUnreachable(cause) || isAbortedByConcurrency(cause) || isOutOfResources(cause);
 
-/** SQLSTATEs of serialization failure and deadlock. */
+/** The SQLSTATEs of serialization failures and deadlocks. */
 const abortedStates = new Set(["40001", "40P01"]);
 
 /**
- * True if PostgreSQL aborted a statement because of concurrent work (serialization failure, deadlock, a
- * changed table). Also checks causes, because the GraphQL layer wraps errors.
+ * Returns whether PostgreSQL aborted a statement because of concurrent work (serialization failure, deadlock,
+ * a migration that changed a table). The causes of the error are checked too, because the GraphQL layer wraps
+ * errors.
  */
 export function isAbortedByConcurrency(error: unknown): boolean {
   if (abortedStates.has(getSqlState(error) ?? "") || isPlanStale(error)) return true;
@@ -62,11 +65,12 @@ export function isAbortedByConcurrency(error: unknown): boolean {
 }
 
 /**
- * True if a prepared statement reads a table whose columns a migration has changed. The statement must be
- * prepared again under another name.
+ * Returns whether a prepared statement failed because a migration has changed the columns of a table that it
+ * reads. The statement must be prepared again under another name.
  */
 export function isPlanStale(error: unknown): boolean {
-  // The SQLSTATE covers many errors. The routine's name identifies this error in every language of the server.
+  // SQLSTATE 0A000 covers many errors, and the server translates its messages into its own language. Only the
+  // name of the server's routine identifies this error.
   return (
     getSqlState(error) === "0A000" &&
     error instanceof Error &&
@@ -77,7 +81,10 @@ export function isPlanStale(error: unknown): boolean {
 
 const outOfResources = new Set(["53100", "53200", "58030"]);
 
-/** True if PostgreSQL has no disk space or memory left, or its disk fails. An operator has to act. */
+/**
+ * Returns whether PostgreSQL has no disk space or no memory left, or cannot read or write its disk. An
+ * operator has to solve these problems.
+ */
 function isOutOfResources(error: unknown): boolean {
   if (outOfResources.has(getSqlState(error) ?? "")) return true;
   return error instanceof Error && error.cause !== undefined && isOutOfResources(error.cause);
@@ -95,7 +102,7 @@ export function getSqlState(error: unknown): string | undefined {
 
 export const uniqueViolation = "23505";
 
-/** Returns the name of the broken constraint or unique index; undefined for other errors. */
+/** Returns the name of the violated constraint or unique index; undefined for other errors. */
 export function getBrokenConstraint(error: unknown): string | undefined {
   return error instanceof Error && "constraint" in error && typeof error.constraint === "string"
     ? error.constraint

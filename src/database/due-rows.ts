@@ -1,10 +1,16 @@
-/** Finds and handles due rows. A row that fails is skipped until the next run, and reported at the end. */
+/**
+ * Finds and handles due rows in batches. A row whose handling fails is skipped until the next run, and its
+ * error is reported at the end of the run.
+ */
 export interface DueRowsTask<Row extends DueRow> {
-  /** Finds the next due rows after the given row. Handling a row must not change the order. */
+  /**
+   * Finds up to `rowsMax` due rows that follow the given row, or the first due rows if no row is given.
+   * Handling a row must not change the order of the rows.
+   */
   readonly find: (after: Row | undefined, rowsMax: number) => Promise<readonly Row[]>;
-  /** Handles a row in its own transactions. Returns false if the row needed no work any more. */
+  /** Handles a row in transactions of its own. Returns false if the row no longer needed work. */
   readonly handle: (row: Row) => Promise<boolean>;
-  /** Stops the work before the next row. */
+  /** When the signal is aborted, the work stops before the next row. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -13,10 +19,13 @@ export interface DueRow {
 }
 
 const batchRowsMax = 100;
-/** Maximum number of failures that are reported in full. Further failures are only counted. */
+/** Maximum number of errors that are reported in full. Further failed rows are only counted. */
 const reportedMax = 20;
 
-/** Returns the number of handled rows; throws an AggregateError at the end if rows failed. */
+/**
+ * Handles all due rows and returns the number of handled rows. Throws an AggregateError at the end if rows
+ * failed.
+ */
 export async function handleDueRows<Row extends DueRow>({
   find,
   handle,

@@ -1,23 +1,27 @@
 /**
- * Makes sure that one process at a time uses an embedded database. A lock file has the process's id and start
- * time, which show that a lock is stale: its process was killed, or another process now has the id. The
- * package proper-lockfile judges a lock by its age. With it, a killed process would block the next start
- * until the lock is old enough, and a paused process would lose a lock that it still needs.
+ * Makes sure that only one process at a time uses the folder of an embedded database. A process that uses the
+ * folder writes a lock file with its process id and its start time. A lock is stale if no running process has
+ * this id and start time, for example because the process was killed. The package proper-lockfile is not
+ * used, because it judges a lock by its age: after a kill, the next start would have to wait until the lock
+ * is old enough, and a paused process would lose the lock that it still needs.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export class FolderUnusable extends Error {}
-export class FolderInUse extends FolderUnusable {}
+export class DataFolderUnusable extends Error {}
+export class DataFolderInUse extends DataFolderUnusable {}
 
-/** Translates an error of the file system into an error that names DATA_DIR; returns other errors unchanged. */
-export function toFolderError(folder: string, error: unknown): unknown {
+/** Returns an error that names DATA_DIR for an error of the file system; returns other errors unchanged. */
+export function toDataFolderError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
-  return new FolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
+  return new DataFolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
 }
 
-/** Locks the folder, or throws FolderInUse. Returns a function that unlocks it. */
-export function lockFolder(folder: string): () => void {
+/**
+ * Locks a folder for this process and returns the function that unlocks it. Throws DataFolderInUse if another
+ * running process has locked the folder.
+ */
+export function lockDataFolder(folder: string): () => void {
   const path = join(folder, "lock");
   const ownLock = JSON.stringify({ pid: process.pid, startedAt: processStartTime(process.pid) });
   const draft = `${path}.${process.pid}`;
@@ -29,12 +33,12 @@ export function lockFolder(folder: string): () => void {
       if (found === undefined) continue;
       const owner = parseLock(found);
       if (owner !== undefined && isAlive(owner))
-        throw new FolderInUse(
+        throw new DataFolderInUse(
           `DATA_DIR ${folder} is in use by process ${owner.pid}: stop it, or choose another DATA_DIR.`,
         );
       moveStaleLock(path, found);
     }
-    throw new FolderInUse(`DATA_DIR ${folder} is being locked by another process. Try again.`);
+    throw new DataFolderInUse(`DATA_DIR ${folder} is being locked by another process. Try again.`);
   } finally {
     rmSync(draft, { force: true });
   }
@@ -56,8 +60,8 @@ function tryLink(from: string, to: string): boolean {
 }
 
 /**
- * Moves a stale lock away. If another process has replaced the lock in the meantime, the new lock is moved
- * back.
+ * Removes a stale lock by renaming it. If the renamed file is not the stale lock, another process has locked
+ * the folder in the meantime, so the file is moved back.
  */
 function moveStaleLock(path: string, stale: string): void {
   const aside = `${path}.stale.${process.pid}`;
@@ -97,8 +101,8 @@ function parseLock(text: string): LockOwner | undefined {
 }
 
 /**
- * True if the process of the lock still runs. A lock with this process's id and another start time is stale:
- * process ids repeat in containers.
+ * Returns whether the process that wrote the lock still runs. A lock with the id of this process but another
+ * start time is stale, because containers assign the same process ids again and again.
  */
 function isAlive({ pid, startedAt }: LockOwner): boolean {
   if (pid === process.pid && startedAt !== processStartTime(pid)) return false;
@@ -111,8 +115,9 @@ function isAlive({ pid, startedAt }: LockOwner): boolean {
 }
 
 /**
- * Returns the start time of a process in clock ticks since boot (field 22 of /proc/PID/stat); null without
- * such a file. The process name in field 2 may contain spaces.
+ * Returns the start time of a process in clock ticks since boot (field 22 of /proc/PID/stat); null if the
+ * file does not exist. The fields are counted from the last parenthesis, because the process name in field 2
+ * may contain spaces.
  */
 function processStartTime(pid: number): string | null {
   const stat = readIfExists(`/proc/${pid}/stat`);

@@ -1,6 +1,6 @@
 /**
- * Maintenance of idempotency records: deletes expired records, and removes the stored answers of an erased
- * buyer.
+ * Maintenance of idempotency records: deletes expired records, and removes the stored answers that contain
+ * data of an erased buyer.
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -25,7 +25,8 @@ export async function sweepIdempotencyRecords(
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from idempotency_record where (owner_id, idempotency_key) in (
-        select owner_id, idempotency_key from idempotency_record where created_at <= ${getRecordExpiryCutoff(now)}
+        select owner_id, idempotency_key from idempotency_record
+        where created_at <= ${getRecordExpiryCutoff(now)}
         order by created_at limit ${sweptPerBatch})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
@@ -41,8 +42,8 @@ export interface IdempotencyRecordKey {
 
 interface RecordSearch {
   readonly ownerIds: readonly string[];
-  /** Returns true if a record with this decrypted body is to be found. */
-  readonly holds: (body: string) => boolean;
+  /** Returns true for the decrypted bodies of the records to find. */
+  readonly matchesBody: (body: string) => boolean;
   /** If given, only records created at this time or later are searched. */
   readonly since?: Date;
 }
@@ -50,13 +51,13 @@ interface RecordSearch {
 const readPerBatch = 500;
 
 /**
- * Finds records by their stored bodies. A record that cannot be decrypted is included, because its body
- * cannot be checked.
+ * Finds records by their decrypted bodies. A record that cannot be decrypted is included in the result,
+ * because its body cannot be checked.
  */
 export async function findIdempotencyRecords(
   reader: DatabaseReader,
   keyring: Keyring,
-  { ownerIds, holds, since }: RecordSearch,
+  { ownerIds, matchesBody, since }: RecordSearch,
 ): Promise<IdempotencyRecordKey[]> {
   const found: IdempotencyRecordKey[] = [];
   for (let after: IdempotencyRecordKey | undefined; ;) {
@@ -77,7 +78,7 @@ export async function findIdempotencyRecords(
     for (const row of rows) {
       const { ownerId, idempotencyKey } = row;
       const body = decryptBody(keyring, row);
-      if (body === undefined || holds(body)) found.push({ ownerId, idempotencyKey });
+      if (body === undefined || matchesBody(body)) found.push({ ownerId, idempotencyKey });
     }
     if (rows.length < readPerBatch) return found;
     after = rows.at(-1);
@@ -97,8 +98,9 @@ const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): SealC
   idempotencyRecordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**
- * Removes the stored answers of records and keeps their keys in use. A retry gets `idempotency_key_reused`
- * and has no effect. Returns the number of emptied records.
+ * Replaces the stored answers of records with empty texts, and their fingerprints with random bytes. The keys
+ * stay in use: a client that sends its request again gets `idempotency_key_reused`, and the request has no
+ * effect. Returns the number of changed records.
  */
 export async function eraseAnswersOfIdempotencyRecords(
   transaction: Transaction,

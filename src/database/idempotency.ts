@@ -1,8 +1,8 @@
 /**
- * Idempotency (draft-ietf-httpapi-idempotency-key-header): a changing request that is sent several times with
- * the same key takes effect once. One transaction locks the key, runs the request, and stores the answer.
- * Only committed effects are stored, so that a refused request can be sent again. This file also checks keys
- * and computes the fingerprints of requests.
+ * Idempotency (draft-ietf-httpapi-idempotency-key-header): a changing request that a client sends several
+ * times with the same Idempotency-Key takes effect once. One transaction locks the key, runs the request, and
+ * stores the answer. Only answers of committed requests are stored, so that a client can send a refused
+ * request again with the same key. This file also parses keys and computes the fingerprints of requests.
  */
 import type { Clock } from "#foundation/clock.ts";
 import { createHash } from "node:crypto";
@@ -20,50 +20,56 @@ import {
 import { inTransaction, runWithCommit, type Transaction } from "./transaction.ts";
 
 export interface IdempotencyClaim {
-  /** The owner of the key: an installation or an internal token. */
+  /**
+   * Id of the owner of the key: an installation or an internal token. Keys of different owners are
+   * independent.
+   */
   readonly ownerId: string;
   /** The key as `parseIdempotencyKey` returns it. */
   readonly key: string;
-  /** SHA-256 of the request. */
+  /** SHA-256 of the request, to recognize that a key is used for another request. */
   readonly fingerprint: Uint8Array;
 }
 
-/** A stored answer. A replay sends the answer byte for byte. */
+/** The stored answer of a request. A replay sends this answer byte for byte. */
 export interface StoredAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
 
-/** A request whose effect must happen only once. */
+/** A request that must take effect only once. */
 export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyClaim;
-  /** Returns the answer to store for a result without errors. May throw a failure that the result contains. */
+  /**
+   * Returns the answer to store for a result of the request. May throw a failure that the result contains;
+   * nothing is then committed.
+   */
   readonly record: (result: Result) => StoredAnswer;
   /**
-   * True if the stored body is the result itself, as JSON. Every answer, also the first, is then parsed from
-   * this body.
+   * True if the stored body is the result of the request, as JSON. Every answer, including the first, is then
+   * built from this body.
    */
   readonly isAnsweredFromRecord?: boolean;
 }
 
 export interface IdempotentResult {
   readonly recorded: StoredAnswer;
-  /** True if an earlier request had the effect, and `recorded` is its stored answer. */
+  /** True if an earlier request took effect, and `recorded` is the stored answer of that request. */
   readonly isReplay: boolean;
 }
 
 /**
- * Runs the work, or returns the stored answer if the work was done before. An error of the work rolls
- * everything back and is thrown.
+ * Runs the work in a transaction and stores its answer; returns the stored answer instead if an earlier
+ * request with the same key has one. An error of the work rolls back the transaction and is thrown.
  */
 export type RunIdempotent = (
   claim: IdempotencyClaim,
   work: (transaction: Transaction) => Promise<StoredAnswer>,
 ) => Promise<IdempotentResult>;
 
-/** Milliseconds for which an answer is stored. After this time the key counts as new. */
-export const answerStoredMs = 7 * 86_400_000;
+/** Milliseconds for which an answer is stored. After this time, the key counts as unused. */
+export const answerRetentionMs = 7 * 86_400_000;
 
 interface IdempotencyServices {
   readonly db: Database;
@@ -72,8 +78,8 @@ interface IdempotencyServices {
 }
 
 export function createIdempotentRunner(services: IdempotencyServices): RunIdempotent {
-  // PGlite has a single connection. Without this check, a duplicate would wait for the first request, and
-  // would not be refused at once.
+  // PGlite has a single connection. Without this set, a duplicate would wait until the first request ends,
+  // instead of being refused at once.
   const running = new Set<string>();
   return async (claim, work) => {
     const digestedClaim: DigestedClaim = {
@@ -119,21 +125,21 @@ async function runOnce(
     return { recorded, isReplay: false };
   };
   try {
-    // One statement takes the lock and another reads the record. A statement that did both would read the rows
-    // as they were before the lock.
+    // The lock and the record need two statements. A single statement would read the record as it was before
+    // the lock was taken.
     return await inTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
-    // No record was found, but the database may still commit. The client is therefore asked to retry: a retry
+    // There is no record, but the database may still commit. The client is therefore asked to retry: a retry
     // with the same key gets the stored answer, or runs the request if nothing was committed.
     throw fail("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
 
-/** True if another process recorded the same key between reading and writing the record. */
+/** Returns whether another process stored a record with the same key after this process looked for one. */
 const isRecordedByOther = (error: unknown): boolean =>
   getSqlState(error) === uniqueViolation && getBrokenConstraint(error) === "idempotency_record_pkey";
 
@@ -142,8 +148,8 @@ interface LockRow {
 }
 
 /**
- * Builds the statement that tries to lock the key. The statement never waits, because waiting duplicates
- * would occupy all connections.
+ * Builds the statement that tries to lock the key. The statement never waits for the lock, because waiting
+ * duplicates could occupy all connections.
  */
 function buildLockStatement({ ownerId, digest }: DigestedClaim): CompiledQuery {
   const lock = createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE();
@@ -154,7 +160,7 @@ interface FoundRecord extends SealedValue {
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly contentType: string;
-  /** False if the record has expired. Its key then counts as new. */
+  /** False if the record has expired, so that its key counts as unused. */
   readonly isKept: boolean;
 }
 
@@ -200,7 +206,7 @@ async function writeRecord(
   const { ownerId, digest, now } = claim;
   const context = idempotencyRecordSealContext(claim);
   const { sealed, dataKey, keyId } = keyring.seal(body, context);
-  // The fingerprint is keyed, because a password in the request could be guessed from a plain digest.
+  // The fingerprint is keyed (HMAC), because a password in the request could be guessed from a plain digest.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   if (hasExpiredRecord)
     await runWithCommit(
@@ -229,8 +235,8 @@ const writeText = `insert into idempotency_record (owner_id, idempotency_key, fi
   content_type, sealed, data_key, key_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** Returns the creation time up to which records have expired. */
-export const getRecordExpiryCutoff = (now: Date): Date => new Date(now.getTime() - answerStoredMs);
+/** Returns the expiry limit: records that were created at this time or earlier have expired. */
+export const getRecordExpiryCutoff = (now: Date): Date => new Date(now.getTime() - answerRetentionMs);
 
 export const idempotencyRecordSealContext = ({
   ownerId,
@@ -241,16 +247,19 @@ export const idempotencyRecordSealContext = ({
   rowId: `${ownerId} ${digest.toString("base64")}`,
 });
 
-/** Printable ASCII without `"`, `\`, `,` and `;`, which have a meaning in structured headers. */
+/**
+ * The allowed characters of a key: printable ASCII without `"`, `\`, `,` and `;`, which have a meaning in
+ * structured headers (RFC 9651).
+ */
 const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
 const keyPattern = new RegExp(`^${characters}$`);
 
-/** The pattern of the Idempotency-Key header: the key, or the key in quotes. */
+/** Pattern of the Idempotency-Key header: the key, or the key in double quotes. */
 export const idempotencyHeaderPattern = `^(?:${characters}|"${characters}")$`;
 
 /**
- * Returns the key of a header value; undefined if it is invalid. `"abc"` (a string of a structured field) and
- * `abc` are the same key.
+ * Parses an Idempotency-Key header; returns undefined if the header is invalid. `"abc"` (a string of a
+ * structured field) and `abc` are the same key.
  */
 export function parseIdempotencyKey(text: string): string | undefined {
   const isQuoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');
@@ -258,7 +267,7 @@ export function parseIdempotencyKey(text: string): string | undefined {
   return keyPattern.test(key) ? key : undefined;
 }
 
-/** Returns the SHA-256 of the canonical JSON (RFC 8785), which is the same for equal requests. */
+/** Returns the SHA-256 of the request as canonical JSON (RFC 8785), which is the same for equal requests. */
 export function createRequestFingerprint(request: Readonly<Record<string, unknown>>): Buffer {
   return createHash("sha256")
     .update(canonicalize(request) ?? "")

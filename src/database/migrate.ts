@@ -31,8 +31,8 @@ export function readMigrations(from: URL = folder): Migration[] {
 }
 
 /**
- * Applies pending migrations and returns their names. Processes that start at the same time wait for each
- * other.
+ * Applies pending migrations and returns their names. If several processes start at the same time, one
+ * applies the migrations and the others wait.
  */
 export function migrate(
   database: OpenedDatabase,

@@ -1,8 +1,9 @@
 /**
- * Notices between the processes on one PostgreSQL (LISTEN, NOTIFY). A broken connection is opened again, and
- * then the listener is notified that notices may have been missed. A listener that must not miss notices
- * checks `isCurrent` first. Four times a second this file checks that the connection answers, and every ten
- * seconds that notices arrive on it (`createNoticeLivenessCheck`).
+ * Notices between the processes of the service on one PostgreSQL database (LISTEN, NOTIFY). If the connection
+ * breaks, this file connects again and reports that notices may have been missed. Code that must not miss
+ * notices checks `isCurrent` first, for example before it uses a cache. Four times a second, this file checks
+ * that the connection answers. Every ten seconds, it checks that notices arrive on the connection
+ * (`createNoticeLivenessCheck`).
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
@@ -11,27 +12,27 @@ import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import type { Tables } from "./tables.ts";
 
-/** The channel of all processes of the service on one database. */
+/** The NOTIFY channel of all processes of the service on one database. */
 export const noticeChannel = "commerce_gateway";
 
 export interface NoticeListener {
   /**
-   * True if every notice that was committed up to 700 ms ago has arrived, and notices arrive on this
-   * connection at all.
+   * Returns true if every notice that was committed more than 700 ms ago has arrived, and the connection has
+   * been shown to receive notices.
    */
   readonly isCurrent: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
 const reconnectMs = 1_000;
-/** Milliseconds between two checks of the connection. */
+/** Milliseconds between two checks that the connection answers. */
 const beatMs = 250;
-/** Maximum age in milliseconds of the last successful check; with an older one, `isCurrent` is false. */
+/** Maximum age of the last successful check in milliseconds. `isCurrent` is false after this time. */
 const currentMs = 700;
 const answerMsMax = 5_000;
 
 export interface NoticeHandlers {
-  /** Called with the text of each notice, and with an empty text if notices may have been missed. */
+  /** Called with the text of each notice, and with "" if notices may have been missed. */
   readonly onNotice: (payload: string) => void;
   /** Called if the connection answers but notices do not arrive on it. */
   readonly onNoticesLost?: (() => void) | undefined;
@@ -41,7 +42,7 @@ interface ListenParts {
   /** The connection to listen on. */
   readonly connection: ClientConfig;
   readonly channel: string;
-  /** The database through which this process sends its own notices. */
+  /** The connection pool through which this process sends its own notices. */
   readonly db: Kysely<Tables>;
 }
 
@@ -53,15 +54,16 @@ export function listenForNotices(
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
-  const proof = createNoticeLivenessCheck({
+  const livenessCheck = createNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
     onNoticesLost: () => onNoticesLost?.(),
     onRegained: () => onNotice(""),
   });
 
   /**
-   * Sends LISTEN again, which changes nothing. PostgreSQL delivers waiting notices before it answers on the
-   * same connection, so the answer proves that all notices committed before the query have arrived.
+   * Checks the connection by sending LISTEN again, which changes nothing. PostgreSQL sends waiting notices
+   * before its answer on the same connection. The answer therefore proves that all notices that were
+   * committed before the query have arrived.
    */
   const checkConnection = async (connected: Client, onAnswer: () => void): Promise<void> => {
     const queriedAtMs = performance.now();
@@ -69,7 +71,7 @@ export function listenForNotices(
     onAnswer();
     if (isOver || connected !== client) return;
     receivedUpToMs = queriedAtMs;
-    proof.onAnswer(queriedAtMs);
+    livenessCheck.onAnswer(queriedAtMs);
     next = setTimeout(
       () => void checkConnection(connected, () => undefined).catch(() => closeClient(connected)),
       beatMs,
@@ -79,12 +81,12 @@ export function listenForNotices(
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
     client = opening;
     opening.on("notification", ({ payload = "" }) => {
-      if (!proof.receive(payload)) onNotice(payload);
+      if (!livenessCheck.receive(payload)) onNotice(payload);
     });
     opening.on("error", () => undefined);
     opening.once("end", () => {
       receivedUpToMs = Number.NEGATIVE_INFINITY;
-      proof.forget();
+      livenessCheck.reset();
       clearTimeout(next);
       if (!isOver) next = setTimeout(() => void tryToConnect(), reconnectMs);
     });
@@ -94,7 +96,7 @@ export function listenForNotices(
   const tryToConnect = (): Promise<void> => connect().catch(() => closeClient(client));
   void tryToConnect();
   return {
-    isCurrent: () => performance.now() - receivedUpToMs <= currentMs && proof.isGiven(),
+    isCurrent: () => performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven(),
     stop: async () => {
       isOver = true;
       clearTimeout(next);
@@ -112,14 +114,14 @@ const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<u
   sql`select pg_notify(${channel}, ${payload})`.execute(db);
 
 /**
- * Equal notices within this number of milliseconds are sent once. Every notice takes a lock that all commits
- * of the server need.
+ * Milliseconds within which equal notices are sent only once. The commit of a notice takes a lock of the
+ * whole server, so fewer notices are better.
  */
 const mergeMs = 5;
 
 /**
- * Creates a function that sends a notice after a short delay. A failure is ignored, because listeners also
- * check for work at intervals.
+ * Creates a function that sends a notice after a short delay. Errors are ignored, because every listener also
+ * looks for work at intervals.
  */
 export function createNoticeSender(db: Kysely<Tables>, channel: string): (payload: string) => void {
   const waiting = new Set<string>();
@@ -134,96 +136,99 @@ export function createNoticeSender(db: Kysely<Tables>, channel: string): (payloa
   };
 }
 
-interface ProofParts {
-  /** Sends a notice; resolves after its commit. */
+interface LivenessCheckParts {
+  /** Sends a notice. The promise is resolved after the notice has been committed. */
   readonly send: (payload: string) => Promise<unknown>;
-  /** Called once when a sent notice does not arrive, until notices arrive again. */
+  /** Called when a sent notice has not arrived. Called only once until notices arrive again. */
   readonly onNoticesLost: () => void;
-  /** Called when notices arrive again. Notices sent in between may have been missed. */
+  /** Called when notices arrive again. Notices that were sent in the meantime may have been missed. */
   readonly onRegained: () => void;
 }
 
 export interface NoticeLivenessCheck {
-  /** True if a notice that this process sent to itself has arrived recently. */
-  readonly isGiven: () => boolean;
-  /** Handles a notice. Returns true if this or another process sent the notice only as a proof. */
+  /** Returns true if a notice that this process sent to itself has arrived within the last 30 seconds. */
+  readonly isProven: () => boolean;
+  /**
+   * Handles a notice. Returns true if the notice only tests a connection, of this process or of another
+   * process.
+   */
   readonly receive: (payload: string) => boolean;
   /**
-   * Called when the connection answers a query that was sent at the given time. Notices committed before that
-   * time have arrived or are lost.
+   * Called when the connection answers a query that was sent at the given time. Each notice that was
+   * committed before that time has arrived or is lost.
    */
   readonly onAnswer: (queriedAtMs: number) => void;
-  /** Called when the connection is closed. */
-  readonly forget: () => void;
+  /** Forgets all test results. Called when the connection is closed. */
+  readonly reset: () => void;
 }
 
-const proofIntervalMs = 10_000;
-/** Milliseconds until the next attempt after a notice could not be sent. */
+const testIntervalMs = 10_000;
+/** Milliseconds between a test notice that could not be sent and the next attempt. */
 const retrySendMs = 1_000;
 /**
- * Minimum number of milliseconds between the commit of a notice and a query whose answer proves that the
- * notice is lost. The server may deliver a notice late.
+ * Milliseconds by which PostgreSQL may deliver a notice late. A test notice counts as lost only if it has not
+ * arrived before the answer to a query that was sent this long after its commit.
  */
 const lateDeliveryMs = 1_000;
-/** Milliseconds for which a proof is valid: as long as credentials are cached. */
+/** Milliseconds for which an arrived test notice is valid: as long as credentials are cached. */
 const provenMs = 30_000;
-const proofPrefix = "proof:";
+const testNoticePrefix = "proof:";
 
 /**
- * Checks whether notices arrive. A connection that answers may belong to a transaction pooler, which loses
- * notices. So this process sends itself a notice through the pool from time to time, and waits until it
- * arrives.
+ * Checks whether notices arrive on a connection. A connection that answers may belong to a transaction
+ * pooler, which loses notices. Therefore this process sends a test notice to itself through the connection
+ * pool every ten seconds, and waits until the notice arrives.
  */
 export function createNoticeLivenessCheck({
   send,
   onNoticesLost,
   onRegained,
-}: ProofParts): NoticeLivenessCheck {
+}: LivenessCheckParts): NoticeLivenessCheck {
   let sent: { readonly payload: string; readonly begunAtMs: number; committedAtMs: number } | undefined;
   let provenAtMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let areLost = false;
 
-  const isGiven = (): boolean => performance.now() - provenAtMs <= provenMs;
-  const sendProof = (): void => {
-    const proofNotice = {
-      payload: `${proofPrefix}${randomUUID()}`,
+  const isProven = (): boolean => performance.now() - provenAtMs <= provenMs;
+  const sendTestNotice = (): void => {
+    const testNotice = {
+      payload: `${testNoticePrefix}${randomUUID()}`,
       begunAtMs: performance.now(),
       committedAtMs: Number.POSITIVE_INFINITY,
     };
-    sent = proofNotice;
+    sent = testNotice;
     const end = (): void => {
-      if (sent !== proofNotice) return;
+      if (sent !== testNotice) return;
       sent = undefined;
       nextAtMs = performance.now() + retrySendMs;
     };
-    send(proofNotice.payload).then(() => (proofNotice.committedAtMs = performance.now()), end);
+    send(testNotice.payload).then(() => (testNotice.committedAtMs = performance.now()), end);
   };
   const handleLoss = (): void => {
     provenAtMs = Number.NEGATIVE_INFINITY;
     sent = undefined;
-    nextAtMs = performance.now() + proofIntervalMs;
+    nextAtMs = performance.now() + testIntervalMs;
     if (!areLost) onNoticesLost();
     areLost = true;
   };
   return {
-    isGiven,
+    isProven,
     receive: (payload) => {
       if (payload === sent?.payload) {
-        if (areLost || (Number.isFinite(provenAtMs) && !isGiven())) onRegained();
+        if (areLost || (Number.isFinite(provenAtMs) && !isProven())) onRegained();
         areLost = false;
         provenAtMs = sent.begunAtMs;
-        nextAtMs = sent.begunAtMs + proofIntervalMs;
+        nextAtMs = sent.begunAtMs + testIntervalMs;
         sent = undefined;
       }
-      return payload.startsWith(proofPrefix);
+      return payload.startsWith(testNoticePrefix);
     },
     onAnswer: (queriedAtMs) => {
       if (sent === undefined) {
-        if (performance.now() >= nextAtMs) sendProof();
+        if (performance.now() >= nextAtMs) sendTestNotice();
       } else if (queriedAtMs >= sent.committedAtMs + lateDeliveryMs) handleLoss();
     },
-    forget: () => {
+    reset: () => {
       provenAtMs = Number.NEGATIVE_INFINITY;
       nextAtMs = Number.NEGATIVE_INFINITY;
       sent = undefined;
@@ -233,7 +238,7 @@ export function createNoticeLivenessCheck({
 
 /** Sends notices to the other processes on the database, and receives their notices. */
 export interface Notices {
-  /** True if every notice up to 700 ms ago has arrived in this process. */
+  /** Returns true if every notice that was committed more than 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
   readonly send: (text: string) => void;
   readonly start: () => void;
@@ -245,7 +250,7 @@ interface NoticeSource {
   listen(channel: string, handlers: NoticeHandlers): NoticeListener;
 }
 
-/** Creates the notices of a process. Each received notice is emitted as `noticeReceived`. */
+/** Creates the notices of a process. Each received notice is emitted as the event `noticeReceived`. */
 export function createNotices(database: NoticeSource, events: ServiceEvents, log: Log): Notices {
   let listening: NoticeListener | undefined;
   return {
@@ -266,5 +271,8 @@ const noticesLost =
   "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from " +
   "the database.";
 
-/** The listener of the embedded database. It has only one process, so it misses no notice. */
-export const listenerWithoutOthers: NoticeListener = { isCurrent: () => true, stop: () => Promise.resolve() };
+/** The listener on the embedded database. It misses no notice, because there is only one process. */
+export const singleProcessNoticeListener: NoticeListener = {
+  isCurrent: () => true,
+  stop: () => Promise.resolve(),
+};

@@ -1,7 +1,8 @@
 /**
- * PGlite is PostgreSQL inside this process. PGlite has a single connection, and Kysely's driver gives it to
- * every caller, so a query of another request would run inside an open transaction. This dialect therefore
- * runs transactions and statements one at a time.
+ * The embedded database: PGlite runs PostgreSQL inside this process. PGlite has a single connection, which
+ * Kysely's driver would give to all callers at the same time, so that a query of one request would run inside
+ * the open transaction of another. The dialect of this file therefore gives the connection to one caller at a
+ * time.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { PGlite, types } from "@electric-sql/pglite";
@@ -17,7 +18,7 @@ import {
 export interface PGliteOptions {
   /** The folder of the database; undefined to keep it in memory. */
   readonly dataDir?: string | undefined;
-  /** A dump from which a new database starts. */
+  /** A database dump. If given, a new database starts with the content of the dump. */
   readonly image?: Blob | undefined;
 }
 
@@ -32,8 +33,8 @@ export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGli
 
 export class SerialPGliteDialect extends PGliteDialect {
   /**
-   * Replaces PGlite's adapter. With it, Kysely would wait for the connection before it calls the driver, and
-   * the guard of transaction-dialect.ts would refuse statements too late.
+   * Replaces the adapter of `PGliteDialect`. With that adapter, Kysely would wait for the connection before
+   * it calls the driver, and the guard of transaction-dialect.ts would refuse statements too late.
    */
   override createAdapter(): DialectAdapter {
     return new PostgresAdapter();
@@ -47,8 +48,8 @@ export class SerialPGliteDialect extends PGliteDialect {
     driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
       if (isInUse) await new Promise<void>((go) => waiting.push(go));
       isInUse = true;
-      // PGlite works in this thread and answers only by promises. Without this pause, a sequence of statements
-      // would delay sockets and timers.
+      // PGlite runs in this thread, and its promises are resolved without a turn of the event loop. Without
+      // this pause, a sequence of statements would delay sockets and timers.
       await nextTurn();
       return acquire(options);
     };

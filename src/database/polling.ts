@@ -1,18 +1,18 @@
 /**
- * Polls the states of watched objects with one statement for all of them, and stops while no object is
- * watched. Unlike triggers and NOTIFY, polling does not slow down writers, works through every connection
+ * Polls the states of watched objects, with one statement for all of them. Polling stops while no object is
+ * watched. Unlike triggers with NOTIFY, polling does not slow down writers, works through every connection
  * pooler, and sees the commits of all processes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface Polling<State> {
   /**
-   * Watches an object. Calls `onState` after every poll with the object's state, or with null if the object
-   * does not exist. Returns a function that ends the watch.
+   * Starts to watch an object. `onState` is called after every poll with the state of the object, or with
+   * null if the object does not exist. Returns the function that ends the watch.
    */
   readonly watch: (id: string, onState: (state: State | null) => void) => () => void;
   readonly isWatched: (id: string) => boolean;
-  /** Polls soon. Called when this process has changed an object. */
+  /** Requests a poll without waiting for the interval. Called when this process has changed an object. */
   readonly wake: () => void;
   /** Returns the number of watches. */
   readonly watchers: () => number;
@@ -20,26 +20,33 @@ export interface Polling<State> {
 }
 
 export interface PollingOptions<State> {
-  /** Reads the states by id; objects that do not exist are omitted. */
-  readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, State>>;
+  /** Reads the states of objects, by id. The result has no entry for an object that does not exist. */
+  readonly readStates: (ids: readonly string[]) => Promise<ReadonlyMap<string, State>>;
   readonly everyMs: number;
-  /** Minimum pause between polls in milliseconds. After a slow poll, the pause is four times its duration. */
+  /**
+   * Minimum pause between two polls in milliseconds. A slow poll is followed by a longer pause: four times
+   * its duration.
+   */
   readonly pauseMsMin: number;
-  /** Called at the first failed poll, and again only after a successful one. */
-  readonly onFault: (error: unknown) => void;
+  /** Called when a poll fails, but not again until a poll has succeeded. */
+  readonly onError: (error: unknown) => void;
 }
 
-/** Pause after a poll as a multiple of its duration, so that the database has time for other work. */
+/**
+ * Minimum pause after a poll, as a multiple of the poll's duration, so that polling uses at most a fifth of a
+ * connection's time.
+ */
 const pausePerPoll = 4;
 
 export function createPolling<State>({
-  look,
+  readStates,
   everyMs,
   pauseMsMin,
-  onFault,
+  onError,
 }: PollingOptions<State>): Polling<State> {
   const watchers = new Map<string, Set<(state: State | null) => void>>();
-  // The query serves all watchers, so it runs in a detached async context and not in one watcher's trace.
+  // A poll serves all watchers. It therefore runs in a detached async context, and not in the trace of one
+  // watcher.
   const inDetachedContext = AsyncLocalStorage.snapshot();
   const state = { isPolling: false, isPollRequested: false, isFaulty: false, isClosed: false, nextAtMs: 0 };
   let timer: NodeJS.Timeout | undefined;
@@ -51,7 +58,7 @@ export function createPolling<State>({
   };
   const notifyWatchers = async (): Promise<void> => {
     const watchedIds = [...watchers.keys()];
-    const states = await look(watchedIds);
+    const states = await readStates(watchedIds);
     for (const id of watchedIds)
       for (const onState of watchers.get(id) ?? []) onState(states.get(id) ?? null);
   };
@@ -62,7 +69,7 @@ export function createPolling<State>({
       await notifyWatchers();
       state.isFaulty = false;
     } catch (error) {
-      if (!state.isFaulty && !state.isClosed) onFault(error);
+      if (!state.isFaulty && !state.isClosed) onError(error);
       state.isFaulty = true;
     }
     const now = performance.now();
@@ -76,11 +83,11 @@ export function createPolling<State>({
   };
   return {
     watch: (id, onState) => {
-      // `isFaulty` is reset here, because without watchers no poll has run that could have reset it.
+      // No polls run without watchers, so no poll could have reset `isFaulty`.
       if (watchers.size === 0) state.isFaulty = false;
-      const known = watchers.get(id);
-      if (known === undefined) watchers.set(id, new Set([onState]));
-      else known.add(onState);
+      const callbacks = watchers.get(id);
+      if (callbacks === undefined) watchers.set(id, new Set([onState]));
+      else callbacks.add(onState);
       wake();
       return () => {
         const remaining = watchers.get(id);

@@ -1,12 +1,12 @@
 /**
  * Prepared templates: SQL texts that are built once and cached, with parameters for the values of each call.
- * The texts are cached, because Kysely takes longer to build a large statement than PostgreSQL takes to find
- * a product. This file also has padded in-lists (`id in (…)` with a power of two of ids, so that few texts
- * are prepared) and inserts from templates.
+ * The texts are cached, because building a large statement with Kysely takes longer than its execution by
+ * PostgreSQL. This file also builds padded in-lists (`id in (…)`, in which the number of ids is padded to a
+ * power of two, so that PostgreSQL prepares few different texts) and inserts from templates.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
-import { manyVariantsMark } from "./statement-pool.ts";
+import { manyFormsMark } from "./statement-pool.ts";
 import type { DatabaseReader } from "./transaction.ts";
 import type { Tables } from "./tables.ts";
 
@@ -17,7 +17,7 @@ class Parameter {
   }
 }
 
-/** A parameter of a template, to which each call gives a value. */
+/** Creates a parameter of a template. Each call of the template gives a value to each parameter name. */
 export const parameter = <Value>(name: string): RawBuilder<Value> => sql<Value>`${new Parameter(name)}`;
 
 interface Compiled {
@@ -25,16 +25,22 @@ interface Compiled {
   readonly names: readonly string[];
 }
 
-/** Maximum number of cached texts. Texts differ by filters, sort order and the length of the locale chain. */
+/**
+ * Maximum number of cached SQL texts. The texts of one statement differ by filters, sort order and the length
+ * of the locale chain.
+ */
 const formsMax = 500;
 const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedTemplate {
-  /** The cache key of the SQL text. The key must name everything on which the text depends. */
+  /**
+   * The form of the statement: the cache key of the SQL text. The key must name everything on which the text
+   * depends.
+   */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;
   readonly values: Readonly<Record<string, unknown>>;
-  /** True if the text depends on the caller's input, so that dozens of variants exist. */
+  /** True if the SQL text depends on the input of callers, so that dozens of forms of the statement exist. */
   readonly hasManyForms?: boolean;
 }
 
@@ -45,7 +51,7 @@ export function prepareStatement<Row>(
   const { text, names } = compileOnce(
     reader,
     form,
-    hasManyForms ? () => sql`${sql.raw(manyVariantsMark)} ${write()}` : write,
+    hasManyForms ? () => sql`${sql.raw(manyFormsMark)} ${write()}` : write,
   );
   return CompiledQuery.raw(
     text,
@@ -53,7 +59,7 @@ export function prepareStatement<Row>(
   );
 }
 
-/** Runs a statement and returns its only row. */
+/** Runs a statement and returns its first row. Throws an error if the statement returns no row. */
 export async function runForSingleRow<Row>(
   reader: DatabaseReader,
   statement: PreparedTemplate,
@@ -65,8 +71,8 @@ export async function runForSingleRow<Row>(
 }
 
 function compileOnce(reader: DatabaseReader, form: string, write: () => RawBuilder<unknown>): Compiled {
-  const known = templates.get(form);
-  if (known !== undefined) return known;
+  const cached = templates.get(form);
+  if (cached !== undefined) return cached;
   const { sql: text, parameters } = write().compile(reader);
   const names = parameters.map((given) => {
     if (given instanceof Parameter) return given.name;
@@ -79,14 +85,17 @@ function compileOnce(reader: DatabaseReader, form: string, write: () => RawBuild
 }
 
 interface PaddedInTemplate {
-  /** The variant of the in-list's SQL text. The cache key of the whole statement must contain this variant. */
+  /** The form of the in-list's SQL text. The form of the whole statement must contain this form. */
   readonly form: string;
-  /** Builds the SQL that follows a column name, such as `in ($1, $2)`. */
+  /** Builds the SQL that follows a column name, for example `in ($1, $2)`. */
   readonly write: () => RawBuilder<boolean>;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Returns an in-list with parameters for the ids, for use in a prepared template. */
+/**
+ * Creates an in-list with a parameter for each id, as a part of a prepared template. An empty or very long
+ * list becomes a single array parameter.
+ */
 export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
@@ -100,10 +109,13 @@ export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemp
   };
 }
 
-/** Maximum number of padded ids: the maximum number of lines of a cart. */
+/** Maximum number of members of a padded list: the maximum number of lines of a cart. */
 const lengthMax = 256;
 
-/** Appends fillers until the length is a power of two. Lists of more than 256 members are not padded. */
+/**
+ * Appends `filler` to a list until the list's length is a power of two. Lists with more than 256 members are
+ * returned unchanged.
+ */
 export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Member): readonly Member[] {
   const { length } = members;
   if (length === 0 || length > lengthMax) return members;
@@ -111,9 +123,9 @@ export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Memb
 }
 
 /**
- * Returns the condition that follows a column, as in `id ${paddedInList(ids)}`. A list is used instead of an
- * array, because PostgreSQL caches no plan for an array parameter: it estimates ten members, and plans each
- * call again for the true number.
+ * Returns the condition that follows a column, as in `id ${paddedInList(ids)}`. Each id is a parameter of its
+ * own. With a single array parameter, PostgreSQL would cache no plan: it would estimate ten members, and plan
+ * each call again for the true number.
  */
 export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
   const [first = ""] = ids;
@@ -121,12 +133,15 @@ export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
   return ids.length === 1 ? sql`= ${first}` : sql`in (${sql.join(padToPowerOfTwo(ids, first))})`;
 }
 
-/** Maximum number of rows of an insert from a template. Larger inserts are rare and are compiled each time. */
+/**
+ * Maximum number of rows of an insert from a template. Larger inserts are rare, and their SQL text is built
+ * for each call.
+ */
 const preparedRowsMax = 4;
 
 /**
- * Builds an insert of rows. The SQL text is cached for each number of rows. All rows must have the columns of
- * the first row.
+ * Builds the statement that inserts rows. The SQL text is cached for each number of rows. All rows must have
+ * the same columns as the first row.
  */
 export function insertRows<Table extends keyof Tables>(
   reader: DatabaseReader,

@@ -1,7 +1,8 @@
 /**
- * Reads for reports run in a transaction in which the database refuses every write. All statements of the
- * transaction see the same snapshot, and time out after ten seconds. A semaphore lets few reports run at a
- * time, so that connections remain for other requests. Waiting reports occupy no connection.
+ * Runs the reads of reports. Each report reads in a transaction in which the database refuses every write.
+ * All statements of the transaction see the same snapshot, and PostgreSQL cancels each after ten seconds. A
+ * semaphore limits how many reports run at a time, so that enough connections remain for other requests. A
+ * waiting report occupies no connection.
  */
 import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex";
 import { CompiledQuery } from "kysely";
@@ -12,14 +13,15 @@ import { inTransaction, type Transaction } from "./transaction.ts";
 
 export type RunReportRead = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
 
-export const reportMsMax = 10_000;
+export const reportTimeoutMs = 10_000;
 
-/** The SQLSTATE of a statement that PostgreSQL ended because of its time limit. */
+/** The SQLSTATE of a statement that PostgreSQL canceled because of its time limit. */
 const queryCanceled = "57014";
 
 /**
- * Limits of the queue of waiting reports. The queue has room for all reports that one GraphQL query can
- * contain. A report waits for at most half of a query's time limit, so that time is left to read its data.
+ * Limits of the queue of waiting reports. The queue has room for the largest number of reports that one
+ * GraphQL query can contain. A report waits for at most half of a query's time limit, so that time is left to
+ * read its data.
  */
 const queue = {
   waitingMax: 20,
@@ -33,16 +35,20 @@ export interface ReadOnlyLimits {
   readonly runningMax?: number;
 }
 
-/** Creates the reader of reports. The embedded database has no statement timeout. */
+/**
+ * Creates the function that runs the reads of reports. On the embedded database, statements have no time
+ * limit.
+ */
 export function createReportReadRunner(
   db: Database,
-  { timeoutMs = reportMsMax, runningMax = 1 }: ReadOnlyLimits = {},
+  { timeoutMs = reportTimeoutMs, runningMax = 1 }: ReadOnlyLimits = {},
 ): RunReportRead {
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
-    // Reports sort and hash many rows. Few run at a time, so they may use more memory. Compiling a report's
-    // expressions takes longer than it saves: 0.4 s of 1.2 s with a million orders.
+    // Reports sort and hash many rows. Only a few reports run at a time, so each may use more memory than
+    // other statements. Just-in-time compilation is off, because compiling a report's expressions takes
+    // longer than it saves: 0.4 s of 1.2 s with a million orders.
     CompiledQuery.raw(
       `select set_config('statement_timeout', '${timeoutMs}', true), set_config('work_mem', '64MB', true),
         set_config('jit', 'off', true)`,
@@ -65,7 +71,7 @@ export interface SemaphoreLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitMs: number;
-  /** Message of the failure if the queue is full or the caller has waited for `waitMs`. */
+  /** Message of the failure if the queue is full, or if the caller has waited for `waitMs`. */
   readonly refusal: string;
 }
 
@@ -74,9 +80,9 @@ export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>
 const retryAfterSeconds = 5;
 
 /**
- * Creates a semaphore that runs at most `runningMax` functions at a time. Further callers wait in order of
- * arrival. A caller is refused if the queue is full, or after waiting for `waitMs`. async-mutex does not
- * limit its queue, so this function counts the callers.
+ * Creates a semaphore that runs at most `runningMax` functions at a time. Further callers wait in the order
+ * of their arrival. A caller is refused if the queue is full, or after a wait of `waitMs`. The semaphore of
+ * async-mutex has no limit for its queue, so this function counts the callers.
  */
 export function createSemaphore({ runningMax, waitingMax, waitMs, refusal }: SemaphoreLimits): Semaphore {
   const semaphore = withTimeout(new MutexSemaphore(runningMax), waitMs);

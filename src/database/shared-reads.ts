@@ -1,10 +1,10 @@
 /**
- * Shares statements between requests: reads that different requests make at the same time run as one
- * statement. Each kind of row has one DataLoader for all requests of the process. A read waits for the end of
- * the event loop turn, because requests that arrived together start in the same turn. While two statements
- * run, a read waits until one of them has returned. No row is cached: a key leaves the loader's cache before
- * its statement starts, so every row was read after it was requested. Callers must check permissions before
- * or after the read.
+ * Shares statements between requests: reads that several requests start at the same time run as one
+ * statement. The process has one DataLoader for each kind of row. A read waits until the event loop turn
+ * ends, because requests that arrive together start their reads in the same turn. While two statements run,
+ * further reads wait until one of them has returned. No row is cached: a key is removed from the DataLoader's
+ * cache before its statement starts, so a caller never gets a row that was read before the caller asked. This
+ * file checks no permissions; callers must check them before or after the read.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
@@ -14,15 +14,18 @@ import { refuseInsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface SharedReads<Key, Row> {
-  /** Returns the row; null if the row does not exist. */
+  /** Returns the row of a key; null if the row does not exist. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
 
 export interface SharedReadsOptions<Key, Row> {
-  /** Keys with the same name are equal. */
+  /** Returns the name of a key. Two keys with the same name select the same row. */
   readonly nameOf: (key: Key) => string;
-  /** Returns the rows by the names of their keys; keys without a row are omitted. */
+  /**
+   * Reads the rows of the keys with one statement. Returns the rows by the names of their keys; the result
+   * has no entry for a key without a row.
+   */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }
 
@@ -40,27 +43,28 @@ export function createSharedReads<Key, Row>({
   nameOf,
   find,
 }: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
-  /** By the name of a key: the recorded span of the first caller that waits for this key. */
+  /** The recorded span of the first caller that waits for a key, by the name of the key. */
   const spans = new Map<string, Span>();
-  /** Limits the statements that run at the same time. DataLoader has no such limit. */
+  /** Limits how many statements run at the same time. DataLoader has no such limit. */
   const running = new Semaphore(runningMax);
-  // A shared read serves several callers, so it runs in a detached async context and not in the transaction
-  // or trace of the first caller.
+  // A shared read serves several callers. It therefore runs in a detached async context, and not in the
+  // transaction or the trace of the first caller.
   const inDetachedContext = AsyncLocalStorage.snapshot();
 
   const read = async (waiting: readonly Waiting<Key>[]): Promise<(Row | null | Error)[]> => {
     const findRows = (): ReturnType<typeof find> => find(waiting.map(({ key }) => key));
-    // The statement belongs to the first recorded span that waits for it.
-    const span = waiting.find((one) => one.span !== undefined)?.span;
+    // The statement's span becomes a child of the first recorded span that waits for the statement.
+    const span = waiting.find((entry) => entry.span !== undefined)?.span;
     span?.set({ "commerce.read_together": waiting.length });
     try {
       const found = await (span === undefined ? findRows() : span.run(findRows));
       return waiting.map(({ name }) => found.get(name) ?? null);
     } catch (error) {
-      // One failing key must not fail the others, so each key is read again separately. If the database is
-      // unreachable, all keys would fail again, so they are not read again.
+      // A key that makes the statement fail must not fail the other keys, so each key is read again in a
+      // statement of its own. If the database is unreachable, these statements would fail too, so nothing is
+      // read again.
       if (waiting.length > 1 && !isDatabaseUnreachable(error))
-        return (await Promise.all(waiting.map((one) => read([one])))).flat();
+        return (await Promise.all(waiting.map((entry) => read([entry])))).flat();
       return waiting.map(() => (error instanceof Error ? error : new Error(String(error))));
     }
   };
@@ -75,7 +79,8 @@ export function createSharedReads<Key, Row>({
   const schedule = (dispatch: () => void): void => {
     const run = (): typeof statement => {
       statement = undefined;
-      // Runs the loader's batch function synchronously, unless the loader's cache has all keys of the batch.
+      // `dispatch` calls the loader's batch function synchronously, unless the loader's cache has all keys of
+      // the batch. The batch function sets `statement`.
       dispatch();
       return statement;
     };
@@ -103,19 +108,19 @@ export function createSharedReads<Key, Row>({
   };
 }
 
-/** The part of a DataLoader that the GraphQL layer uses. */
+/** The functions of a DataLoader that the GraphQL layer uses. */
 export interface RowLoader<Key, Row> {
   load(key: Key): Promise<Row>;
-  /** Loads several rows. The result has an error for each key that failed. */
+  /** Loads several rows. The result has an error instead of a row for each key that failed. */
   loadMany(keys: ArrayLike<Key>): Promise<(Row | Error)[]>;
-  /** Adds a row to the cache, so that it is not read again. */
+  /** Adds a row that the caller already has to the cache, so that the row is not read again. */
   prime(key: Key, row: Row): unknown;
 }
 
 /**
- * Caches the rows of one request and reads missing rows through `SharedReads`, together with other requests.
- * A DataLoader with `batch: false` would do the same, but would delay each load needlessly to a later tick:
- * `SharedReads` already waits for the end of the event loop turn.
+ * Caches the rows of one request, and reads missing rows through `SharedReads`, together with the reads of
+ * other requests. A DataLoader with `batch: false` could cache the rows too, but would delay each read to a
+ * later tick without need, because `SharedReads` already waits until the event loop turn ends.
  */
 export class SharedRowLoader<Key, Row> implements RowLoader<Key, Row | null> {
   readonly #reads: SharedReads<Key, Row>;

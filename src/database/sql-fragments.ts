@@ -1,4 +1,7 @@
-/** Query helpers and SQL expressions that many areas use: keyset pages, capped counts, times in JSON. */
+/**
+ * Query helpers and SQL expressions that many parts of the service use: keyset pages, limited counts, and
+ * times inside JSON.
+ */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { DatabaseReader } from "./transaction.ts";
 
@@ -6,30 +9,30 @@ export interface KeysetPage {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;
-  /** True to read the page from the end of the list. */
+  /** True if the page is read from the end of the list, with the last row first. */
   readonly isInverted: boolean;
 }
 
 /** The order of the rows of a list. */
 export interface KeysetOrder {
-  /** The column with the ids, whose order is the order of creation. */
+  /** The column with the ids. Ids sort in the order in which the rows were created. */
   readonly column: string;
   /**
-   * A column of whole numbers by which rows are sorted before they are sorted by id. The cursors of such a
-   * list consist of number and id: see `createSortedCursor`.
+   * A column of integers by which the rows are sorted first; rows with the same number are sorted by id. The
+   * cursors of a list with a sort column consist of the number and the id (`createSortedCursor`).
    */
   readonly sortColumn?: string;
 }
 
-/** Creates the cursor of a row in a list that is sorted by a number. */
+/** Creates the cursor of a row in a list that is sorted by a number and then by id. */
 export const createSortedCursor = (value: string | number, id: string): string => `${value}:${id}`;
 
 /** Matches the cursors of a list that is sorted by a number. */
 export const sortedCursorPattern = /^\d{1,16}:\w{1,64}$/;
 
 /**
- * Adds a keyset page to a query. No row is repeated or missed if rows are added or removed between two pages.
- * Cursors of a list that is sorted by a number must match `sortedCursorPattern`.
+ * Restricts a query to one keyset page. Rows that are added or removed between two pages cause no other row
+ * to be repeated or missed. Cursors of a list that is sorted by a number must match `sortedCursorPattern`.
  */
 export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
@@ -53,7 +56,10 @@ export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
 
 const countMax = 10_000;
 
-/** Counts rows up to 10 000. An exact larger count would take too long. */
+/**
+ * Counts the rows of a query, up to 10 000. Returns 10 000 for more rows, because counting them takes too
+ * long.
+ */
 export async function countRowsUpToLimit<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   reader: DatabaseReader,
@@ -70,8 +76,8 @@ export async function countRowsUpToLimit<Tables, Name extends keyof Tables, Row>
 }
 
 /**
- * Returns the SQL expression that formats a time as an RFC 3339 text in UTC. It is needed for times inside
- * JSON, which the driver does not convert.
+ * Returns the SQL expression that formats a time as an RFC 3339 text in UTC. Times inside JSON need it,
+ * because the driver converts only times outside of JSON.
  */
 export const utcTextSql = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -1,7 +1,7 @@
 /**
- * The connection pool that Kysely uses. Statements are prepared once per connection, under a name derived
- * from their text. If a statement is not answered in time, its connection is closed, because pg would give
- * the connection to the next caller while the statement still runs.
+ * The connection pool that Kysely uses. Statements are prepared once per connection, under a name that is
+ * computed from their text. If a statement is not answered in time, its connection is closed, because pg
+ * would otherwise give the connection to the next caller while the statement still runs.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -10,14 +10,20 @@ import type pg from "pg";
 import { isPlanStale, isQueryTimeout } from "./database-errors.ts";
 
 export interface StatementLimits {
-  /** Limit in milliseconds of a statement outside a transaction. */
-  readonly aloneMs: number;
-  /** Limit in milliseconds inside a transaction, in which an import may write many rows at once. */
+  /** Time limit in milliseconds of a statement outside of a transaction. */
+  readonly outsideTransactionMs: number;
+  /**
+   * Time limit in milliseconds of a statement inside a transaction. The limit is longer, because an import
+   * writes many rows with one statement.
+   */
   readonly inTransactionMs: number;
 }
 
-/** Limits of statements for which a caller waits; reports have their own limits (read-only.ts). */
-export const requestLimits: StatementLimits = { aloneMs: 2_500, inTransactionMs: 10_000 };
+/** Time limits of the statements of requests. Reports have limits of their own (read-only.ts). */
+export const requestStatementLimits: StatementLimits = {
+  outsideTransactionMs: 2_500,
+  inTransactionMs: 10_000,
+};
 
 export interface StatementOptions {
   readonly prepared: boolean;
@@ -26,19 +32,19 @@ export interface StatementOptions {
 }
 
 /**
- * Maximum number of prepared statements per connection; further statements run unprepared, because each
- * prepared statement occupies memory of the server.
+ * Maximum number of prepared statements per connection. Further statements run without being prepared,
+ * because each prepared statement occupies memory of the server.
  */
 const namesMax = 1000;
 
-/** Comment at the start of statements that exist in many variants. Only a few of these variants are prepared. */
-export const manyVariantsMark = "/* one of many forms */";
+/** SQL comment at the start of statements with many forms. Only a few of the forms are prepared. */
+export const manyFormsMark = "/* one of many forms */";
 
 /**
- * Maximum number of prepared statements with this comment. A long statement occupies up to a megabyte on each
- * connection.
+ * Maximum number of prepared statements with this comment. A long prepared statement occupies up to one
+ * megabyte on each connection.
  */
-const manyVariantsNamesMax = 24;
+const manyFormsNamesMax = 24;
 
 export function createStatementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
   const names = prepared ? createNames() : unnamed;
@@ -62,15 +68,16 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
         return "processID" in client ? client.processID : undefined;
       },
       release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
-      // After an unanswered statement, further statements fail at once. A ROLLBACK would wait for that statement.
+      // After an unanswered statement, all further statements of the connection fail at once. Even a ROLLBACK
+      // would wait until that statement ends.
       query: async (text: string, values?: unknown[]) => {
         if (unanswered !== undefined) throw unanswered;
         try {
           return await query(client, text, values);
         } catch (error) {
           if (isQueryTimeout(error)) unanswered = error;
-          // The statement is not sent again here, because its transaction may have ended. `inTransaction` runs
-          // the transaction again.
+          // The statement is not sent again here, because its transaction may have ended. `inTransaction`
+          // runs the whole transaction again.
           if (isPlanStale(error)) names.renew();
           throw error;
         }
@@ -95,7 +102,7 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
 
 interface Names {
   readonly of: (text: string) => string | undefined;
-  /** Changes all names, so that statements are prepared again on every connection. */
+  /** Changes all names, so that every connection prepares its statements again. */
   readonly renew: () => void;
 }
 
@@ -103,17 +110,17 @@ const unnamed: Names = { of: () => undefined, renew: () => undefined };
 
 function createNames(): Names {
   const names = new Map<string, string>();
-  let manyVariantsNames = 0;
+  let manyFormsNames = 0;
   let generation = 0;
   const of = (text: string): string | undefined => {
     let name = names.get(text);
-    const hasManyVariants = text.startsWith(manyVariantsMark);
+    const hasManyForms = text.startsWith(manyFormsMark);
     if (
       name === undefined &&
       names.size < namesMax &&
-      (!hasManyVariants || manyVariantsNames < manyVariantsNamesMax)
+      (!hasManyForms || manyFormsNames < manyFormsNamesMax)
     ) {
-      if (hasManyVariants) manyVariantsNames += 1;
+      if (hasManyForms) manyFormsNames += 1;
       const hash = createHash("sha1").update(text).digest("hex").slice(0, 20);
       name = `q${generation === 0 ? "" : `${generation}_`}${hash}`;
       names.set(text, name);
@@ -124,15 +131,15 @@ function createNames(): Names {
     of,
     renew: () => {
       names.clear();
-      manyVariantsNames = 0;
+      manyFormsNames = 0;
       generation += 1;
     },
   };
 }
 
 /**
- * Sends all statements of one event loop turn with one system call. A system call takes longer than building
- * a statement.
+ * Sends all statements of one event loop turn to the socket with one system call. A system call for each
+ * statement would take longer than building the statement.
  */
 function sendInOneWrite(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
@@ -140,12 +147,17 @@ function sendInOneWrite(client: pg.PoolClient): void {
   process.nextTick(() => stream.uncork());
 }
 
-/** Returns the time limit of a statement. pg supports the option per statement, although its types lack it. */
+/**
+ * Returns pg's option for the time limit of a statement. pg supports this option per statement, although its
+ * types lack it.
+ */
 function statementTimeout(
   client: pg.PoolClient,
   limits: StatementLimits | undefined,
 ): { query_timeout?: number } {
   if (limits === undefined) return {};
   const status = client.getTransactionStatus();
-  return { query_timeout: status === "T" || status === "E" ? limits.inTransactionMs : limits.aloneMs };
+  return {
+    query_timeout: status === "T" || status === "E" ? limits.inTransactionMs : limits.outsideTransactionMs,
+  };
 }

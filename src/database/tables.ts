@@ -3,7 +3,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 
 type Timestamp = ColumnType<Date, Date, Date>;
-/** Read as what it holds, written as JSON text. */
+/** A JSON column. Values that are read are parsed; values that are written must be JSON text. */
 type Json = ColumnType<unknown, string, string>;
 type GeneratedJson = ColumnType<unknown, string | undefined, string>;
 

@@ -1,7 +1,7 @@
 /**
- * Creates spans for statements and transactions on both databases. A span has the statement's text, in which
- * parameters replace all values. Statements outside a trace, for example of background polling, have no
- * span.
+ * Wraps a Kysely dialect so that statements and transactions get spans, on PostgreSQL and on PGlite. A span
+ * contains the text of the statement, in which parameters replace all values. Statements outside of a trace,
+ * for example those of background polling, get no span.
  */
 import type {
   AbortableOperationOptions,
@@ -15,7 +15,7 @@ import {
   isTracing,
   currentRecordedSpan,
   type Span,
-  type SpanStart,
+  type SpanOptions,
   startSpan,
   runInSpan,
 } from "#foundation/tracing.ts";
@@ -31,9 +31,12 @@ export function tracedDialect(dialect: Dialect): Dialect {
 }
 
 interface ConnectionUse {
-  /** The span of the open transaction; undefined if there is none. */
+  /**
+   * The span of the transaction that is open on the connection; undefined if no transaction is open or
+   * traced.
+   */
   transaction: Span | undefined;
-  /** Milliseconds that a caller waited for the connection; undefined once a span has recorded them. */
+  /** Milliseconds that the caller waited for the connection; undefined after a span has recorded them. */
   waitedMs: number | undefined;
 }
 
@@ -47,10 +50,10 @@ function tracedDriver(driver: Driver): Driver {
     const requestedAt = performance.now();
     const connection = await acquire(options);
     const waitedMs = performance.now() - requestedAt;
-    const known = inUse.get(connection);
-    if (known === undefined)
+    const existing = inUse.get(connection);
+    if (existing === undefined)
       inUse.set(connection, traceStatements(connection, { transaction: undefined, waitedMs }));
-    else known.waitedMs = waitedMs;
+    else existing.waitedMs = waitedMs;
     return connection;
   };
   driver.beginTransaction = async (connection, settings) => {
@@ -87,7 +90,7 @@ function close(
   if ("error" in end) throw end.error;
 }
 
-/** Wraps the statements of a connection once, as Kysely does for its log. */
+/** Replaces a connection's `executeQuery` with a function that creates spans; called once per connection. */
 function traceStatements(connection: DatabaseConnection, use: ConnectionUse): ConnectionUse {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = <Row>(
@@ -108,7 +111,7 @@ function traceStatements(connection: DatabaseConnection, use: ConnectionUse): Co
 
 const system = { "db.system.name": "postgresql" } as const;
 
-function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanStart {
+function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanOptions {
   const summary = summarize(sql);
   return {
     name: summary,
@@ -118,8 +121,8 @@ function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanStart {
 }
 
 /**
- * Returns the time that the caller waited for the connection, as a span attribute. Only the first span after
- * the wait gets it.
+ * Returns the span attribute with the milliseconds that the caller waited for the connection. Only the first
+ * span after the wait gets the attribute.
  */
 function waitAttributes(use: ConnectionUse | undefined): {
   readonly "commerce.db.connection_wait_ms"?: number;
@@ -130,7 +133,10 @@ function waitAttributes(use: ConnectionUse | undefined): {
   return { "commerce.db.connection_wait_ms": waitedMs };
 }
 
-/** Returns the verb and the first table of a statement. For a `with` statement, both come from its main query. */
+/**
+ * Returns the verb and the first table of a statement, for example `select cart`. In a `with` statement, the
+ * verb and the table of the main query are preferred.
+ */
 function summarize(sql: string): string {
   const text = sql.replace(/^\/\*.*?\*\/\s*/s, "");
   const isInSteps = /^with\b/i.test(text);
@@ -145,8 +151,8 @@ function summarize(sql: string): string {
 }
 
 /**
- * Finds the table names in a statement. A name before a parenthesis is a function. `for update` is followed
- * by no table.
+ * Finds the table names in a statement. A name before a parenthesis is a function and not a table. No table
+ * follows `for update`.
  */
 function* findTables(text: string): Generator<string> {
   for (const [, name] of text.matchAll(/(?:\bfrom|\binto|\bjoin|(?<!\bfor )\bupdate)\s+"?(\w+)(?![\w(#.])/gi))

@@ -1,8 +1,9 @@
 /**
- * Two wrappers around Kysely's dialect, both for transactions. Pipelining sends several statements without
- * waiting for the answers in between, so that all need one round trip. The statements still run one after
- * another, and each sees everything that was committed before it started. The guard refuses a statement
- * inside a transaction that uses the root handle (`Database`) instead of the transaction's handle.
+ * Two wrappers of Kysely dialects. `pipelinedDialect` sends the statements at the beginning and at the end of
+ * a transaction without waiting for the answers in between, so that they need one round trip. The statements
+ * still run one after another, and each sees all changes that were committed before it started.
+ * `transactionGuardDialect` refuses statements that are run inside a transaction, but use the root handle
+ * (`Database`) instead of the transaction's handle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
@@ -10,14 +11,14 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } 
 type Step = () => Promise<unknown>;
 
 /**
- * Sends the statements without waiting in between. Throws the first error, because later statements fail for
- * the same reason.
+ * Sends several statements without waiting for the answers in between. If statements fail, throws the error
+ * of the first one, because the later ones fail for the same reason.
  */
 export async function sendPipelined<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
   const sent = await Promise.allSettled(steps.map((step) => step()));
-  return sent.map((one) => {
-    if (one.status === "rejected") throw one.reason;
-    return one.value;
+  return sent.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
   });
 }
 
@@ -25,12 +26,15 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
   for (const step of steps) await step();
 }
 
-/** Statements that are pipelined with the begin and the commit of a transaction. */
+/** The statements that are sent together with the BEGIN and the COMMIT of a transaction. */
 export interface BeginAndCommitStatements {
-  /** Statements sent with BEGIN. They may only read and take locks, because BEGIN may fail. */
+  /**
+   * The statements that are sent with BEGIN. They may only read and take locks, because they also run if
+   * BEGIN fails.
+   */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
-  /** Statements sent with COMMIT. If one fails, the transaction is not committed. */
+  /** The statements that are sent with COMMIT. If one of them fails, the transaction is not committed. */
   readonly closing: readonly CompiledQuery[];
 }
 
@@ -44,8 +48,9 @@ export function withBeginAndCommitStatements<Result>(
 }
 
 /**
- * True if pg can certainly send the statement. A statement that pg fails to send does not abort the
- * transaction, so a pipelined commit would succeed without that statement.
+ * Returns whether pg can certainly send the statement, because all its parameters are simple values. A
+ * statement that pg fails to send does not abort the transaction, so a pipelined COMMIT would succeed without
+ * that statement.
  */
 export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every(
@@ -54,8 +59,9 @@ export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
   );
 
 /**
- * Adds pipelining to a dialect. `isPipelined` is true if its connections accept statements before earlier
- * ones are answered.
+ * Wraps a dialect so that `BeginAndCommitStatements` are sent with BEGIN and COMMIT. `isPipelined` says
+ * whether the dialect's connections accept a statement before earlier statements are answered. If not, the
+ * statements are sent one after another.
  */
 export function pipelinedDialect(
   dialect: Dialect,
@@ -97,21 +103,21 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
 }
 
 /**
- * Rolls back a transaction whose BEGIN failed, which Kysely does not do. A connection that cannot roll back
- * is not used again.
+ * Rolls back a transaction whose BEGIN or opening statements failed, because Kysely does not. A connection
+ * that cannot roll back is not used again.
  */
 async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): Promise<void> {
   try {
     await driver.rollbackTransaction(connection);
   } catch {
-    // An error of the rollback is ignored, because the caller throws the error that caused the rollback.
+    // The error of the rollback is ignored, because the caller throws the error that caused the rollback.
   }
 }
 
 /**
- * True inside a transaction, where every statement must use the transaction's handle. A statement on the root
- * handle would wait forever on PGlite, and would not see the transaction's changes on PostgreSQL. The guard
- * throws at once on both.
+ * True in code that runs inside a transaction. There, every statement must use the transaction's handle: a
+ * statement on the root handle would wait forever on PGlite, and would not see the transaction's changes on
+ * PostgreSQL. The guard throws an error on both databases.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 
@@ -119,13 +125,13 @@ export function runInsideTransaction<Result>(work: () => Promise<Result>): Promi
   return insideTransaction.run(true, work);
 }
 
-/** Throws an error if it is called inside a transaction. Code calls it before it uses the root handle. */
+/** Throws an error inside a transaction. Code that uses the root handle calls this function first. */
 export function refuseInsideTransaction(): void {
   if (insideTransaction.getStore() === true)
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
 }
 
-export function guardDialect(dialect: Dialect): Dialect {
+export function transactionGuardDialect(dialect: Dialect): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),

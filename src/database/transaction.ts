@@ -1,4 +1,4 @@
-/** Transactions: all work of a transaction is committed, or none. */
+/** Runs transactions: either all changes of a transaction are committed, or none. */
 import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTransaction } from "kysely";
 import type { Database } from "./connect.ts";
 import {
@@ -13,16 +13,16 @@ import type { Tables } from "./tables.ts";
 export type Transaction = KyselyTransaction<Tables>;
 
 /**
- * A handle for reading: the database or an open transaction. Functions that write take a `Transaction`
- * instead, so that a write outside a transaction does not compile.
+ * A database handle for reading: the root handle or an open transaction. Functions that write take a
+ * `Transaction` instead, so that code that writes outside of a transaction does not compile.
  */
 export type DatabaseReader = Database | Transaction;
 
 const afterCommits = new WeakMap<Transaction, (() => void)[]>();
 
 /**
- * Calls a function after the commit of the transaction. An error of the function does not affect the
- * transaction.
+ * Registers a function that is called after the transaction has committed. The function runs too late to undo
+ * the transaction: an error that it throws changes nothing in the database.
  */
 export function afterCommit(transaction: Transaction, callback: () => void): void {
   const callbacks = afterCommits.get(transaction);
@@ -33,8 +33,9 @@ export function afterCommit(transaction: Transaction, callback: () => void): voi
 const closingStatements = new WeakMap<Transaction, CompiledQuery[]>();
 
 /**
- * Runs a statement pipelined with the commit, so that it needs no separate round trip. No later statement of
- * this transaction may read the rows that it writes.
+ * Sends a statement together with the COMMIT of the transaction, so that the statement needs no round trip of
+ * its own. The statement runs last, so no other statement of the transaction can read the rows that it
+ * writes.
  */
 export async function runWithCommit(transaction: Transaction, query: CompiledQuery): Promise<void> {
   const statements = closingStatements.get(transaction);
@@ -42,7 +43,10 @@ export async function runWithCommit(transaction: Transaction, query: CompiledQue
   else statements.push(query);
 }
 
-/** Runs statements pipelined. The results' columns have the names of the database, in snake case. */
+/**
+ * Sends several statements at once and returns their results, so that all need one round trip. The columns of
+ * the results have the database's names in snake case.
+ */
 export function runPipelined(
   transaction: Transaction,
   queries: readonly CompiledQuery[],
@@ -55,15 +59,15 @@ export function runPipelined(
 }
 
 /**
- * The work of a transaction. `opened` has the results of the opening statements, with the database's column
- * names.
+ * The work of a transaction. `opened` has the results of the opening statements; their columns have the
+ * database's names in snake case.
  */
 type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
 
 /**
- * Runs the work in a transaction, up to three times if PostgreSQL aborts it because of concurrent
- * transactions (serialization failure, deadlock). `opening` statements are sent together with BEGIN; they may
- * only read and take locks.
+ * Runs the work in a transaction. If PostgreSQL aborts the transaction because of concurrent transactions
+ * (serialization failure, deadlock), the work runs again, up to three times in total. The `opening`
+ * statements are sent together with BEGIN; they may only read and take locks.
  */
 export function inTransaction<Result>(
   db: Database,
@@ -86,7 +90,10 @@ export function inTransaction<Result>(
   });
 }
 
-/** Runs a single statement, which is a transaction by itself, with the same retries. Returns its rows. */
+/**
+ * Runs a single statement as a transaction of its own, with the same retries as `inTransaction`. Returns the
+ * rows of the statement.
+ */
 export async function runStatement<Row>(db: Database, statement: RawBuilder<Row>): Promise<readonly Row[]> {
   const { rows } = await retryAborted(() => statement.execute(db));
   return rows;
@@ -96,8 +103,8 @@ const attemptsMax = 3;
 
 let repeatedTransactions = 0;
 
-/** Returns the number of transactions that were run again since the process started. */
-export const getRepeatedTransactions = (): number => repeatedTransactions;
+/** Returns the number of retries of transactions since the process started. */
+export const getRepeatedTransactionCount = (): number => repeatedTransactions;
 
 async function retryAborted<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { toFolderError } from "#database/folder-lock.ts";
+import { toDataFolderError } from "#database/folder-lock.ts";
 
 const demoMerchant = z.object({ id: z.string(), slug: z.string() });
 
@@ -145,8 +145,8 @@ export function getDemoFilePath(folder: string): string {
 }
 
 /**
- * Creates the folder if it is missing. Throws `FolderUnusable` if the folder cannot be written to, so that
- * this error occurs before any secret is created.
+ * Creates the folder if it is missing. Throws `DataFolderUnusable` if the folder cannot be written to, so
+ * that this error occurs before any secret is created.
  */
 export function makeDemoFolder(folder: string): void {
   const probe = createTemporaryPath(folder);
@@ -155,7 +155,7 @@ export function makeDemoFolder(folder: string): void {
     writeFileSync(probe, "", { mode: 0o600, flag: "wx" });
     rmSync(probe);
   } catch (error) {
-    throw toFolderError(folder, error);
+    throw toDataFolderError(folder, error);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The clock: all code that compares or stores a time reads the present time here, so that tests can change
- * it.
+ * The clock of the service. All code that compares or stores times reads the present time from this clock, so
+ * that tests can set the time.
  */
 export interface Clock {
   now(): Date;

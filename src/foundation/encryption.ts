@@ -1,14 +1,14 @@
 /**
- * Encryption at rest: each value is encrypted with AES-256-GCM under its own data key. The first of the
- * ENCRYPTION_KEYS wraps data keys; all of them unwrap. A value and its data key are bound to the value's
- * table, column and row, so a value that is copied to another row or column does not decrypt. A value that
- * does not decrypt throws `DecryptionFailed`; there is no fallback.
+ * Encryption at rest. Each value is encrypted with AES-256-GCM under its own data key. The first key of
+ * ENCRYPTION_KEYS wraps (encrypts) new data keys; every key of ENCRYPTION_KEYS can unwrap data keys. A value
+ * and its data key are bound to the value's table, column and row, so a value that is copied to another row
+ * or column does not decrypt. A value that does not decrypt throws `DecryptionFailed`; there is no fallback.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 export interface EncryptionKey {
   readonly id: string;
-  /** The key, 32 bytes. */
+  /** The key of AES-256, 32 bytes. */
   readonly key: Uint8Array;
 }
 
@@ -19,7 +19,10 @@ export interface SealedValue {
   readonly keyId: string;
 }
 
-/** The table, column and row of an encrypted value; authenticated with the value (AES-GCM associated data). */
+/**
+ * The table, column and row of an encrypted value. AES-GCM authenticates the context together with the value
+ * (as associated data), so the value decrypts only in this context.
+ */
 export interface SealContext {
   readonly table: string;
   readonly column: string;
@@ -29,18 +32,24 @@ export interface SealContext {
 export interface Keyring {
   /** The id of the key that wraps new data keys. */
   readonly currentKeyId: string;
+  /** Encrypts a value under a new data key. */
   seal(plaintext: Uint8Array | string, context: SealContext): SealedValue;
+  /**
+   * Decrypts a value. Throws `DecryptionFailed` if the value was changed, its key is missing or the context
+   * is wrong.
+   */
   open(sealed: SealedValue, context: SealContext): Buffer;
-  /** Returns the same encrypted value with its data key wrapped by the first key. */
+  /** Returns the same encrypted value, with its data key wrapped by the current key. */
   rewrap(sealed: SealedValue, context: SealContext): SealedValue;
   /**
-   * Returns an HMAC of other data, keyed by the value's data key: without the keys the data cannot be
-   * guessed, and rewrapping does not change the HMAC.
+   * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the sealed value. Without the encryption
+   * keys, nobody can check guesses of `data` against the HMAC. Rewrapping the data key does not change the
+   * HMAC.
    */
-  digest(sealed: SealedValue, context: SealContext, beside: Uint8Array): Buffer;
+  digest(sealed: SealedValue, context: SealContext, data: Uint8Array): Buffer;
   /**
-   * Derives keys for another purpose than encryption, one from each key of the keyring, in the keyring's
-   * order.
+   * Derives keys for a purpose other than encryption, for example for signatures. Returns one derived key for
+   * each key of the keyring, in the keyring's order.
    */
   derive(purpose: string): readonly Buffer[];
 }
@@ -88,9 +97,9 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
       dataKey: wrap(unwrap(sealed, context), context),
       keyId: current.id,
     }),
-    digest: (sealed, context, beside) =>
+    digest: (sealed, context, data) =>
       createHmac("sha256", deriveKey(unwrap(sealed, context), "digest"))
-        .update(beside)
+        .update(data)
         .digest(),
     derive: (purpose) => [...byId.values()].map((key) => deriveKey(key, purpose)),
   };
@@ -100,8 +109,8 @@ const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", key, "", purpose, keyBytes));
 
 /**
- * Returns nonce, ciphertext and tag. A random nonce is safe: a data key encrypts once, and a wrapping key far
- * fewer than 2³² times.
+ * Returns nonce, ciphertext and tag, in this order. Random nonces are safe here, because a data key encrypts
+ * only once, and a wrapping key encrypts far fewer than 2³² data keys.
  */
 function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: SealContext): Buffer {
   const nonce = randomBytes(nonceBytes);
@@ -133,7 +142,10 @@ function decrypt(key: Uint8Array, sealed: Uint8Array, context: SealContext): Buf
   }
 }
 
-/** Writes each part after its length, so that two different contexts never give the same bytes. */
+/**
+ * Returns the associated data of AES-GCM for a context. The length of each part precedes the part, so two
+ * different contexts never have the same associated data.
+ */
 function associatedData({ table, column, rowId }: SealContext): Buffer {
   return Buffer.from([table, column, rowId].map((part) => `${Buffer.byteLength(part)}:${part}`).join(""));
 }

@@ -1,7 +1,7 @@
 /**
- * The closed registry of failures: code, HTTP status and public text. Domain code throws `fail("cart_locked",
- * …)`; the gateway and the GraphQL layer each translate failures once. Any other error that is thrown is a
- * bug: the log has its details, and the caller gets `internal_error`.
+ * The closed registry of failures: their codes, HTTP statuses and public texts. Domain code throws
+ * `fail("cart_locked", …)`. REST and GraphQL each translate failures into answers at one place. Every other
+ * thrown error is a bug: the caller gets `internal_error`, and the log has the details.
  */
 export interface FailureKind {
   readonly status: number;
@@ -126,7 +126,9 @@ export interface FailureDetail {
   readonly allowed?: readonly string[] | null;
 }
 
+/** The `conflict` of an error answer: the object whose state prevents the change. */
 export interface FailureConflict {
+  /** The kind of object in snake case, for example `cart` or `api_key`. */
   readonly resource: string;
   readonly id: string | null;
   readonly currentStatus: string | null;
@@ -142,7 +144,7 @@ export interface FailureOptions {
   readonly retryAfterSeconds?: number;
   /** Additional headers of the answer, for example `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The cause, for the log only. */
+  /** The error that caused the failure. It is logged, and never sent to the caller. */
   readonly cause?: unknown;
 }
 
@@ -165,11 +167,12 @@ export class Failure extends Error {
   }
 }
 
+/** Returns a failure and does not throw it. Callers write `throw fail("cart_locked")`. */
 export function fail(code: FailureCode, parts?: FailureOptions): Failure {
   return new Failure(code, parts);
 }
 
-/** Returns a failure with one fault in the request. */
+/** Returns a failure with a single detail. The message of the detail is also the message of the failure. */
 export function failWithDetail(code: FailureCode, detail: FailureDetail): Failure {
   return new Failure(code, { details: [detail], message: detail.message });
 }
@@ -185,7 +188,7 @@ export interface ErrorBody {
   readonly docUrl: string;
 }
 
-/** Returns the public form of a failure: `error` over REST, `errors[].extensions` over GraphQL. */
+/** Returns the body of an error answer: `error` over REST, `errors[].extensions` over GraphQL. */
 export function toErrorBody(failure: Failure, requestId: string, publicUrl: string): ErrorBody {
   const { details = [], conflict: conflictPart = null, retryAfterSeconds } = failure.parts;
   return {
@@ -210,8 +213,9 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
 export const getErrorDocUrl = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
 
 /**
- * Returns the seconds to wait before a retry; null if the failure is not retryable, and for a locked cart,
- * because the end of a checkout cannot be predicted.
+ * Returns the number of seconds to wait before a retry: the failure's own `retryAfterSeconds`, else 1.
+ * Returns null if the failure is not retryable, and for `cart_locked`, because nobody can predict when the
+ * checkout ends.
  */
 export function defaultRetryAfterSeconds(failure: Failure): number | null {
   if (failure.parts.retryAfterSeconds !== undefined) return failure.parts.retryAfterSeconds;
@@ -219,8 +223,8 @@ export function defaultRetryAfterSeconds(failure: Failure): number | null {
 }
 
 /**
- * Returns the failure that was thrown, also from inside a GraphQL error. Any other error is a bug and becomes
- * `internal_error` with the error as its cause.
+ * Converts a thrown value into a failure. Returns a failure unchanged, also if a GraphQL error wraps the
+ * failure. Every other value is a bug and becomes `internal_error`, with the value as the cause.
  */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
@@ -229,11 +233,11 @@ export function toFailure(thrown: unknown): Failure {
   return fail("internal_error", { cause: thrown });
 }
 
-/** Environment variables as Node gives them. */
+/** Environment variables, in the form of Node's `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A setting has an invalid value. The message names the setting, its rule and the allowed values; the process
- * does not start.
+ * The error of a setting whose value is invalid. The message names the setting, its rule and the allowed
+ * values. A process with an invalid setting does not start.
  */
 export class InvalidSetting extends Error {}

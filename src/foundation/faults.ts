@@ -1,6 +1,7 @@
 /**
  * Checks of input fields. Each check is a pure function that returns a list of faults, so that a client gets
- * all faults at once, before any row is read. `field` is a JSON Pointer into the input.
+ * all faults at once, before any row is read. The parameter `field` of a check is a JSON Pointer (RFC 6901)
+ * into the input, for example `/lines/0/quantity`.
  */
 import { fail, failWithDetail, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
 import { isTextWithoutForbiddenCharacters, isCountry } from "./text.ts";
@@ -17,7 +18,10 @@ export function createBodyFault(field: string, code: string, message: string): F
   return { in: "body", field, code, message };
 }
 
-/** Returns a failure for a fault that only the database shows, for example an unknown id or a name in use. */
+/**
+ * Returns a failure with one faulty field, for faults that only the database can reveal, for example an
+ * unknown id or a name that is already in use.
+ */
 export function failAtField(
   failure: FailureCode,
   field: string,
@@ -29,7 +33,9 @@ export function failAtField(
 export interface TextRule {
   /** Minimum length in characters; 1 by default. */
   readonly min?: number;
+  /** Maximum length in characters. */
   readonly max: number;
+  /** `one` (the default) refuses tabs and line breaks; `many` allows them. */
   readonly lines?: "one" | "many";
 }
 
@@ -101,7 +107,10 @@ export function findUniqueListFaults(
   ];
 }
 
-/** Returns a fault for every key that occurred earlier in the list. */
+/**
+ * Returns a fault for every key that equals an earlier key of the list. `fieldOf` returns the field of the
+ * fault for the index of the key.
+ */
 export function findDuplicateFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
   return keys.flatMap((key, index) =>
     keys.indexOf(key) < index
@@ -110,7 +119,10 @@ export function findDuplicateFaults(keys: readonly string[], fieldOf: (index: nu
   );
 }
 
-/** Checks that a value is in a list. `noun` names the value in the message. */
+/**
+ * Checks that a value is one of the allowed values. `noun` names the kind of value in the message, for
+ * example `event type`.
+ */
 export function findAllowedValueFaults(
   field: string,
   value: string,

@@ -1,6 +1,7 @@
 /**
- * Ids: a prefix that names the kind of object, `_`, and a ULID in lower-case Crockford base32 (48 bits of
- * time, 80 random bits). Ids sort by creation time, cannot be guessed, and can be searched in any log.
+ * Ids of objects. An id is a prefix that names the kind of object, `_`, and a ULID in lower-case Crockford
+ * base32 (48 bits of time, 80 random bits). Ids sort by creation time, cannot be guessed, and are easy to
+ * search for in logs.
  */
 import { randomFillSync } from "node:crypto";
 import { isTextWithoutForbiddenCharacters } from "./text.ts";
@@ -60,31 +61,37 @@ export function createId(kind: IdKind, at: number = Date.now()): string {
 }
 
 const bytesEach = 10;
-const drawn = new Uint8Array(1024 * bytesEach);
-let used = drawn.length;
+const pool = new Uint8Array(1024 * bytesEach);
+let usedBytes = pool.length;
 
-/** Returns 80 random bits from a pool that is refilled in bulk; no bits are used twice. */
+/**
+ * Returns 80 random bits from a pool that is refilled in bulk, because separate random bytes for each id
+ * would be slow. No bits are returned twice.
+ */
 function randomBits(): Uint8Array {
-  if (used === drawn.length) {
-    randomFillSync(drawn);
-    used = 0;
+  if (usedBytes === pool.length) {
+    randomFillSync(pool);
+    usedBytes = 0;
   }
-  used += bytesEach;
-  return drawn.subarray(used - bytesEach, used);
+  usedBytes += bytesEach;
+  return pool.subarray(usedBytes - bytesEach, usedBytes);
 }
 
 let ordered = 0;
 
 /**
- * Creates ids that sort in the order of their creation even within one process and millisecond. Such ids can
- * be guessed.
+ * Creates an id that sorts after every ordered id that this process has created for the same or an earlier
+ * time. An ordered id has only 40 random bits, so it must not serve as a secret.
  */
 export function createOrderedId(kind: IdKind, at: number): string {
   ordered += 1;
   return `${idPrefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBits().subarray(0, 5))}`;
 }
 
-/** Returns a lower bound: ids of the kind that were created at that time or later sort after it. */
+/**
+ * Returns a lower bound of the ids of a kind: the ids that were created at the given time or later sort after
+ * the returned text.
+ */
 export function getLowestIdAtTime(kind: IdKind, at: number): string {
   return `${idPrefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
 }
@@ -100,7 +107,7 @@ function digitsOf(value: number, length: number): string {
   return text;
 }
 
-/** True if the text has the form of an id of the kind. */
+/** Returns whether the text has the form of an id of the given kind. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = `${idPrefixes[kind]}_`;
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
@@ -110,7 +117,7 @@ const kinds = new Map(
   Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind as IdKind] as const),
 ) as ReadonlyMap<string, IdKind>;
 
-/** Returns the kind of an id; undefined if the text is not an id. */
+/** Returns the kind of object that an id names; undefined if the text is not an id. */
 export function getIdKind(text: string): IdKind | undefined {
   const kind = kinds.get(text.slice(0, text.indexOf("_")));
   return kind !== undefined && isId(kind, text) ? kind : undefined;
@@ -133,8 +140,8 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * Makes an id that a caller sent safe for PostgreSQL, which refuses NUL characters: returns "" if the text
- * has control characters or lone surrogates. No row has the id "", so such an id is not found.
+ * Makes an id from a request safe for PostgreSQL, which refuses NUL characters. Returns "" if the text has
+ * control characters or lone surrogates. No row has the id "", so the look-up then finds no row.
  */
 export function toSafeId(text: string): string {
   return isTextWithoutForbiddenCharacters(text) ? text : "";

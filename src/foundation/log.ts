@@ -1,6 +1,6 @@
 /**
- * The log: one JSON line for each entry. Entries are built from lists of allowed fields, so that no data of a
- * client gets into the log by accident.
+ * The log: one line of JSON for each entry. An entry contains only fields of fixed lists, so that data of
+ * clients does not get into the log by accident.
  */
 import { type DestinationStream, type Logger, pino } from "pino";
 
@@ -9,7 +9,7 @@ export type Log = Logger;
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Creates a log; it writes to standard output by default. */
+/** Creates a log that writes to the stream; to standard output by default. */
 export function createLog(level: LogLevel, stream: DestinationStream = standardOutput()): Log {
   return pino(
     {
@@ -17,27 +17,30 @@ export function createLog(level: LogLevel, stream: DestinationStream = standardO
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (error: unknown) => toLogged(error) },
+      serializers: { err: (error: unknown) => toLoggableError(error) },
     },
     stream,
   );
 }
 
-/** Creates the readable output for terminals. The library is loaded only when it is needed. */
+/**
+ * Creates a stream that writes log entries in readable form, for terminals. The library is loaded only when
+ * this function is called.
+ */
 export async function createPrettyOutput(): Promise<DestinationStream> {
   const { PinoPretty } = await import("pino-pretty");
   return PinoPretty({ colorize: true, ignore: "pid,hostname", sync: true });
 }
 
 /**
- * PIPE_BUF of Linux: writes of several processes to one pipe are atomic up to this size; larger writes may be
- * mixed.
+ * Maximum size of one write in bytes: PIPE_BUF of Linux. If several processes write to one pipe, writes up to
+ * this size are not mixed with each other.
  */
 const bytesAtOnceMax = 4096;
 
 /**
- * Writes the lines of one event loop turn together at its end, because a write for each line would cost more
- * than building the line.
+ * Creates a stream to standard output. The lines of one event loop turn are written together at the end of
+ * the turn, because a separate write for each line would take longer than building the line.
  */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true });
@@ -45,10 +48,10 @@ function standardOutput(): DestinationStream {
   const write = (): void => {
     const pending = lines;
     lines = [];
-    for (const text of inWholeLines(pending)) output.write(text);
+    for (const text of groupIntoWrites(pending)) output.write(text);
   };
   let isEnding = false;
-  // After the event `exit`, `setImmediate` does not run any more, so lines are then written at once.
+  // `setImmediate` does not run any more after the event `exit`, so later lines are written at once.
   process.once("exit", () => {
     isEnding = true;
     write();
@@ -62,11 +65,11 @@ function standardOutput(): DestinationStream {
   };
 }
 
-function inWholeLines(lines: readonly string[]): string[] {
+function groupIntoWrites(lines: readonly string[]): string[] {
   const texts: string[] = [];
   let text = "";
   let bytes = 0;
-  for (const line of lines.map(fitting)) {
+  for (const line of lines.map(shortenToLimit)) {
     const length = Buffer.byteLength(line);
     if (bytes + length > bytesAtOnceMax && text !== "") {
       texts.push(text);
@@ -79,8 +82,11 @@ function inWholeLines(lines: readonly string[]): string[] {
   return text === "" ? texts : [...texts, text];
 }
 
-/** Shortens the texts of a line that is longer than the limit. Only errors with their causes are that long. */
-function fitting(line: string): string {
+/**
+ * Shortens the strings in a log line that is longer than `bytesAtOnceMax`. Only lines of errors with causes
+ * are that long.
+ */
+function shortenToLimit(line: string): string {
   let text = line;
   for (const lengthMax of [1000, 300, 100]) {
     if (Buffer.byteLength(text) <= bytesAtOnceMax) return text;
@@ -92,21 +98,21 @@ function fitting(line: string): string {
 }
 
 /**
- * Returns the parts of an error that may be logged. Messages of database errors quote data, so only their
- * SQLSTATE, constraint and stack are logged.
+ * Returns the parts of an error that may be logged. Messages of PostgreSQL errors quote data, so only the
+ * SQLSTATE, the constraint and the stack of these errors are logged.
  */
-function toLogged(error: unknown, causesMax = 5): unknown {
+function toLoggableError(error: unknown, causesMax = 5): unknown {
   if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };
   const { code, constraint, cause } = error as { code?: unknown; constraint?: unknown; cause?: unknown };
-  const isDatabases = typeof code === "string" && sqlState.test(code);
+  const isDatabaseError = typeof code === "string" && sqlState.test(code);
   const frames = (error.stack ?? "").split("\n").filter((line) => line.startsWith("    at "));
   return {
     type: error.name,
-    ...(isDatabases ? {} : { message: error.message }),
+    ...(isDatabaseError ? {} : { message: error.message }),
     ...(typeof code === "string" ? { code } : {}),
     ...(typeof constraint === "string" ? { constraint } : {}),
     stack: frames.join("\n"),
-    ...(cause instanceof Error && causesMax > 0 ? { cause: toLogged(cause, causesMax - 1) } : {}),
+    ...(cause instanceof Error && causesMax > 0 ? { cause: toLoggableError(cause, causesMax - 1) } : {}),
   };
 }
 

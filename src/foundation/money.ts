@@ -1,6 +1,6 @@
 /**
- * Money: an integer of minor units, a currency (ISO 4217) and the currency's exponent. Amounts are never
- * floating-point numbers.
+ * Amounts of money: an integer of minor units (for example cents), a currency (ISO 4217) and the exponent of
+ * the currency. Amounts are never floating-point numbers.
  */
 export interface Money {
   readonly amountMinor: number;
@@ -17,7 +17,10 @@ export function isCurrency(text: string): boolean {
   return currencies.has(text);
 }
 
-/** Digits after the decimal point as ISO 4217 gives them: JPY 0, EUR 2, KWD 3. */
+/**
+ * Returns how many digits after the decimal point ISO 4217 assigns to a currency: 0 for JPY, 2 for EUR, 3 for
+ * KWD.
+ */
 export function getCurrencyExponent(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {

@@ -1,19 +1,23 @@
 /**
- * The period of a report: local calendar days of one time zone, divided into buckets. Bucket boundaries are
- * computed here and not in the database, so that days of 23 or 25 hours are correct.
+ * The period of a report: local calendar days of one time zone, divided into buckets (hours, days, weeks or
+ * months). This file computes the bucket boundaries instead of the database, so that days of 23 or 25 hours
+ * are correct.
  */
 import { fail, type FailureDetail } from "./failure.ts";
 import { createBodyFault } from "./faults.ts";
 
-export const intervals = ["hour", "day", "week", "month"] as const;
-export type Interval = (typeof intervals)[number];
+export const bucketIntervals = ["hour", "day", "week", "month"] as const;
+export type BucketInterval = (typeof bucketIntervals)[number];
 
 export const periodDaysMax = 731;
-export const hourlyDaysMax = 14;
+export const hourlyPeriodDaysMax = 14;
 const [firstYear, lastYear] = [2000, 2199];
 
 export interface Period {
-  /** The first local day, for example `2026-01-31`; `to` is the last day. Both are included. */
+  /**
+   * The first local day of the period, for example `2026-01-31`. `to` is the last local day. Both days belong
+   * to the period.
+   */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
@@ -33,13 +37,14 @@ export interface PeriodInput {
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
-  /** The length of a bucket; undefined if the period is not divided. */
-  readonly interval?: Interval | undefined;
+  /** The length of a bucket; undefined if the report has no buckets. */
+  readonly interval?: BucketInterval | undefined;
 }
 
 /**
- * True for a name of the IANA time zone database. Offsets such as `+01:00` are refused, because they have no
- * daylight saving time. Names that only Intl knows, such as the ambiguous IST, are refused too.
+ * Returns whether the text is a name of the IANA time zone database. Offsets like `+01:00` are refused,
+ * because an offset has no daylight saving time. Names that only `Intl` accepts are refused too, for example
+ * the ambiguous IST.
  */
 export function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false;
@@ -51,7 +56,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** True for an existing calendar day in ISO 8601 form. */
+/** Returns whether the text is an existing calendar day in ISO 8601 form, for example `2026-01-31`. */
 export function isCalendarDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   try {
@@ -61,7 +66,7 @@ export function isCalendarDay(text: string): boolean {
   }
 }
 
-/** Returns the number of days from `from` to `to`, both included. */
+/** Returns the number of days from `from` to `to`. Both days are counted. */
 export const countDaysBetween = (from: string, to: string): number =>
   Temporal.PlainDate.from(from).until(Temporal.PlainDate.from(to)).days + 1;
 
@@ -94,12 +99,12 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
         `from and to are ${days} days, both included; a report covers at most ${periodDaysMax} days.`,
       ),
     ];
-  if (interval === "hour" && days > hourlyDaysMax)
+  if (interval === "hour" && days > hourlyPeriodDaysMax)
     return [
       createBodyFault(
         "/interval",
         "too_large",
-        `from and to are ${days} days; interval HOUR allows at most ${hourlyDaysMax} days.`,
+        `from and to are ${days} days; interval HOUR allows at most ${hourlyPeriodDaysMax} days.`,
       ),
     ];
   return [];
@@ -114,9 +119,9 @@ function dayFaults(field: string, day: string): FailureDetail[] {
 
 /**
  * Returns the buckets of a period in order and without gaps. Weeks begin on Mondays, months on their first
- * day. The first and last bucket are cut at the ends of the period.
+ * day. The first and the last bucket are shorter if the period begins or ends inside a week or month.
  */
-export function divideIntoBuckets(period: Period, interval: Interval): PeriodBucket[] {
+export function divideIntoBuckets(period: Period, interval: BucketInterval): PeriodBucket[] {
   const starts =
     interval === "hour"
       ? hoursOf(period)
@@ -128,7 +133,7 @@ export function divideIntoBuckets(period: Period, interval: Interval): PeriodBuc
   }));
 }
 
-function daysOf({ from, to }: Period, interval: Exclude<Interval, "hour">): string[] {
+function daysOf({ from, to }: Period, interval: Exclude<BucketInterval, "hour">): string[] {
   const last = Temporal.PlainDate.from(to);
   const days: string[] = [];
   for (
@@ -140,7 +145,7 @@ function daysOf({ from, to }: Period, interval: Exclude<Interval, "hour">): stri
   return days;
 }
 
-function nextStart(day: Temporal.PlainDate, interval: Exclude<Interval, "hour">): Temporal.PlainDate {
+function nextStart(day: Temporal.PlainDate, interval: Exclude<BucketInterval, "hour">): Temporal.PlainDate {
   if (interval === "day") return day.add({ days: 1 });
   if (interval === "week") return day.add({ days: 8 - day.dayOfWeek });
   return day.with({ day: 1 }).add({ months: 1 });
@@ -148,7 +153,10 @@ function nextStart(day: Temporal.PlainDate, interval: Exclude<Interval, "hour">)
 
 const hourMs = 3_600_000;
 
-/** Returns the hours of each day, counted from the start of the day; days with a clock change have 23 or 25. */
+/**
+ * Returns the hours of each day of the period, counted from the start of the day. A day on which the clock
+ * changes has 23 or 25 hours.
+ */
 function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
   return daysOf(period, "day").flatMap((day) => {
     const [start, end] = [
@@ -164,6 +172,6 @@ function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
 
 const dayAfter = (day: string): string => Temporal.PlainDate.from(day).add({ days: 1 }).toString();
 
-/** Returns the first moment of a day. It is one o'clock if daylight saving time begins at midnight. */
+/** Returns the first moment of a local day: 00:00, or 01:00 if daylight saving time begins at midnight. */
 const startOf = (day: string, timeZone: string): Date =>
   new Date(Temporal.PlainDate.from(day).toZonedDateTime({ timeZone }).epochMilliseconds);

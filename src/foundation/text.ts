@@ -1,6 +1,6 @@
 /**
- * Checks and parsers of texts: clean text, slugs, buyer references, locales (BCP 47), countries and
- * Accept-Language.
+ * Checks and parsers of texts: forbidden characters, slugs, buyer references, locales (BCP 47), countries and
+ * the header Accept-Language.
  */
 import { LRUCache } from "lru-cache";
 
@@ -8,15 +8,18 @@ export const localeLengthMax = 35;
 const headerLengthMax = 1000;
 
 /**
- * Maximum number of entries of each cache below. Parsed tags and headers are cached, because clients repeat
- * the same few values and parsing is expensive.
+ * Maximum number of entries of each cache below. Parsed locale tags and headers are cached, because clients
+ * send the same few values again and again and parsing is slow.
  */
 const cachedMax = 5000;
 const cachedTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: cachedMax });
 const cachedChains = new LRUCache<string, readonly string[]>({ max: cachedMax });
 const cachedHeaders = new LRUCache<string, readonly string[]>({ max: cachedMax });
 
-/** Returns the canonical tag without extension subtags; undefined if the text is not a well-formed BCP 47 tag. */
+/**
+ * Returns the canonical locale tag without extension subtags; undefined if the text is not a well-formed BCP
+ * 47 tag.
+ */
 export function parseLocale(text: string): string | undefined {
   if (text.length === 0 || text.length > localeLengthMax) return undefined;
   let cached = cachedTags.get(text);
@@ -33,7 +36,10 @@ function readLocale(text: string): string | undefined {
   }
 }
 
-/** Returns the lookup order of RFC 4647 section 3.4: `zh-Hant-TW` gives `["zh-Hant-TW", "zh-Hant", "zh"]`. */
+/**
+ * Returns a locale and its more general fallbacks in the lookup order of RFC 4647 section 3.4. For example,
+ * `zh-Hant-TW` gives `["zh-Hant-TW", "zh-Hant", "zh"]`.
+ */
 export function getLocaleFallbackChain(locale: string): readonly string[] {
   let cached = cachedChains.get(locale);
   if (cached === undefined) {
@@ -47,9 +53,9 @@ export function getLocaleFallbackChain(locale: string): readonly string[] {
 }
 
 /**
- * Chooses the locale in which an object is shown: the first available locale in the chains of the requested
- * locales, else in the chains of the fallbacks, else the first available. Undefined only if none is
- * available.
+ * Chooses the locale in which an object is shown: the first available locale in the fallback chains of the
+ * requested locales, else in the chains of the fallbacks, else the first available locale in alphabetical
+ * order. Returns undefined only if no locale is available.
  */
 export function chooseLocale(
   available: readonly string[],
@@ -66,8 +72,8 @@ function firstOf(available: readonly string[], wanted: readonly string[]): strin
 }
 
 /**
- * Returns the tags of an `Accept-Language` header in descending quality (RFC 9110 section 12.5.4). Malformed
- * tags are ignored.
+ * Returns the locale tags of an `Accept-Language` header in descending quality (RFC 9110 section 12.5.4).
+ * Malformed tags are ignored.
  */
 export function parseAcceptLanguage(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
@@ -113,14 +119,18 @@ const countries = new Set(
   ).split(" "),
 );
 
-/** True for an upper-case alpha-2 code that ISO 3166-1 assigns. */
+/** Returns whether the text is an upper-case alpha-2 country code that ISO 3166-1 assigns. */
 export function isCountry(text: string): boolean {
   return countries.has(text);
 }
 
-// eslint-disable-next-line no-control-regex -- Finding control characters is its purpose.
+// eslint-disable-next-line no-control-regex -- The pattern finds control characters on purpose.
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
+/**
+ * Returns whether a text is well-formed Unicode. Control characters other than tab and line breaks are
+ * refused.
+ */
 export function isTextWithoutForbiddenCharacters(text: string): boolean {
   return !forbidden.test(text) && text.isWellFormed();
 }
@@ -144,8 +154,9 @@ export function escapeHtml(text: string): string {
 const referencePattern = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
 
 /**
- * True for a buyer reference, a frontend's own stable name for a buyer: 1 to 128 printable ASCII characters
- * without space and @, which excludes e-mail addresses.
+ * Returns whether the text is a valid buyer reference, which is the stable id that a frontend gives to a
+ * buyer: 1 to 128 printable ASCII characters without space and `@`. Without `@`, a reference cannot be an
+ * e-mail address.
  */
 export function isBuyerReference(text: string): boolean {
   return referencePattern.test(text);

@@ -1,33 +1,43 @@
 /**
- * Creates spans of traces. This file loads no part of OpenTelemetry: if a collector is configured,
- * `src/observability/tracing.ts` installs a tracer here; without a tracer, each call only checks whether
- * there is one. Spans contain names, ids and counts, never data that a caller sent.
+ * Creates the spans of traces. This file loads no part of OpenTelemetry. If a collector is configured,
+ * `src/observability/tracing.ts` installs a tracer here. Without a tracer, the functions below create no
+ * spans and cost almost no time. Spans contain names, ids and counts, never values that a caller sent.
  */
-export type Attributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
-export interface SpanStart {
+export interface SpanOptions {
   readonly name: string;
   readonly kind?: "internal" | "server" | "client";
-  readonly attributes?: Attributes;
+  readonly attributes?: SpanAttributes;
   /** The `traceparent` that a remote caller sent; undefined for a child of the current span. */
   readonly caller?: string | undefined;
-  /** Starts a new trace, with the given trace id if there is one. */
+  /**
+   * If given, the span starts a new trace instead of continuing the current trace. `id` sets the id of the
+   * new trace; a trace without `id` gets a random id.
+   */
   readonly ownTrace?: { readonly id?: string };
-  /** `traceparent`s of spans that caused this span without waiting for it; they become links. */
+  /**
+   * The `traceparent`s of earlier spans that caused this span and did not wait for it, for example of a
+   * request that queued a webhook delivery. They become links of this span.
+   */
   readonly causes?: readonly string[];
+  /** The start of the span; the present time if left out. */
   readonly startedAt?: Date;
 }
 
 export interface Span {
   readonly traceId: string;
-  /** The W3C Trace Context of the span, to send to another service. */
+  /** The span's `traceparent` header (W3C Trace Context), for requests to other services. */
   readonly traceparent: string;
-  /** False if sampling dropped the span; its children are dropped too. */
+  /** False if sampling dropped the span. The children of a dropped span are dropped too. */
   readonly isRecorded: boolean;
-  set(attributes: Attributes): void;
-  /** Records the kind of an error, without its message. */
+  set(attributes: SpanAttributes): void;
+  /**
+   * Records the code or class name of an error, and marks the span as failed if the error is a fault of this
+   * service. The error's message is not recorded, because it may quote values of the request.
+   */
   fail(error: unknown): void;
-  /** Marks the span as failed because of an error of this service. */
+  /** Marks the span as failed. Only errors of this service, not errors of the caller, make a span failed. */
   markFailed(): void;
   end(): void;
   /** Runs the work with this span as the current span. */
@@ -35,8 +45,8 @@ export interface Span {
 }
 
 export interface Tracer {
-  start(start: SpanStart): Span;
-  /** Returns the current span. */
+  start(start: SpanOptions): Span;
+  /** Returns the span inside which the calling code runs; undefined outside of spans. */
   current(): Span | undefined;
 }
 
@@ -49,24 +59,30 @@ export function setTracer(chosen: Tracer | undefined): void {
 
 export const isTracing = (): boolean => tracer !== undefined;
 
-export const startSpan = (start: SpanStart): Span | undefined => tracer?.start(start);
+export const startSpan = (start: SpanOptions): Span | undefined => tracer?.start(start);
 
-/** Returns the current span if it is recorded. */
+/**
+ * Returns the span inside which the calling code runs; undefined outside of spans, and if sampling dropped
+ * the span.
+ */
 export function currentRecordedSpan(): Span | undefined {
   const span = tracer?.current();
   return span?.isRecorded === true ? span : undefined;
 }
 
-/** Runs the work inside a new span. */
-export function runInSpan<Result>(start: SpanStart, work: (span: Span | undefined) => Result): Result {
+/**
+ * Runs `work` inside a new span. The span ends when `work` returns or throws, or when the promise that `work`
+ * returns is settled.
+ */
+export function runInSpan<Result>(start: SpanOptions, work: (span: Span | undefined) => Result): Result {
   const span = tracer?.start(start);
   if (span === undefined) return work(undefined);
-  const broken = (error: unknown): never => {
+  const failSpan = (error: unknown): never => {
     span.fail(error);
     span.end();
     throw error;
   };
-  const ended = <Value>(value: Value): Value => {
+  const endSpan = <Value>(value: Value): Value => {
     span.end();
     return value;
   };
@@ -75,24 +91,25 @@ export function runInSpan<Result>(start: SpanStart, work: (span: Span | undefine
     try {
       result = work(span);
     } catch (error) {
-      return broken(error);
+      return failSpan(error);
     }
-    return result instanceof Promise ? (result.then(ended, broken) as Result) : ended(result);
+    return result instanceof Promise ? (result.then(endSpan, failSpan) as Result) : endSpan(result);
   });
 }
 
-/** Runs the work inside a new span if the current span is recorded; otherwise without a span. */
-export function runInChildSpan<Result>(start: SpanStart, work: (span: Span | undefined) => Result): Result {
+/** Runs `work` inside a new span if the current span is recorded; otherwise runs only `work`. */
+export function runInChildSpan<Result>(start: SpanOptions, work: (span: Span | undefined) => Result): Result {
   return currentRecordedSpan() === undefined ? work(undefined) : runInSpan(start, work);
 }
 
+/** The values of a `traceparent` header. */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
 }
 
-const form =
+const traceparentPattern =
   /^(?<version>[\da-f]{2})-(?<traceId>[\da-f]{32})-(?<spanId>[\da-f]{16})-(?<flags>[\da-f]{2})(?<more>-.*)?$/;
 
 /**
@@ -100,7 +117,13 @@ const form =
  * Returns undefined if the header is invalid.
  */
 export function parseTraceparent(text: string): TraceContext | undefined {
-  const { version = "", traceId = "", spanId = "", flags = "", more } = form.exec(text)?.groups ?? {};
+  const {
+    version = "",
+    traceId = "",
+    spanId = "",
+    flags = "",
+    more,
+  } = traceparentPattern.exec(text)?.groups ?? {};
   const isUnknown = version === "ff" || (version === "00" && more !== undefined);
   if (isUnknown || /^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };

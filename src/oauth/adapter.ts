@@ -217,11 +217,11 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       toPayload(await findOauthItem(services, { kind, by: "uid", value: uid, now: clock.now() })),
     consume: async (id) => {
       const now = clock.now();
-      const { isTaken, grantId } = await consumeOauthItem(
+      const { isFirstUse, grantId } = await consumeOauthItem(
         { db, keyring },
         { kind, id, now, toConsumedRecord: consumedRecordsByKind[kind]?.(now) },
       );
-      if (isTaken) return;
+      if (isFirstUse) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
       // A record without a grant id belongs to a grant that has already been revoked.

@@ -246,11 +246,11 @@ function createGrantOnce(
   const now = services.clock.now();
   const answered = { kind: "Interaction", id: interaction.uid };
   return inTransaction(services.db, async (transaction) => {
-    const { isTaken, grantId } = await consumeOauthItem(
+    const { isFirstUse, grantId } = await consumeOauthItem(
       { db: transaction, keyring: services.keyring },
       { ...answered, now },
     );
-    if (!isTaken) return { isNew: false, grantId };
+    if (!isFirstUse) return { isNew: false, grantId };
     const access = { merchantId: staff.merchantId, now };
     const made = await createGrant(transaction, access, {
       clientId: client.id,

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { RunIdempotent } from "#database/idempotency.ts";
-import { getRepeatedTransactions } from "#database/transaction.ts";
+import { getRepeatedTransactionCount } from "#database/transaction.ts";
 import type { DeliveryAttemptResult, ServiceEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { ServerObserver } from "#http/server.ts";
@@ -54,7 +54,7 @@ export function createServiceMetrics(
     registry,
     http: createHttpMetrics(registry),
     addStateReadings: (readings) =>
-      registerStateMetrics(registry, { ...readings, transactionsRunAgain: getRepeatedTransactions }),
+      registerStateMetrics(registry, { ...readings, transactionsRunAgain: getRepeatedTransactionCount }),
     measureLimiter: countRateLimitRefusals(registry),
     measureDoOnce: countIdempotentRequests(registry),
   };

@@ -40,10 +40,10 @@ import {
 import { Failure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import {
-  type Attributes,
+  type SpanAttributes,
   parseTraceparent,
   type Span,
-  type SpanStart,
+  type SpanOptions,
   type Tracer,
   setTracer,
 } from "#foundation/tracing.ts";
@@ -238,7 +238,7 @@ function createTracer(provider: TracerProvider, ids: TraceIdGenerator): Tracer {
   };
 }
 
-function findParent({ caller, ownTrace }: SpanStart): Context {
+function findParent({ caller, ownTrace }: SpanOptions): Context {
   if (ownTrace !== undefined) return ROOT_CONTEXT;
   const remote = caller === undefined ? undefined : toSpanContext(caller);
   return remote === undefined ? context.active() : trace.setSpanContext(ROOT_CONTEXT, remote);
@@ -271,7 +271,7 @@ class RunningSpan implements Span {
   get isRecorded(): boolean {
     return this.#span.isRecording();
   }
-  set(attributes: Attributes): void {
+  set(attributes: SpanAttributes): void {
     this.#span.setAttributes(attributes);
   }
   fail(error: unknown): void {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import {
   checkApiKey,
   type ApiKeyState,
-  mintSecret,
+  generateSecret,
   findOwnerOfRefusedApiKey,
   getCredentialSuspension,
 } from "#access/keys/verify-keys.ts";
@@ -21,7 +21,7 @@ const refusalOf = (work: Promise<unknown>): Promise<{ code: string; message: str
   );
 
 describe("an API key", () => {
-  const { value, id: keyId, digest, prefix } = mintSecret("cpk", "live");
+  const { value, id: keyId, digest, prefix } = generateSecret("cpk", "live");
   const row: ApiKeyState = {
     id: "key_1",
     keyId,
@@ -48,7 +48,7 @@ describe("an API key", () => {
     );
     expect(await refusalOf(checkApiKey(value, now, find))).toMatchObject({ code: "api_key_invalid" });
     expect(asked).toEqual([{ keyId, digest: digest.toString("base64") }]);
-    for (const none of ["", "cpk_live_x", mintSecret("cit", "admin").value])
+    for (const none of ["", "cpk_live_x", generateSecret("cit", "admin").value])
       expect(await refusalOf(checkApiKey(none, now, find))).toMatchObject({ code: "api_key_invalid" });
     expect(asked).toHaveLength(1);
   });
@@ -110,7 +110,7 @@ describe("an API key", () => {
 });
 
 describe("an internal token", () => {
-  const { value, id: tokenId, digest } = mintSecret("cit", "admin");
+  const { value, id: tokenId, digest } = generateSecret("cit", "admin");
   const row: InternalTokenState = {
     id: "tok_1",
     role: "admin",
@@ -143,7 +143,7 @@ describe("an internal token", () => {
 
   it("that is malformed or unknown is invalid, with the same message", async () => {
     const unknown = (): Promise<undefined> => Promise.resolve(undefined);
-    for (const text of ["", "cit_admin_x", mintSecret("cpk", "live").value, value])
+    for (const text of ["", "cit_admin_x", generateSecret("cpk", "live").value, value])
       expect(await refusalOf(checkInternalToken(text, now, unknown))).toMatchObject({
         code: "api_key_invalid",
         message: "The internal token is not valid.",

@@ -1,10 +1,10 @@
 /** The format of clients' secrets: recognized only as a whole, and recognized again by a digest. */
 import { describe, expect, it } from "vitest";
-import { sha256Digest, matchesDigest, mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
+import { sha256Digest, matchesDigest, generateSecret, parseSecret } from "#access/keys/verify-keys.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 
 describe("an API key", () => {
-  const minted = Array.from({ length: 1000 }, () => mintSecret("cpk", "test"));
+  const minted = Array.from({ length: 1000 }, () => generateSecret("cpk", "test"));
 
   it("has the documented format, and a checksum that everyone can compute", () => {
     for (const { id, value, prefix, lastFour } of minted) {
@@ -31,7 +31,7 @@ describe("an API key", () => {
   });
 
   it("is recognized only as a whole", () => {
-    const { value } = mintSecret("cpk", "live");
+    const { value } = generateSecret("cpk", "live");
     const spoilt = [
       withTypo(value),
       value.slice(1),
@@ -49,7 +49,7 @@ describe("an API key", () => {
   });
 
   it("matches the digest of the whole key, and a missing digest matches nothing", () => {
-    const { value, digest } = mintSecret("cpk", "test");
+    const { value, digest } = generateSecret("cpk", "test");
     expect(matchesDigest(value, digest)).toBe(true);
     expect(matchesDigest(withOtherSecret(value), digest)).toBe(false);
     expect(matchesDigest(value, undefined)).toBe(false);
@@ -61,7 +61,7 @@ describe("an API key", () => {
 describe("a secret", () => {
   it("of each kind has that kind's prefix, and leading zeros if the random number is small", () => {
     for (const kind of ["cpk", "cit"] as const) {
-      const { value, id } = mintSecret(kind, "admin");
+      const { value, id } = generateSecret(kind, "admin");
       expect(value).toMatch(new RegExp(`^${kind}_admin_${id}_[0-9A-Za-z]{49}$`));
       expect(parseSecret(kind, value)).toEqual({ id, label: "admin" });
     }
@@ -69,9 +69,9 @@ describe("a secret", () => {
 
   it("uses every letter and digit of the alphabet", () => {
     const used = new Set(
-      Array.from({ length: 200 }, () => mintSecret("cpk", "test").value.split("_").slice(2).join("")).join(
-        "",
-      ),
+      Array.from({ length: 200 }, () =>
+        generateSecret("cpk", "test").value.split("_").slice(2).join(""),
+      ).join(""),
     );
     expect([...used].toSorted().join("")).toBe(
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import { FolderInUse, FolderUnusable, lockFolder } from "#database/folder-lock.ts";
+import { DataFolderInUse, DataFolderUnusable, lockDataFolder } from "#database/folder-lock.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -30,19 +30,19 @@ async function deadPid(): Promise<number> {
 }
 
 it("the lock of a folder names its process, is readable only by its owner, and is deleted on release", () => {
-  const release = lockFolder(folder);
+  const release = lockDataFolder(folder);
   expect(lockOf()).toEqual({ pid: process.pid, startedAt: expect.stringMatching(/^\d+$/) as unknown });
   expect(statSync(join(folder, "lock")).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["lock"]);
   release();
   expect(readdirSync(folder)).toEqual([]);
-  lockFolder(folder)();
+  lockDataFolder(folder)();
 });
 
 it("the lock of a folder is refused while this process holds it, naming folder and process", () => {
-  const release = lockFolder(folder);
+  const release = lockDataFolder(folder);
   const expected = `DATA_DIR ${folder} is in use by process ${process.pid}: stop it, or choose another DATA_DIR.`;
-  expect(() => lockFolder(folder)).toThrow(new FolderInUse(expected));
+  expect(() => lockDataFolder(folder)).toThrow(new DataFolderInUse(expected));
   expect(lockOf().pid).toBe(process.pid);
   release();
 });
@@ -56,9 +56,9 @@ it("the lock of a folder is refused while another living process holds it", asyn
     const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
     const startedAt = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
     writeLock({ pid: child.pid, startedAt });
-    expect(() => lockFolder(folder)).toThrow(`in use by process ${child.pid}`);
+    expect(() => lockDataFolder(folder)).toThrow(`in use by process ${child.pid}`);
     writeLock({ pid: child.pid, startedAt: null });
-    expect(() => lockFolder(folder)).toThrow(FolderInUse);
+    expect(() => lockDataFolder(folder)).toThrow(DataFolderInUse);
   } finally {
     child.kill("SIGKILL");
   }
@@ -73,14 +73,14 @@ it.each([
   ["nobody: no pid", () => Promise.resolve({ pid: "x" })],
 ])("the lock of a folder is taken over from %s", async (_name, left) => {
   writeLock(await left());
-  const release = lockFolder(folder);
+  const release = lockDataFolder(folder);
   expect(lockOf().pid).toBe(process.pid);
   expect(readdirSync(folder)).toEqual(["lock"]);
   release();
 });
 
 it("the lock of a folder that was taken over is not released by the process that lost it", () => {
-  const release = lockFolder(folder);
+  const release = lockDataFolder(folder);
   writeLock({ pid: process.ppid, startedAt: "1" });
   release();
   expect(lockOf().pid).toBe(process.ppid);
@@ -92,7 +92,7 @@ it("the lock of a folder is released if the database cannot be opened, and when 
   expect(existsSync(join(folder, "lock"))).toBe(false);
   rmSync(join(folder, "database"));
   const database = await openDatabase({ folder });
-  await expect(openDatabase({ folder })).rejects.toThrow(FolderInUse);
+  await expect(openDatabase({ folder })).rejects.toThrow(DataFolderInUse);
   await database.close();
   expect(existsSync(join(folder, "lock"))).toBe(false);
 });
@@ -100,7 +100,7 @@ it("the lock of a folder is released if the database cannot be opened, and when 
 it("the lock of a folder names the responsible setting if the folder cannot be created", async () => {
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
-  await expect(openDatabase({ folder: inside })).rejects.toThrow(FolderUnusable);
+  await expect(openDatabase({ folder: inside })).rejects.toThrow(DataFolderUnusable);
   await expect(openDatabase({ folder: inside })).rejects.toThrow(
     `DATA_DIR ${inside} cannot be used: ENOTDIR`,
   );

@@ -35,7 +35,7 @@ describeOnBoth("an idempotency record", (open) => {
   const find = (ownerIds: readonly string[], since?: Date): Promise<IdempotencyRecordKey[]> =>
     findIdempotencyRecords(db, keyring, {
       ownerIds,
-      holds: (body) => body.includes("Anna"),
+      matchesBody: (body) => body.includes("Anna"),
       ...(since === undefined ? {} : { since }),
     });
   beforeAll(async () => {
@@ -89,11 +89,14 @@ describeOnBoth("an idempotency record", (open) => {
   it("that cannot be decrypted is found too, but other errors are thrown", async () => {
     const other = createKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
     expect(
-      await findIdempotencyRecords(db, other, { ownerIds: ["ins_1"], holds: () => expect.unreachable() }),
+      await findIdempotencyRecords(db, other, {
+        ownerIds: ["ins_1"],
+        matchesBody: () => expect.unreachable(),
+      }),
     ).toHaveLength(2);
     const broken = { ...keyring, open: () => expect.unreachable("The disk is gone.") };
     await expect(
-      findIdempotencyRecords(db, broken, { ownerIds: ["ins_1"], holds: () => true }),
+      findIdempotencyRecords(db, broken, { ownerIds: ["ins_1"], matchesBody: () => true }),
     ).rejects.toThrow("The disk is gone.");
   });
 
@@ -107,7 +110,7 @@ describeOnBoth("an idempotency record", (open) => {
     expect(await ask("ins_2", "a", "")).toMatchObject({ isReplay: true, recorded: { body: "Anna" } });
     expect(await ask("ins_1", "b", "")).toMatchObject({ isReplay: true, recorded: { body: "Berta" } });
     expect(
-      await findIdempotencyRecords(db, keyring, { ownerIds: ["ins_1"], holds: (body) => body === "" }),
+      await findIdempotencyRecords(db, keyring, { ownerIds: ["ins_1"], matchesBody: (body) => body === "" }),
     ).toHaveLength(1);
     expect(await empty([])).toBe(0);
   });

@@ -11,7 +11,7 @@ import {
   type IdempotencyClaim,
   createIdempotentRunner,
   type RunIdempotent,
-  answerStoredMs,
+  answerRetentionMs,
   type StoredAnswer,
 } from "#database/idempotency.ts";
 import { sweepIdempotencyRecords } from "#database/idempotency-maintenance.ts";
@@ -128,16 +128,16 @@ describeOnBoth("a request with an idempotency key", (open) => {
   it("is remembered for seven days; then its key is new again", async () => {
     const { work, runs } = countedWork();
     await doOnce(claimOf(), work);
-    clock.advance(answerStoredMs - 1);
+    clock.advance(answerRetentionMs - 1);
     expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
     clock.advance(1);
     expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({
       recorded: answerOf("e2"),
       isReplay: false,
     });
-    clock.advance(answerStoredMs - 1);
+    clock.advance(answerRetentionMs - 1);
     expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({ recorded: answerOf("e2"), isReplay: true });
-    expect([runs(), await recordsIn(db), answerStoredMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
+    expect([runs(), await recordsIn(db), answerRetentionMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
   });
 
   it("runs alone: a concurrent duplicate is refused at once, and other keys are not blocked", async () => {
@@ -248,8 +248,8 @@ describeOnBoth("a request with an idempotency key", (open) => {
     await db.insertInto("idempotencyRecord").values(rows).execute();
     clock.advance(1);
     await doOnce(claimOf(), countedWork().work);
-    expect(await sweepIdempotencyRecords(db, new Date(old.getTime() + answerStoredMs - 1))).toBe(0);
-    const then = new Date(old.getTime() + answerStoredMs);
+    expect(await sweepIdempotencyRecords(db, new Date(old.getTime() + answerRetentionMs - 1))).toBe(0);
+    const then = new Date(old.getTime() + answerRetentionMs);
     expect([
       await sweepIdempotencyRecords(db, then, AbortSignal.abort()),
       await sweepIdempotencyRecords(db, then),

@@ -42,13 +42,13 @@ function connect(): Connection {
 
 it("the notice monitor confirms delivery on each notice, and sends one every ten seconds", async () => {
   const { proof, sent, said, beat } = connect();
-  expect(proof.isGiven()).toBe(false);
+  expect(proof.isProven()).toBe(false);
   await beat(250);
-  expect([proof.isGiven(), sent.length]).toEqual([true, 1]);
+  expect([proof.isProven(), sent.length]).toEqual([true, 1]);
   await beat(9_750);
   expect(sent).toHaveLength(1);
   await beat(20_250);
-  expect([proof.isGiven(), sent.length, new Set(sent).size]).toEqual([true, 4, 4]);
+  expect([proof.isProven(), sent.length, new Set(sent).size]).toEqual([true, 4, 4]);
   expect(said).toEqual([]);
 });
 
@@ -57,17 +57,17 @@ it("the notice monitor reports lost notices on a working connection once, and re
   await beat(250);
   state.isDeaf = true;
   await beat(9_750);
-  expect(proof.isGiven()).toBe(true);
+  expect(proof.isProven()).toBe(true);
   await beat(1_500);
-  expect([proof.isGiven(), said]).toEqual([false, ["deaf"]]);
+  expect([proof.isProven(), said]).toEqual([false, ["deaf"]]);
   await beat(60_000);
-  expect([proof.isGiven(), said]).toEqual([false, ["deaf"]]);
+  expect([proof.isProven(), said]).toEqual([false, ["deaf"]]);
   state.isDeaf = false;
   await beat(12_000);
-  expect([proof.isGiven(), said]).toEqual([true, ["deaf", "regained"]]);
+  expect([proof.isProven(), said]).toEqual([true, ["deaf", "regained"]]);
   state.isDeaf = true;
   await beat(12_000);
-  expect([proof.isGiven(), said]).toEqual([false, ["deaf", "regained", "deaf"]]);
+  expect([proof.isProven(), said]).toEqual([false, ["deaf", "regained", "deaf"]]);
 });
 
 it("the notice monitor tolerates failed sends for 30 seconds, and retries every second", async () => {
@@ -75,14 +75,14 @@ it("the notice monitor tolerates failed sends for 30 seconds, and retries every 
   await beat(250);
   state.canSend = false;
   await beat(29_750);
-  expect(proof.isGiven()).toBe(true);
+  expect(proof.isProven()).toBe(true);
   expect(sent.length).toBeGreaterThan(15);
   await beat(500);
-  expect([proof.isGiven(), said]).toEqual([false, []]);
+  expect([proof.isProven(), said]).toEqual([false, []]);
   state.canSend = true;
   await beat(2_000);
   // Notices sent meanwhile by others may be missing.
-  expect([proof.isGiven(), said]).toEqual([true, ["regained"]]);
+  expect([proof.isProven(), said]).toEqual([true, ["regained"]]);
 });
 
 it("the notice monitor judges only by the answer to a query sent after the notice's commit", async () => {
@@ -100,8 +100,8 @@ it("the notice monitor judges only by the answer to a query sent after the notic
 it("the notice monitor starts again on a new connection, and ignores other processes' notices", async () => {
   const { proof, sent, state, beat } = connect();
   await beat(250);
-  proof.forget();
-  expect(proof.isGiven()).toBe(false);
+  proof.reset();
+  expect(proof.isProven()).toBe(false);
   state.isDeaf = true;
   await beat(250);
   expect(sent).toHaveLength(2);
@@ -110,6 +110,6 @@ it("the notice monitor starts again on a new connection, and ignores other proce
     proof.receive(sent[0] ?? ""),
     proof.receive("credential:key_1"),
   ]).toEqual([true, true, false]);
-  expect(proof.isGiven()).toBe(false);
-  expect([proof.receive(sent[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
+  expect(proof.isProven()).toBe(false);
+  expect([proof.receive(sent[1] ?? ""), proof.isProven()]).toEqual([true, true]);
 });

@@ -12,20 +12,20 @@ describe("polling", () => {
   let asked: (readonly string[])[] = [];
   let faults: unknown[] = [];
   let versions = new Map<string, number>();
-  let look = (ids: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+  let readStates = (ids: readonly string[]): Promise<ReadonlyMap<string, number>> => {
     asked.push(ids);
     return Promise.resolve(new Map(versions));
   };
-  const usual = look;
+  const usual = readStates;
   let polling: Polling<number>;
   beforeEach(() => {
     vi.useFakeTimers();
-    [asked, faults, versions, look] = [[], [], new Map([["a", 1]]), usual];
+    [asked, faults, versions, readStates] = [[], [], new Map([["a", 1]]), usual];
     polling = createPolling({
-      look: (ids) => look(ids),
+      readStates: (ids) => readStates(ids),
       everyMs,
       pauseMsMin,
-      onFault: (error) => void faults.push(error),
+      onError: (error) => void faults.push(error),
     });
   });
   afterEach(() => {
@@ -78,7 +78,7 @@ describe("polling", () => {
 
   it("queries again after a change during a query", async () => {
     const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, number>>();
-    look = (ids) => {
+    readStates = (ids) => {
       asked.push(ids);
       return promise;
     };
@@ -86,7 +86,7 @@ describe("polling", () => {
     polling.watch("a", (version) => void results.push(version));
     await pass(1);
     polling.wake();
-    look = usual;
+    readStates = usual;
     versions.set("a", 2);
     resolve(new Map([["a", 1]]));
     await pass(pauseMsMin);
@@ -94,23 +94,23 @@ describe("polling", () => {
   });
 
   it("continues after an error, which is reported once", async () => {
-    look = () => Promise.reject(new Error("away"));
+    readStates = () => Promise.reject(new Error("away"));
     const results: (number | null)[] = [];
     polling.watch("a", (version) => void results.push(version));
     await pass(5 * everyMs);
     expect(faults).toEqual([new Error("away")]);
-    look = usual;
+    readStates = usual;
     await pass(everyMs);
     expect(results).toEqual([1]);
   });
 
   it("continues for a new caller after an error during which all others had left", async () => {
-    look = () => Promise.reject(new Error("away"));
+    readStates = () => Promise.reject(new Error("away"));
     const stop = polling.watch("a", () => undefined);
     await pass(1);
     expect(faults).toHaveLength(1);
     stop();
-    look = usual;
+    readStates = usual;
     const results: (number | null)[] = [];
     polling.watch("a", (version) => void results.push(version));
     await pass(2 * everyMs);
@@ -118,7 +118,7 @@ describe("polling", () => {
   });
 
   it("pauses for four times the duration of a query, whatever changes locally", async () => {
-    look = async (ids) => {
+    readStates = async (ids) => {
       asked.push(ids);
       await new Promise((over) => setTimeout(over, 200));
       return new Map(versions);

@@ -4,7 +4,7 @@
  */
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
-import { manyVariantsMark, createStatementPool } from "#database/statement-pool.ts";
+import { manyFormsMark, createStatementPool } from "#database/statement-pool.ts";
 
 async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]> {
   const asked: (string | undefined)[] = [];
@@ -28,7 +28,7 @@ describe("names of prepared statements", () => {
   });
 
   it("are given to 24 statements with many variants, and then to others in turn", async () => {
-    const forms = Array.from({ length: 100 }, (_, index) => `${manyVariantsMark} select $1 + ${index}`);
+    const forms = Array.from({ length: 100 }, (_, index) => `${manyFormsMark} select $1 + ${index}`);
     const names = await namesOf([...forms, "select $1", ...forms]);
     expect(names.slice(0, 100).filter((name) => name !== undefined)).toHaveLength(24);
     expect(names[100]).toBeDefined();

@@ -101,7 +101,7 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
       url: await createDatabase(),
       poolSize: 1,
       prepared,
-      limits: { aloneMs: 200, inTransactionMs: 1_000 },
+      limits: { outsideTransactionMs: 200, inTransactionMs: 1_000 },
     });
   }
   const sleep = (db: Pick<Database, "getExecutor">, seconds: number): Promise<unknown> =>

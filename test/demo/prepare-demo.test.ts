@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { digestPageSecret } from "#commerce/checkout/session-page.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import { verifyPassword } from "#access/people/staff.ts";
-import { FolderUnusable } from "#database/folder-lock.ts";
+import { DataFolderUnusable } from "#database/folder-lock.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { type PartialDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
@@ -59,7 +59,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     const refused = prepare(database, join(file, "data"));
-    await expect(refused).rejects.toThrow(FolderUnusable);
+    await expect(refused).rejects.toThrow(DataFolderUnusable);
     await expect(refused).rejects.toThrow(`DATA_DIR ${join(file, "data")} cannot be used: ENOTDIR`);
     expect(await database.db.selectFrom("merchant").select("id").execute()).toEqual([]);
     expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);

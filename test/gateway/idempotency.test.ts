@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { answerStoredMs } from "#database/idempotency.ts";
+import { answerRetentionMs } from "#database/idempotency.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { openCart, openShop, type Shop } from "#soak/shop.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -262,7 +262,7 @@ describe("a retry", () => {
     const cartId = await openedCart();
     const sent = { key: randomUUID() };
     const first = await send(pathOf(cartId, "address"), { address }, sent);
-    world().clock.advance(answerStoredMs - 1);
+    world().clock.advance(answerRetentionMs - 1);
     expectReplay(await send(pathOf(cartId, "address"), { address }, sent), first);
     world().clock.advance(1);
     const later = await send(pathOf(cartId, "address"), { address }, sent);

@@ -99,12 +99,12 @@ describeOnPostgres("a stored item", (open) => {
         consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
       ),
     );
-    expect(taken.filter(({ isTaken }) => isTaken)).toEqual([{ isTaken: true, grantId: "grt_2" }]);
-    expect(taken.filter(({ isTaken, grantId }) => !isTaken && grantId === "grt_2")).toHaveLength(19);
+    expect(taken.filter(({ isFirstUse }) => isFirstUse)).toEqual([{ isFirstUse: true, grantId: "grt_2" }]);
+    expect(taken.filter(({ isFirstUse, grantId }) => !isFirstUse && grantId === "grt_2")).toHaveLength(19);
     expect(
       await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now }),
     ).toEqual({
-      isTaken: false,
+      isFirstUse: false,
       grantId: null,
     });
   });
@@ -123,7 +123,9 @@ describeOnPostgres("a stored item", (open) => {
     });
     const take = () =>
       consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toConsumedRecord });
-    expect((await Promise.all([take(), take(), take()])).filter(({ isTaken }) => isTaken)).toHaveLength(1);
+    expect((await Promise.all([take(), take(), take()])).filter(({ isFirstUse }) => isFirstUse)).toHaveLength(
+      1,
+    );
     const left = { payload: { clientId: "the app", used: true }, consumedAt: now, grantId: null };
     expect(await find("used", inMs(4_999), "id", "AuthorizationCode")).toEqual(left);
     expect(await find("used", inMs(5_000), "id", "AuthorizationCode")).toBeUndefined();
@@ -147,7 +149,7 @@ describeOnPostgres("a stored item", (open) => {
     expect(
       await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) }),
     ).toEqual({
-      isTaken: false,
+      isFirstUse: false,
       grantId: null,
     });
   });

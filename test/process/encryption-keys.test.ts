@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { loadEncryptionKeys } from "#app/encryption-keys.ts";
-import { FolderUnusable } from "#database/folder-lock.ts";
+import { DataFolderUnusable } from "#database/folder-lock.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -73,7 +73,7 @@ it.each([
   "the file of encryption keys stops the start with a line that names the file if it %s, and is not changed",
   (_name, content) => {
     writeFileSync(pathOf(), content);
-    expect(() => loadEncryptionKeys(folder)).toThrow(FolderUnusable);
+    expect(() => loadEncryptionKeys(folder)).toThrow(DataFolderUnusable);
     expect(() => loadEncryptionKeys(folder)).toThrow(
       `${pathOf()} is damaged: it must be a comma-separated list of id:base64, each key 32 bytes.`,
     );

@@ -1,12 +1,12 @@
 /** A tracer that records the started spans, for tests without a collector. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { onTestFinished } from "vitest";
-import { type Attributes, type Span, type Tracer, setTracer } from "#foundation/tracing.ts";
+import { type SpanAttributes, type Span, type Tracer, setTracer } from "#foundation/tracing.ts";
 
 export interface NotedSpan {
   readonly name: string;
   readonly traceId: string;
-  readonly attributes: Attributes;
+  readonly attributes: SpanAttributes;
   readonly isFailed: boolean;
   readonly isEnded: boolean;
 }
@@ -28,7 +28,7 @@ export function noteSpans(): readonly NotedSpan[] {
       set: (more) => {
         // Attributes set to undefined do not exist.
         if (!state.isEnded)
-          state.attributes = { ...state.attributes, ...(JSON.parse(JSON.stringify(more)) as Attributes) };
+          state.attributes = { ...state.attributes, ...(JSON.parse(JSON.stringify(more)) as SpanAttributes) };
       },
       fail: markFailed,
       markFailed,

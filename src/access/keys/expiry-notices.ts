@@ -1,6 +1,7 @@
 /**
- * Announces API keys that will expire, seven days before and one day before, each once. A notice is skipped
- * if the key was created less than that time before its expiry.
+ * Expiry notices of API keys: the events `api_key.expiring`, one seven days before a key expires and another
+ * one day before. The first notice is skipped for keys that are created less than seven days before their
+ * expiry, the second for keys that are created less than one day before.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
@@ -9,15 +10,16 @@ import type { AccessEvent } from "#access/credential-changes.ts";
 const hourMs = 3_600_000;
 
 /**
- * Returns the number of sent expiry notices of an API key after its rotation. Notices whose time has already
- * passed count as sent, because the rotation's event names the new expiry.
+ * Returns the SQL expression for the column `expiry_notices` of an API key that is being rotated. Expiry
+ * notices whose time has already passed count as sent, because the event of the rotation contains the new
+ * expiry.
  */
 export function countPastExpiryNotices(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }
 
-/** Returns an SQL condition: the API key has an expiry notice that is due and has not been sent. */
+/** Returns the SQL condition for API keys with an expiry notice that is due and has not been sent. */
 function isDue(now: Date): RawBuilder<boolean> {
   const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hourMs));
   return sql<boolean>`revoked_at is null and expires_at > ${now} and (
@@ -48,8 +50,8 @@ export function findExpiringKeys(
 }
 
 /**
- * Marks the expiry notice of a key as sent and returns its event. Returns an empty list if another process
- * has already done so.
+ * Marks the expiry notice of a key as sent, and returns its event. Returns an empty list if the notice is not
+ * due any more, for example because another process has sent it.
  */
 export async function recordExpiryNotice(
   transaction: Transaction,

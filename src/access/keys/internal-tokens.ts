@@ -1,6 +1,6 @@
 /**
- * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`. Internal frontends and people call the internal
- * GraphQL API with them.
+ * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`, with which internal frontends and people call the
+ * internal GraphQL API.
  */
 import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -12,18 +12,18 @@ import { invalidateCredentials } from "#access/credential-changes.ts";
 import {
   sha256Digest,
   matchesDigest,
-  mintSecret,
+  generateSecret,
   recordUseOncePerMinute,
   parseSecret,
 } from "./verify-keys.ts";
-import type { InternalRole, TokenDocuments, TokenViewer } from "#access/viewer.ts";
+import type { InternalRole, DocumentPermission, TokenViewer } from "#access/viewer.ts";
 
-/** Database state of an internal token and of its merchant. */
+/** The state of an internal token and its merchant in the database. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalRole;
   readonly merchantId: string | null;
-  readonly documents: TokenDocuments;
+  readonly documents: DocumentPermission;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -35,13 +35,13 @@ export interface InternalTokenState {
 
 export interface PresentedInternalToken {
   readonly tokenId: string;
-  /** SHA-256 of the whole token in base64. It is the token's cache key, so that the cache contains no secrets. */
+  /** SHA-256 of the whole token in base64. The cache uses it as the key, so that no secrets are cached. */
   readonly digest: string;
 }
 
 /**
- * Verifies an internal token. Every wrong secret gets the same failure, so callers cannot probe; "revoked"
- * and "expired" are returned only if the secret is right.
+ * Verifies an internal token. Returns the same failure for every wrong secret, so that callers cannot probe
+ * for tokens. Returns "revoked" or "expired" only if the secret is right.
  */
 export async function checkInternalToken(
   value: string,
@@ -56,7 +56,7 @@ export async function checkInternalToken(
   return toTokenViewer(row);
 }
 
-/** Returns the viewer of a request with the token. */
+/** Returns the viewer of a request that was sent with the token. */
 export const toTokenViewer = ({
   id: tokenId,
   role,
@@ -86,8 +86,8 @@ export function requireUsableToken(
 }
 
 /**
- * Reads the state of an internal token if the whole token matches its stored digest. The comparison takes the
- * same time whether or not the id exists.
+ * Reads the state of an internal token; undefined if the id is unknown or the token does not match the stored
+ * digest. The comparison takes the same time in both cases.
  */
 export async function findInternalTokenState(
   reader: DatabaseReader,
@@ -144,8 +144,8 @@ export interface InternalTokenInput {
    * operator.
    */
   readonly merchantId: string | null;
-  /** Which documents the token may run; `trusted_only` needs a merchant. All documents if left out. */
-  readonly documents?: TokenDocuments;
+  /** The documents that the token may run; all documents if left out. `trusted_only` needs a merchant. */
+  readonly documents?: DocumentPermission;
   readonly expiresAt: Date | null;
   /** The origins whose pages may send the token, for the role `browser`; null or left out for other roles. */
   readonly allowedOrigins?: readonly string[] | null;
@@ -168,7 +168,7 @@ export async function createInternalToken(
       .executeTakeFirst();
     if (merchant === undefined) throw fail("merchant_not_found");
   }
-  const generated = mintSecret("cit", input.role);
+  const generated = generateSecret("cit", input.role);
   const internalTokenId = createId("internalToken", access.now.getTime());
   await transaction
     .insertInto("internalToken")
@@ -193,8 +193,9 @@ export async function createInternalToken(
 }
 
 /**
- * Checks the merchant of a new token: operators have none, analysts may have one, and every other role needs
- * one. A caller of one merchant creates tokens for that merchant only.
+ * Checks the merchant of a new token. A token of the role `operator` has no merchant, a token of the role
+ * `analyst` may have a merchant, and all other tokens need a merchant. A caller that belongs to a merchant
+ * can create tokens only for this merchant.
  */
 function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
   if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
@@ -220,9 +221,10 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
 }
 
 /**
- * Checks the origins of a new token: a publishable token needs 1 to 20, and every other token has none. An
- * origin is a scheme with a host and perhaps a port (RFC 6454 section 6.1), as browsers send it in the header
- * Origin. Only pages on the developer's own machine may use http.
+ * Checks the origins of a new token. A publishable token needs 1 to 20 origins; every other token must have
+ * none. An origin is a scheme with a host and an optional port (RFC 6454 section 6.1), in the form in which
+ * browsers send it in the header Origin. The scheme http is allowed only for pages on the developer's own
+ * machine.
  */
 function requireOrigins({ role, allowedOrigins = null }: InternalTokenInput): void {
   if (role !== "browser") {

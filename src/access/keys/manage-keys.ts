@@ -4,7 +4,7 @@ import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type AccessEvent, invalidateCredentials } from "#access/credential-changes.ts";
 import { countPastExpiryNotices } from "./expiry-notices.ts";
-import { mintSecret } from "./verify-keys.ts";
+import { generateSecret } from "./verify-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 
 export interface ApiKeyInput {
@@ -30,8 +30,8 @@ export interface CreateApiKeyResult {
 }
 
 /**
- * Creates an API key. Its secret value is returned only here. A key cannot have a scope that its installation
- * lacks.
+ * Creates an API key. The result has the key in plain text, which cannot be read again later. A key cannot
+ * have a scope that its installation lacks.
  */
 export async function createApiKey(
   transaction: Transaction,
@@ -92,7 +92,7 @@ export async function insertApiKey(
   { now }: Pick<AccessCommandContext, "now">,
   key: NewKey,
 ): Promise<Omit<CreateApiKeyResult, "events">> {
-  const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
+  const { id: keyId, value, digest, lastFour } = generateSecret("cpk", key.mode);
   const apiKeyId = createId("apiKey", now.getTime());
   const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
   await transaction
@@ -115,8 +115,8 @@ export async function insertApiKey(
 }
 
 /**
- * Revokes an API key. Requests with the key are refused from the commit on. A key that is already revoked
- * keeps its first revocation time.
+ * Revokes an API key, so that requests with the key are refused from the commit on. A key that is already
+ * revoked keeps its first revocation time.
  */
 export async function revokeApiKey(
   transaction: Transaction,
@@ -137,8 +137,8 @@ export async function revokeApiKey(
 }
 
 /**
- * Revokes one key, or all keys of an installation. Returns an event for each key that was not revoked before.
- * The caller invalidates the cached credentials.
+ * Revokes a single key, or all keys of an installation. Returns an event for each key that was not revoked
+ * before. The caller must invalidate the cached credentials.
  */
 export async function revokeKeys(
   transaction: Transaction,
@@ -164,13 +164,13 @@ const hourMs = 3_600_000;
 export interface RotateApiKeyInput {
   readonly apiKeyId: string;
   readonly overlapHours?: number | null | undefined;
-  /** When the new key expires; the new key never expires if this is null or omitted. */
+  /** The expiry of the new key; the new key never expires if this is null or left out. */
   readonly expiresAt?: Date | null | undefined;
 }
 
 /**
- * Creates the successor of an API key. A key can be rotated once. The successor has the same scopes, even a
- * scope that the installation has lost, because the installation may get it back.
+ * Creates the successor of an API key. A key can be rotated only once. The successor has the same scopes as
+ * the key, even those that the installation has lost, because the installation may get them back.
  */
 export async function rotateApiKey(
   transaction: Transaction,
@@ -220,7 +220,10 @@ interface LockedKey {
   readonly version: number;
 }
 
-/** Locks the row of an API key, so that of two concurrent rotations the second is refused. */
+/**
+ * Locks the row of an API key and checks that the key is active. If two transactions rotate the same key at
+ * the same time, the second one is therefore refused.
+ */
 async function lockKey(
   transaction: Transaction,
   { merchantId, now }: AccessCommandContext,

@@ -3,10 +3,10 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { ApiKeyTable, InternalTokenTable, Tables } from "#database/tables.ts";
 
-/** An API key without its digest and without the state of its expiry notices. */
+/** The columns of an API key, without its digest and the number of its sent expiry notices. */
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
 
-/** An internal token without its digest and without the public id inside the token. */
+/** The columns of an internal token, without its digest and the id that is part of the token itself. */
 export type InternalTokenRow = Omit<Selectable<InternalTokenTable>, "digest" | "tokenId">;
 
 const apiKeyColumns = [
@@ -55,7 +55,10 @@ export const findInternalTokens = (
 ): Promise<InternalTokenRow[]> =>
   reader.selectFrom("internalToken").select(tokenColumns).where(idIsOneOf(ids)).execute();
 
-/** Selects the API keys of one merchant, or all if `owner` is null; the caller pages or counts the query. */
+/**
+ * Selects the API keys of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
+ * counts the query.
+ */
 export const selectApiKeys = (
   reader: DatabaseReader,
   owner: string | null,
@@ -66,8 +69,8 @@ export const selectApiKeys = (
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
 /**
- * Selects the internal tokens of one merchant, or all if `owner` is null; the caller pages or counts the
- * query.
+ * Selects the internal tokens of a merchant, or of all merchants and the platform if `owner` is null. The
+ * caller orders, pages or counts the query.
  */
 export const selectInternalTokens = (
   reader: DatabaseReader,

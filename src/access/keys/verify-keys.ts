@@ -1,7 +1,8 @@
 /**
- * Verification of the secrets that clients hold: their format, digest and last use, and the verification of
- * API keys, `cpk_{live|test}_{id}_{secret}{checksum}`. Verifying a key takes at most one SQL statement. An
- * unknown id, a wrong secret and a wrong checksum return the same failure, so callers cannot probe.
+ * Verification of secrets: the format and the digest of API keys and internal tokens, the verification of API
+ * keys (`cpk_{live|test}_{id}_{secret}{checksum}`), and the recording of their last use. The verification of
+ * a key needs at most one SQL statement. An unknown id, a wrong secret and a wrong checksum return the same
+ * failure, so that callers cannot probe for keys.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -12,7 +13,7 @@ import type { Database } from "#database/connect.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
 
-/** Database state of an API key, its installation and its merchant. */
+/** The state of an API key, its installation and its merchant in the database. */
 export interface ApiKeyState {
   readonly id: string;
   readonly keyId: string;
@@ -34,10 +35,7 @@ export const verifyApiKey = (reader: DatabaseReader, value: string, now: Date): 
 
 export interface PresentedApiKey {
   readonly keyId: string;
-  /**
-   * SHA-256 of the whole API key in base64. It is the cache key of the API key, so that the cache contains no
-   * secrets.
-   */
+  /** SHA-256 of the whole API key in base64. The cache uses it as the key, so that no secrets are cached. */
   readonly digest: string;
 }
 
@@ -76,13 +74,16 @@ function refused(
 }
 
 /**
- * Returns the owner of an expired or revoked key from the failure of its verification; undefined for every
- * other error.
+ * Returns the owner of an expired or revoked API key, given the failure of its verification; undefined for
+ * all other errors.
  */
 export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
-/** The viewers that were built from cached rows, so that each row's viewer is built only once. */
+/**
+ * The viewers by the rows from which they were built. The viewer of a cached row is therefore built only
+ * once.
+ */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 
 function toViewer(row: ApiKeyState): ApiKeyViewer {
@@ -106,8 +107,8 @@ export function getCredentialSuspension(
 }
 
 /**
- * Reads the state of an API key if the whole key matches its stored digest. The comparison takes the same
- * time whether or not the id exists.
+ * Reads the state of an API key; undefined if the id is unknown or the key does not match the stored digest.
+ * The comparison takes the same time in both cases.
  */
 export async function findApiKeyState(
   reader: DatabaseReader,
@@ -152,9 +153,9 @@ export function recordApiKeyUse(db: Database, apiKeyId: string, now: Date): Prom
 }
 
 /**
- * Format of the secrets: `{kind}_{label}_{id: 12 base62}_{secret: 43 base62, 256 bits}{CRC-32: 6 base62}`.
- * The checksum rejects typing errors, and lets secret scanners recognize real secrets, without a database.
- * The database stores only the SHA-256 of the whole secret.
+ * The format of secrets: `{kind}_{label}_{id: 12 base62}_{secret: 43 base62, 256 bits}{CRC-32: 6 base62}`.
+ * With the checksum, typing errors are refused without reading the database, and secret scanners recognize
+ * real secrets. The database stores only the SHA-256 of the whole secret.
  */
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const idLength = 12;
@@ -163,17 +164,17 @@ const checksumLength = 6;
 
 type SecretKind = "cpk" | "cit";
 
-interface MintedSecret {
+interface GeneratedSecret {
   readonly id: string;
-  /** The whole credential in plain text; returned to the caller once and never stored. */
+  /** The whole credential in plain text. It is returned to the caller once, and never stored. */
   readonly value: string;
-  /** The part of the credential before its secret; may be displayed and logged. */
+  /** The part of the credential before its secret, which may be displayed and logged. */
   readonly prefix: string;
   readonly digest: Buffer;
   readonly lastFour: string;
 }
 
-export function mintSecret(kind: SecretKind, label: string): MintedSecret {
+export function generateSecret(kind: SecretKind, label: string): GeneratedSecret {
   const id = Array.from({ length: idLength }, () => base62.charAt(randomInt(62))).join("");
   const prefix = `${kind}_${label}_${id}`;
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
@@ -187,8 +188,8 @@ const secretFormat = new RegExp(
 );
 
 /**
- * Returns the id and the label of a well-formed secret of this kind with the right checksum; undefined for
- * any other text.
+ * Returns the id and the label of a secret of the given kind; undefined if the text does not have the format
+ * or its checksum is wrong.
  */
 export function parseSecret(
   kind: SecretKind,
@@ -207,7 +208,10 @@ export function sha256Digest(value: string): Buffer {
 
 const digestOfNoSecret = sha256Digest("digestOfNoSecret");
 
-/** Compares a secret with a stored digest. The comparison takes the same time without a stored digest. */
+/**
+ * Returns whether a secret matches a stored digest. The comparison takes the same time if there is no stored
+ * digest.
+ */
 export function matchesDigest(value: string, stored: Uint8Array | undefined): boolean {
   const isEqual = timingSafeEqual(sha256Digest(value), stored ?? digestOfNoSecret);
   return isEqual && stored !== undefined;
@@ -229,8 +233,8 @@ function toBase62(value: bigint, length: number): string {
 }
 
 /**
- * The last use of a credential is recorded at most once per minute and process. A request does not wait for
- * the write, and most requests cause no write.
+ * Milliseconds between two records of the use of a credential. A process writes the last use of a credential
+ * at most once in this time, so most requests cause no write. No request waits for the write.
  */
 const recordEveryMs = 60_000;
 const credentialsMax = 10_000;
@@ -248,8 +252,8 @@ export function wasUseRecordedRecently(db: Database, { credentialId, now }: Use)
 }
 
 /**
- * Calls `write` if this process has not recorded a use of the credential within the last minute. `write` must
- * itself skip a use within one minute of the stored one, because other processes record uses too.
+ * Calls `write` if this process has not recorded a use of the credential within the last minute. Other
+ * processes record uses too, so `write` must not replace a stored time that is less than a minute old.
  */
 export async function recordUseOncePerMinute(
   db: Database,

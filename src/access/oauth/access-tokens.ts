@@ -1,8 +1,9 @@
 /**
- * Verification of OAuth access tokens by the API. A token is a JWT of this service's authorization server
- * (RFC 9068), bound to a key of the client (RFC 9449), and valid until it expires or its grant ends. The
- * tokens are verified with jose and not with oauth4webapi, whose validateJwtAccessToken does not say whether
- * the token or the proof is wrong, uses no injected clock, and accepts proofs that are five minutes old.
+ * Verification of OAuth access tokens by the API. An access token is a JWT that the authorization server of
+ * this service has issued (RFC 9068). The token is bound to a key of the client (RFC 9449), and valid until
+ * it expires or its grant ends. Tokens are verified with the package jose. The function
+ * validateJwtAccessToken of the package oauth4webapi is not used, because it does not say whether the token
+ * or the proof is wrong, cannot use the clock of the service, and accepts proofs that are five minutes old.
  */
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
@@ -19,7 +20,7 @@ import type { SigningKeys } from "./signing-keys.ts";
 
 export interface PresentedAccessToken {
   readonly token: string;
-  /** Values of all DPoP header lines of the request. */
+  /** The values of all DPoP headers of the request. */
   readonly proofs: readonly string[];
   readonly method: string;
   /** Path of the request, without the query. */
@@ -47,8 +48,8 @@ export type VerifyAccessToken = (
 ) => Promise<OAuthViewer>;
 
 /**
- * Creates the verifier of access tokens. The token is checked before its proof, so proofs are read only for
- * valid tokens. The last step records that the proof was used, so nothing is written for a token that is
+ * Creates the verifier of access tokens. The verifier checks the token first, so that it reads proofs only
+ * for valid tokens. It records the use of the proof last, so that nothing is written for a token that is
  * wrong, revoked or not admitted.
  */
 export function createAccessTokenVerifier({
@@ -135,7 +136,7 @@ function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
   const thumbprint = thumbprintOf(cnf);
   if (typeof grantId !== "string" || !isId("oauthGrant", grantId) || typeof jti !== "string") throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string" || thumbprint === undefined) throw invalid();
-  // The scope claim is missing if no scope was granted.
+  // A token without scopes has no claim `scope`.
   return {
     grantId,
     clientId,
@@ -174,8 +175,8 @@ export interface GrantState {
 }
 
 /**
- * Reads the current state of a grant with its client, installation and merchant; undefined if there is no
- * such grant.
+ * Reads the current state of a grant, its client, installation and merchant; undefined if no grant has this
+ * id.
  */
 export function findGrantState(reader: DatabaseReader, grantId: string): Promise<GrantState | undefined> {
   return reader
@@ -206,7 +207,11 @@ export function findGrantState(reader: DatabaseReader, grantId: string): Promise
     .executeTakeFirst();
 }
 
-/** Builds the viewer of a token. The viewer has the scopes that token, grant and installation all have. */
+/**
+ * Builds the viewer of a token. The viewer gets the scopes that the token, the grant and the installation
+ * have in common. Throws `oauth_token_invalid` if the grant is not in force or belongs to another client or
+ * person.
+ */
 function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date): OAuthViewer {
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
   if (grant.clientId !== claims.clientId || grant.staffId !== claims.staffId) throw invalid();

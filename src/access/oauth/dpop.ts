@@ -1,7 +1,8 @@
 /**
- * DPoP proofs of possession (RFC 9449 section 4.3). A proof is a JWT for one request, signed with the key
- * that the access token is bound to. A proof names the request and the token and can be used once. All
- * functions refuse with `dpop_proof_invalid` and say which check failed.
+ * DPoP proofs (RFC 9449 section 4.3): an app proves with each request that it has the private key to which
+ * its access token is bound. A proof is a JWT that is signed with this key, names the request and the token,
+ * and can be used only once. All functions of this file refuse a proof with `dpop_proof_invalid` and say
+ * which check failed.
  */
 import { createHash } from "node:crypto";
 import {
@@ -17,14 +18,14 @@ import type { Database } from "#database/connect.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 import { dpopProofAlgorithms, tokenSigningAlgorithms } from "#access/authorization.ts";
 
-/** Greatest allowed difference between the proof's `iat` and the server's time, in seconds. */
+/** Maximum difference in seconds between the time in the proof (`iat`) and the server's time. */
 const skewSeconds = 60;
 const replayWindowMs = 300_000;
 const jtiLengthMax = 256;
 
 export interface DpopProtectedRequest {
   readonly method: string;
-  /** URL that the client must have called: PUBLIC_URL followed by the path. */
+  /** The URL that the proof must name: PUBLIC_URL followed by the path of the request. */
   readonly url: string;
   readonly token: string;
   /** Thumbprint of the key that the token is bound to (RFC 7638). */
@@ -32,16 +33,19 @@ export interface DpopProtectedRequest {
   readonly now: Date;
 }
 
-export interface VerifiedProof {
+export interface VerifiedDpopProof {
   readonly thumbprint: string;
   readonly jti: string;
 }
 
 /**
- * Checks a DPoP proof against the request and the token. The caller must still record its use
+ * Checks a DPoP proof against the request and the token. The caller must then record the use of the proof
  * (`consumeDpopProof`).
  */
-export async function verifyDpopProof(proof: string, request: DpopProtectedRequest): Promise<VerifiedProof> {
+export async function verifyDpopProof(
+  proof: string,
+  request: DpopProtectedRequest,
+): Promise<VerifiedDpopProof> {
   const { protectedHeader, payload } = await verifySignature(proof, request.now);
   const { jwk } = protectedHeader;
   if (jwk === undefined || privateMembers.some((member) => Object.hasOwn(jwk, member)))
@@ -128,12 +132,12 @@ export function normalizeProofUrl(text: string): string | undefined {
 }
 
 /**
- * Records the use of a proof, and refuses a proof that was used before. Of concurrent uses, only the first to
- * insert its row succeeds.
+ * Records the use of a proof. Refuses a proof that has been used before; if several requests use a proof at
+ * the same time, all but one are refused.
  */
 export async function consumeDpopProof(
   db: Database,
-  { thumbprint, jti }: VerifiedProof,
+  { thumbprint, jti }: VerifiedDpopProof,
   now: Date,
 ): Promise<void> {
   const digest = createHash("sha256").update(`${thumbprint}.${jti}`).digest();
@@ -148,7 +152,7 @@ export async function consumeDpopProof(
 
 const rowsPerStatement = 1000;
 
-/** Deletes recorded proofs that are too old to be accepted again. Returns how many were deleted. */
+/** Deletes the records of proofs that are too old to be accepted again. Returns how many were deleted. */
 export async function sweepDpopProofs(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`

@@ -1,9 +1,9 @@
 /**
- * OAuth grants: the access that a staff member of a merchant gave to an app. A grant is a credential of an
- * installation, like an API key. If the app is not installed with the merchant, creating a grant installs it.
- * If the app is installed, the grant can have only scopes of the installation: consent must not extend these
- * scopes, which only the mutation `installationScopesSet` changes. A staff member has at most one grant in
- * force per client; a new one revokes the earlier one.
+ * OAuth grants. With a grant, a staff member of a merchant gives an app access to the merchant's data. A
+ * grant is a credential of an installation, like an API key. If the app is not installed with the merchant,
+ * creating the grant installs the app. If the app is installed, the grant can have only scopes of the
+ * installation, because only the mutation `installationScopesSet` may extend the scopes of an installation. A
+ * staff member has at most one grant in force per client; a new grant revokes the earlier grant.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
@@ -25,7 +25,7 @@ export interface GrantInput {
 export interface CreateGrantResult {
   readonly grantId: string;
   readonly installationId: string;
-  /** Grants of the same staff member to the same client that the new grant replaces. */
+  /** The earlier grants of the same staff member to the same client, which the new grant has revoked. */
   readonly replaced: readonly RevokedGrant[];
 }
 
@@ -69,8 +69,8 @@ export async function createGrant(
 }
 
 /**
- * Locks the staff member's merchant and returns its id. Because of the lock, the app is installed only once
- * if two staff members grant access to it at the same time.
+ * Locks the staff member's merchant and returns its id. The lock prevents two staff members who grant access
+ * to an app at the same time from installing the app twice.
  */
 async function lockMerchantOfStaff(
   transaction: Transaction,
@@ -102,8 +102,8 @@ async function findAppOfClient(transaction: Transaction, clientId: string): Prom
     .select("appId")
     .where("id", "=", clientId)
     .where("disabledAt", "is", null)
-    // A transaction that disables the client at the same time waits for this lock, and then revokes the new
-    // grant too.
+    // A transaction that disables the client at the same time waits for this lock, and then also revokes the
+    // new grant.
     .forShare()
     .executeTakeFirst();
   if (client === undefined)
@@ -156,8 +156,8 @@ interface GrantHolder {
 }
 
 /**
- * Revokes the earlier grants of the staff member to the client. The merchant is locked, so no other grant is
- * created meanwhile.
+ * Revokes the earlier grants of the staff member to the client. The merchant is locked, so no other
+ * transaction creates a grant in the meantime.
  */
 async function revokeEarlierGrants(
   transaction: Transaction,
@@ -181,8 +181,8 @@ async function revokeEarlierGrants(
 }
 
 /**
- * Revokes a grant: its tokens are refused from the commit on. A grant that is already revoked keeps its first
- * revocation time.
+ * Revokes a grant, so that its tokens are refused from the commit on. A grant that is already revoked keeps
+ * its first revocation time.
  */
 export async function revokeGrant(
   transaction: Transaction,
@@ -225,7 +225,10 @@ const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`
 export const findGrants = (reader: DatabaseReader, ids: readonly string[]): Promise<GrantRow[]> =>
   reader.selectFrom("oauthGrant").select(grantColumns).where(idIsOneOf(ids)).execute();
 
-/** Selects the grants of one merchant, or all if `owner` is null. The caller pages or counts the query. */
+/**
+ * Selects the grants of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
+ * counts the query.
+ */
 export const selectGrants = (
   reader: DatabaseReader,
   owner: string | null,
@@ -235,11 +238,11 @@ export const selectGrants = (
     .select(grantColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-/** How long a grant can be read after its end, in ms. */
+/** Milliseconds for which a grant remains readable after its end. */
 const retentionMs = 90 * 86_400_000;
 const rowsPerStatement = 500;
 
-/** Deletes grants 90 days after their end; their audit entries stay. Returns the number of deleted grants. */
+/** Deletes grants 90 days after their end. Their audit entries remain. Returns how many were deleted. */
 export async function sweepGrants(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   const before = new Date(now.getTime() - retentionMs);
   for (let total = 0; ;) {

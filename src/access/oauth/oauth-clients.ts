@@ -1,6 +1,6 @@
 /**
- * OAuth clients of apps: their redirect URIs, and how they authenticate (with a key of their own, or not at
- * all).
+ * OAuth clients of apps: their redirect URIs and their authentication. A client authenticates with a key of
+ * its own (`private_key_jwt`) or not at all (`none`).
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { OauthClientTable, Tables } from "#database/tables.ts";
@@ -69,8 +69,9 @@ function requireRedirectUris(uris: readonly string[]): void {
 const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 /**
- * Returns the rule that a redirect URI breaks; undefined if the URI is allowed. Allowed are https, http on
- * loopback, and a scheme that is a reversed domain name (RFC 6749 section 3.1.2, RFC 8252 sections 7 and 8).
+ * Returns the rule that a redirect URI breaks; undefined if the URI is allowed. Three kinds of URI are
+ * allowed: https, http on a loopback address, and a private scheme that is a reversed domain name (RFC 6749
+ * section 3.1.2, RFC 8252 sections 7 and 8).
  */
 function redirectUriFault(uri: string): string | undefined {
   const parsed = URL.parse(uri);
@@ -135,7 +136,7 @@ export interface OauthClientWithApp extends Pick<
   readonly publisher: string | null;
 }
 
-/** Returns an OAuth client with its app; undefined if there is none or it is disabled. */
+/** Returns an OAuth client with its app; undefined if no client has the id or the client is disabled. */
 export async function findOauthClient(
   reader: DatabaseReader,
   clientId: string,
@@ -157,8 +158,8 @@ export async function findOauthClient(
 }
 
 /**
- * Disables an OAuth client. From the commit on, it cannot start authorizations and its tokens are refused.
- * Its grants are revoked permanently.
+ * Disables an OAuth client. From the commit on, the client cannot start authorizations, and its tokens are
+ * refused. Its grants are revoked and stay revoked if the client is enabled again.
  */
 export async function disableOauthClient(
   transaction: Transaction,
@@ -174,7 +175,10 @@ export async function enableOauthClient(transaction: Transaction, clientId: stri
   await setDisabledAt(transaction, clientId, { disabledAt: null });
 }
 
-/** Sets when the client was disabled, or null to enable it. Returns false if nothing changes. */
+/**
+ * Sets the time at which the client was disabled; null enables the client. Returns false if the client is
+ * already in this state.
+ */
 async function setDisabledAt(
   transaction: Transaction,
   clientId: string,

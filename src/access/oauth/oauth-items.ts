@@ -1,7 +1,8 @@
 /**
- * Short-lived records of the authorization server: codes, refresh tokens, pushed requests, sessions,
- * interactions and used proofs. A record's id is a secret, so only its digest is stored; the payload is
- * sealed. Expired records are never found, even before they are deleted.
+ * The records of the authorization server, all of which expire: codes, refresh tokens, pushed requests,
+ * sessions, interactions (sign-ins with consent) and used proofs. The id of a record is a secret, so the
+ * database has only its digest. The payload is encrypted. Expired records are never returned, even before
+ * they are deleted.
  */
 import { createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
@@ -15,7 +16,10 @@ type Payload = Readonly<Record<string, unknown>>;
 export interface OauthItem {
   readonly payload: Payload;
   readonly consumedAt: Date | null;
-  /** Id of the grant of a code or a refresh token, or of the grant that was given in an interaction. */
+  /**
+   * Id of the grant to which a code or a refresh token belongs, or which an interaction created; null if
+   * there is none.
+   */
   readonly grantId: string | null;
 }
 
@@ -24,7 +28,7 @@ export interface OauthItemInput {
   readonly id: string;
   readonly payload: Payload;
   readonly grantId: string | null;
-  /** A second id by which the record can be found; null if it has none. */
+  /** A second id with which the record can be found; null if the record has only one id. */
   readonly uid: string | null;
   readonly expiresAt: Date;
 }
@@ -35,8 +39,8 @@ interface ItemStore<Handle = Database> {
 }
 
 /**
- * Inserts or updates a record. An update changes its payload and expiry, but not whether it was consumed nor
- * its grant.
+ * Inserts or updates a record. An update changes the payload and the expiry. The grant of the record, and
+ * whether the record was consumed, stay unchanged.
  */
 export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemInput): Promise<void> {
   const digest = digestOfId(item.id);
@@ -52,7 +56,10 @@ export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemI
     .execute();
 }
 
-/** Inserts a record. Returns false if it exists already: of concurrent calls, only one returns true. */
+/**
+ * Inserts a record. Returns false if an unexpired record with this id exists. Of several calls at the same
+ * time, only one returns true.
+ */
 export async function saveOauthItemOnce(
   { db, keyring }: ItemStore,
   item: OauthItemInput,
@@ -114,8 +121,8 @@ export interface OauthItemKey {
 export interface ConsumeOauthItemInput extends OauthItemKey {
   readonly now: Date;
   /**
-   * Computes the payload and the expiry of the record after it is consumed. The record is not deleted, so
-   * that a second use is recognized. If omitted, payload and expiry stay unchanged.
+   * Returns the payload and the expiry of the record after its consumption. A consumed record is not deleted,
+   * so that its second use is recognized. If the function is omitted, payload and expiry stay unchanged.
    */
   readonly toConsumedRecord?: ((payload: Payload) => ConsumedOauthItem) | undefined;
 }
@@ -126,13 +133,14 @@ export interface ConsumedOauthItem {
 }
 
 /**
- * Consumes a record. Of concurrent calls, only one returns `isTaken: true`. The others return the record's
- * grant, if the record still exists.
+ * Consumes a record. The first call for a record returns `isFirstUse: true`, even if several calls run at the
+ * same time. Further calls, and calls for an expired or unknown record, return `isFirstUse: false`. All calls
+ * return the grant of the record if the record exists.
  */
 export async function consumeOauthItem(
   { db, keyring }: ItemStore<DatabaseReader>,
   { kind, id, now, toConsumedRecord }: ConsumeOauthItemInput,
-): Promise<{ readonly isTaken: boolean; readonly grantId: string | null }> {
+): Promise<{ readonly isFirstUse: boolean; readonly grantId: string | null }> {
   const digest = digestOfId(id);
   const item =
     toConsumedRecord === undefined
@@ -154,19 +162,19 @@ export async function consumeOauthItem(
     .where("expiresAt", ">", now)
     .returning("grantId")
     .executeTakeFirst();
-  if (taken !== undefined) return { isTaken: true, grantId: taken.grantId };
+  if (taken !== undefined) return { isFirstUse: true, grantId: taken.grantId };
   const row = await db
     .selectFrom("oauthItem")
     .select("grantId")
     .where("kind", "=", kind)
     .where("digest", "=", digest)
     .executeTakeFirst();
-  return { isTaken: false, grantId: row?.grantId ?? null };
+  return { isFirstUse: false, grantId: row?.grantId ?? null };
 }
 
 /**
- * Stores in the record of an interaction (a sign-in with consent) the id of the grant that it created; the
- * record is deleted with that grant.
+ * Stores the id of a grant in the record of the interaction (a sign-in with consent) that created the grant.
+ * The record is deleted together with the grant.
  */
 export async function linkOauthItemToGrant(
   transaction: Transaction,
@@ -186,7 +194,7 @@ export async function deleteOauthItem(db: Database, { kind, id }: OauthItemKey):
 
 const rowsPerStatement = 500;
 
-/** Deletes expired records. Returns how many were deleted. */
+/** Deletes expired records. Returns the number of deleted records. */
 export async function sweepOauthItems(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`

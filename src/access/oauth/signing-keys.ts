@@ -1,7 +1,7 @@
 /**
- * The key pairs that sign access tokens. Private keys are stored sealed. Every process caches the keys and
- * reads them again when it meets an unknown key id. All processes know a new key before it signs, and accept
- * an old key until its last token has expired.
+ * The key pairs that sign access tokens. Private keys are stored encrypted. Every process caches the keys,
+ * and reads them again when a token names a key id that the process does not know. A new key signs only after
+ * all processes have read it. An old key is accepted until the last token that it signed has expired.
  */
 import { type JWK, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
 import { type Selectable, sql } from "kysely";
@@ -20,11 +20,11 @@ export interface SigningKeys {
    */
   publicJwks(kid?: string): Promise<{ readonly keys: JWK[] }>;
   /**
-   * Returns the private keys that sign now and that this process can decrypt, newest first, ES256 before
-   * EdDSA.
+   * Returns the private keys that sign at present and that this process can decrypt: the newest first, and
+   * ES256 before EdDSA.
    */
   signing(): Promise<readonly PrivateJwk[]>;
-  /** Creates new keys, which replace the old ones one minute later. Returns the id of the ES256 key. */
+  /** Creates new keys, which replace the old keys one minute later. Returns the id of the new ES256 key. */
   rotate(): Promise<string>;
 }
 
@@ -37,26 +37,25 @@ export interface SigningKeysOptions {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
-  /** Logs keys that should sign but cannot be decrypted. */
+  /** The log for keys that should sign but cannot be decrypted. */
   readonly log?: Log;
 }
 
-/**
- * `freshMs`: how long cached keys are used. `rereadMs`: minimum age of the cache at which an unknown key id
- * makes the process read the database again. Both in ms.
- */
+/** Milliseconds for which cached keys are used. */
 const freshMs = 30_000;
+/** Minimum age of the cached keys in milliseconds at which an unknown key id causes another read. */
 const rereadMs = 1_000;
 /**
- * Time between the creation of a key and its first token, in ms. Every process reads the keys within this
- * time.
+ * Milliseconds between the creation of a key and its first signature. Every process reads the new key within
+ * this time.
  */
 const announceMs = 60_000;
 /**
- * How long a retired key is accepted, in ms: the lifetime of its last token, clock differences, and the time
- * until every process reads the keys again.
+ * Milliseconds for which a retired key is accepted: the lifetime of its last token, the maximum difference
+ * between clocks, and the time until every process has read the keys again.
  */
 const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
+/** The id of the advisory lock under which keys are created. */
 const lock = 7_462_193_017;
 
 export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOptions): SigningKeys {
@@ -79,14 +78,14 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
       const now = clock.now();
-      // `signsFrom` lies in the past, so that processes whose clocks are behind can sign with the first keys
-      // at once too.
+      // `signsFrom` is in the past, so that a process whose clock is slow can also sign with the first keys
+      // at once.
       await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announceMs) });
       return findRows(transaction);
     });
   /**
-   * Decrypts a key only when it is to sign. A process that lacks its encryption key can still verify tokens
-   * with the public key.
+   * Decrypts a private key when it is needed for the first time. A process without the encryption key of a
+   * signing key can still verify tokens, because verification needs only the public key.
    */
   const decryptKey = (key: CachedKey): PrivateJwk | undefined => {
     if (key.decrypted !== undefined) return key.decrypted.privateJwk;
@@ -112,7 +111,7 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
     },
     signing: async () => {
       const keys = await current();
-      // `current` may have just created the first keys, so the time is read after that.
+      // The time is read after `current`, because `current` may have created the first keys.
       const now = clock.now();
       return keys
         .filter(({ signsFrom, retiredAt }) => signsFrom <= now && (retiredAt === null || retiredAt > now))
@@ -129,8 +128,8 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
 }
 
 /**
- * Rotates the signing keys. The first keys sign at once; later ones sign when every process knows them.
- * Returns the id of the ES256 key.
+ * Rotates the signing keys. If there were no keys, the new keys sign at once; otherwise they sign after one
+ * minute, when every process has read them. Returns the id of the new ES256 key.
  */
 export async function rotateSigningKeys(
   transaction: Transaction,
@@ -153,11 +152,14 @@ type SigningKeyRow = Selectable<OauthSigningKeyTable>;
 interface CachedKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
   readonly publicJwk: JWK;
   readonly row: SigningKeyRow;
-  /** Result of the decryption; undefined `privateJwk` if it failed. */
+  /**
+   * The result of the decryption; undefined before the first attempt. `privateJwk` is undefined if the
+   * decryption failed.
+   */
   decrypted?: { readonly privateJwk: PrivateJwk | undefined };
 }
 
-/** Reads all signing keys, newest first; of keys created together, ES256 first. */
+/** Reads all signing keys, the newest first. Of keys that were created together, ES256 comes first. */
 async function findRows(reader: DatabaseReader): Promise<SigningKeyRow[]> {
   const rows = await reader.selectFrom("oauthSigningKey").selectAll().execute();
   const rank = ({ algorithm }: SigningKeyRow): number =>
@@ -190,7 +192,7 @@ async function insertKeys(
   return generated.find(({ privateJwk }) => privateJwk.alg === "ES256")?.privateJwk.kid ?? "";
 }
 
-/** Generates a key pair. Its id is the thumbprint of the public key (RFC 7638). */
+/** Generates a key pair. The id of the key pair is the thumbprint of the public key (RFC 7638). */
 async function generateKey(
   alg: string,
 ): Promise<{ readonly publicJwk: JWK; readonly privateJwk: PrivateJwk }> {

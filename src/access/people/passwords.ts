@@ -1,6 +1,6 @@
 /**
- * Stored password hashes: Argon2id (RFC 9106) in PHC string format. Each hash contains its cost parameters,
- * so the cost can be raised without changing old hashes.
+ * Password hashes: Argon2id (RFC 9106) in the PHC string format. Each hash contains its cost parameters, so
+ * new hashes can have a higher cost while old hashes remain valid.
  */
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from "node:crypto";
 import { fail } from "#foundation/failure.ts";
@@ -11,7 +11,10 @@ interface Cost {
   readonly parallelism: number;
 }
 
-/** Cost of new Argon2id hashes, as OWASP recommends: 19 MiB and two passes; about 50 ms of one core. */
+/**
+ * The cost of new Argon2id hashes, as OWASP recommends it: 19 MiB of memory and two passes. Computing a hash
+ * takes about 50 ms of one core.
+ */
 const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const tagBytes = 32;
@@ -31,12 +34,15 @@ export async function hashPassword(password: string): Promise<string> {
 const hashText = (salt: string, tag: string): string =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${salt}$${tag}`;
 
-/** A hash that no password matches. Checking it costs as much as checking the hash of an account. */
+/**
+ * A hash that no password matches. Checking a password against this hash takes as long as checking it against
+ * the hash of an account.
+ */
 const hashOfNoPassword = hashText("A".repeat(22), "A".repeat(43));
 
 /**
- * Compares a password with a stored hash. The comparison takes the same time if there is no account and
- * therefore no stored hash.
+ * Returns whether a password matches a stored hash. The comparison takes the same time if there is no
+ * account, and therefore no stored hash.
  */
 export async function matchesPassword(password: string, stored: string | undefined): Promise<boolean> {
   const { salt, tag, ...parameters } = parse(stored ?? hashOfNoPassword);
@@ -66,8 +72,8 @@ function parse(phc: string): Cost & { readonly salt: Buffer; readonly tag: Buffe
 type Derivation = Cost & { readonly salt: Buffer; readonly tagLength: number };
 
 /**
- * Derives the Argon2id tag. The password is normalized to NFC, so a composed and a decomposed é give the same
- * hash.
+ * Computes the Argon2id tag of a password. The password is normalized to NFC first, so that a composed and a
+ * decomposed é give the same tag.
  */
 function derive(password: string, { salt, ...rest }: Derivation): Promise<Buffer> {
   const parameters: Argon2Parameters = { ...rest, nonce: salt, message: password.normalize("NFC") };
@@ -80,19 +86,22 @@ function derive(password: string, { salt, ...rest }: Derivation): Promise<Buffer
 }
 
 /**
- * Maximum number of hashes that are computed at the same time. Four would occupy all libuv threads, which
- * DNS, file access and compression need too.
+ * Maximum number of hashes that are computed at the same time. Four hashes would occupy all libuv threads,
+ * which DNS, file access and compression also need.
  */
 const concurrentMax = 2;
 /**
- * Maximum number of hashes that wait to be computed; 32 of them take less than a second. Further requests are
- * refused, because their answer would take too long.
+ * Maximum number of hashes that wait to be computed. Computing 32 hashes takes less than a second. Further
+ * requests are refused, because their callers would wait too long.
  */
 const waitingMax = 32;
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Computes a password hash when a slot is free. Fails with `service_unavailable` if too many hashes wait. */
+/**
+ * Runs the computation of a hash as soon as a slot is free. Fails with `service_unavailable` if too many
+ * hashes wait.
+ */
 async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running < concurrentMax) running += 1;
   else if (waiting.length < waitingMax) await new Promise<void>((proceed) => void waiting.push(proceed));
@@ -104,7 +113,7 @@ async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } finally {
-    // The slot passes to the next waiting call, so that a call that arrives just now cannot overtake it.
+    // The slot is given to the next waiting call, so that a call that has just arrived cannot overtake it.
     const next = waiting.shift();
     if (next === undefined) running -= 1;
     else next();

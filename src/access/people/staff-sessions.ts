@@ -1,7 +1,7 @@
 /**
- * Sign-in and console sessions of staff members. The browser holds a 256-bit secret, the database its digest.
- * Every request reads the session with its account and merchant, so a session that ends is refused by every
- * process from the commit on.
+ * The sign-in of staff members, and their sessions in the console. The browser has a secret of 256 bits, the
+ * database has the digest of the secret. Every request reads the session with its account and its merchant,
+ * so every process refuses an ended session from the commit on.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -20,13 +20,13 @@ export interface StaffSession {
   readonly staff: SignedInStaff;
   readonly merchantName: string;
   /**
-   * Whether the merchant is suspended. The session cannot be used meanwhile; it works again when the merchant
-   * is resumed, unless it has expired by then.
+   * True if the merchant is suspended. The session cannot be used while the merchant is suspended. When the
+   * merchant is resumed, the session can be used again, unless it has expired.
    */
   readonly isSuspended: boolean;
 }
 
-/** Creates a session and returns its secret, which only the browser keeps. */
+/** Creates a session and returns its secret. Only the browser stores the secret. */
 export async function createStaffSession(
   transaction: Transaction,
   { staffId, version }: SignedInStaff,
@@ -49,13 +49,14 @@ export async function createStaffSession(
 
 const secretFormat = /^[\w-]{43}$/;
 
-/** Whether the text has the format of a session secret; other texts are not looked up. */
+/** Returns whether the text has the format of a session secret. Other texts need no look-up. */
 export const hasSessionSecretFormat = (text: string | undefined): text is string =>
   text !== undefined && secretFormat.test(text);
 
 /**
- * Returns the session of a secret. Returns undefined if there is none or it has ended: signed out, older than
- * 12 hours, unused for one hour, or the account was disabled or got a new password or role.
+ * Returns the session of a secret; undefined if there is no session or the session has ended. A session ends
+ * when the staff member signs out, 12 hours after the sign-in, one hour after its last use, and when the
+ * account is disabled or gets another password or role.
  */
 export async function findStaffSession(
   reader: DatabaseReader,
@@ -95,8 +96,8 @@ export async function findStaffSession(
 }
 
 /**
- * Records the last use of the session, with at most one write per session and minute. Requests need not wait
- * for the write.
+ * Records the last use of the session, with at most one write per session and minute. A request does not need
+ * to wait for the write.
  */
 export function recordSessionUse(db: Database, secret: string, now: Date): Promise<void> {
   const digest = sha256Digest(secret);
@@ -118,7 +119,7 @@ export async function endStaffSession(transaction: Transaction, secret: string):
 
 const rowsPerStatement = 500;
 
-/** Deletes expired sessions. Returns how many were deleted. */
+/** Deletes expired sessions. Returns the number of deleted sessions. */
 export async function sweepStaffSessions(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
@@ -131,12 +132,12 @@ export async function sweepStaffSessions(db: Database, now: Date, signal?: Abort
 }
 
 /**
- * One attempt to sign in with e-mail and password. An attempt is counted before its password is checked, so
- * concurrent attempts cannot exceed the limit. An attempt that succeeds, or whose password was not checked,
- * is subtracted from the count afterwards.
+ * An attempt to sign in with an e-mail address and a password. An attempt is counted before its password is
+ * checked, so that attempts at the same time cannot exceed the limit. If the attempt succeeds or the password
+ * is not checked, the attempt is subtracted from the count afterwards.
  */
 interface LoginAttempt {
-  /** Digest of the e-mail address that was entered on the sign-in page. */
+  /** Digest of the e-mail address that was entered. */
   readonly account: string;
   /** The client's IP address. */
   readonly address: string;
@@ -177,7 +178,7 @@ interface SignInParts {
 
 export function createStaffSignIn({ db, clock, loginLimit }: SignInParts): SignInStaff {
   return async ({ email, password, address }) => {
-    // The limiter stores a digest, so that it contains no e-mail addresses.
+    // The limiter gets a digest, so that it stores no e-mail addresses.
     const attempt: LoginAttempt = {
       account: createHash("sha256").update(normalizeEmail(email)).digest("base64url"),
       address,
@@ -202,19 +203,19 @@ export function createStaffSignIn({ db, clock, loginLimit }: SignInParts): SignI
 
 const textLengthMax = 512;
 
-/** Reads the e-mail address and the password from a submitted sign-in form, each cut to 512 characters. */
+/** Returns the e-mail address and the password of a submitted sign-in form. Each is cut to 512 characters. */
 export const readSignInForm = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
   email: (form.get("email") ?? "").slice(0, textLengthMax),
   password: (form.get("password") ?? "").slice(0, textLengthMax),
 });
 
-/** The error of a sign-in, as the sign-in page displays it. */
+/** The error of a sign-in that the sign-in page displays. */
 export interface SignInError {
   readonly status: 400 | 429 | 503;
   readonly message: string;
   /** Error code for the log; null if the e-mail address or the password is wrong. */
   readonly code: FailureCode | null;
-  /** Seconds until the next attempt is allowed; null if the next attempt is allowed at once. */
+  /** The seconds until the next attempt is allowed; null if another attempt is allowed at once. */
   readonly retryAfterSeconds: number | null;
 }
 
@@ -225,7 +226,7 @@ const wrongInput = (message: string): SignInError => ({
   retryAfterSeconds: null,
 });
 
-/** The error of a form without an e-mail address or a password. */
+/** The error for a form without an e-mail address or without a password. */
 export const emptySignInError = wrongInput("Enter your e-mail address and your password.");
 
 export function signInError(outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>): SignInError {
@@ -235,6 +236,7 @@ export function signInError(outcome: Exclude<SignInOutcome, { readonly kind: "si
     const message = "Too many people are signing in at the moment. Try again in a few seconds.";
     return { status: 503, message, code: "service_unavailable", retryAfterSeconds };
   }
-  const message = `There were too many failed attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} min.`;
+  const minutes = Math.ceil(retryAfterSeconds / 60);
+  const message = `There were too many failed attempts. Try again in ${minutes} min.`;
   return { status: 429, message, code: "too_many_failed_attempts", retryAfterSeconds };
 }

@@ -1,7 +1,7 @@
 /**
- * Staff accounts: the people of merchants who sign in. An e-mail address belongs to one account of one
- * merchant. A disabled account cannot sign in, the grants that it gave are revoked, and its address can be
- * used for another account.
+ * Staff accounts, with which employees of merchants sign in. An e-mail address belongs to only one account
+ * that is not disabled. If an account is disabled, its owner cannot sign in, the grants that the owner gave
+ * are revoked, and the e-mail address can be used for another account.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { getBrokenConstraint } from "#database/database-errors.ts";
@@ -21,7 +21,7 @@ export interface SignedInStaff {
   readonly email: string;
   readonly name: string;
   readonly role: StaffRole;
-  /** Version of the account; sessions that began under an earlier version have ended. */
+  /** Version of the account. Sessions that began under an earlier version have ended. */
   readonly version: number;
 }
 
@@ -35,8 +35,8 @@ export interface StaffInput {
 }
 
 /**
- * Checks the fields of a new account and hashes its password. Hashing takes long, so it runs before the
- * transaction.
+ * Checks the fields of a new account and hashes its password. Must be called before the transaction, because
+ * hashing takes about 50 ms.
  */
 export async function prepareStaffInput(
   person: Pick<StaffInput, "email" | "name"> & { readonly password: string },
@@ -46,7 +46,10 @@ export async function prepareStaffInput(
   return { email, name, passwordHash: await preparePasswordHash(password) };
 }
 
-/** Checks the length of a password and hashes it. Hashing takes long, so it runs before the transaction. */
+/**
+ * Checks the length of a password and hashes the password. Must be called before the transaction, because
+ * hashing takes about 50 ms.
+ */
 export async function preparePasswordHash(password: string): Promise<string> {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
@@ -86,8 +89,8 @@ export async function createStaff(
 }
 
 /**
- * Returns an error handler that throws the failure `already_exists` if another account that is not disabled
- * has the same e-mail address, and rethrows every other error.
+ * Returns an error handler. The handler throws the failure `already_exists` if another account that is not
+ * disabled has the same e-mail address, and rethrows every other error.
  */
 const refuseDuplicateEmail =
   (field: string, message: string) =>
@@ -119,8 +122,8 @@ export function normalizeEmail(email: string): string {
 }
 
 /**
- * Disables an account. From the commit on, its sessions have ended, it cannot sign in, and the grants that it
- * gave are revoked.
+ * Disables an account. From the commit on, all sessions of the account have ended, signing in is refused, and
+ * the grants that the account's owner gave are revoked.
  */
 export async function disableStaff(
   transaction: Transaction,
@@ -138,8 +141,8 @@ export async function disableStaff(
 }
 
 /**
- * Enables an account with its old password. Revoked grants stay revoked. Refused if another account has the
- * same e-mail address by now.
+ * Enables an account, which keeps its old password. Revoked grants stay revoked. Throws `already_exists` if
+ * another account has the same e-mail address by now.
  */
 export async function enableStaff(
   transaction: Transaction,
@@ -159,8 +162,8 @@ export interface StaffRoleInput {
 }
 
 /**
- * Sets the role of an account. From the commit on, its sessions have ended; grants that it gave to apps stay
- * in force. An account that has the role already is left unchanged.
+ * Sets the role of an account. From the commit on, all sessions of the account have ended. Grants that its
+ * owner gave to apps stay in force. Nothing changes if the account already has the role.
  */
 export async function setStaffRole(
   transaction: Transaction,
@@ -175,7 +178,7 @@ export interface StaffPasswordInput {
   readonly staffId: string;
   /** Hash returned by `preparePasswordHash`. */
   readonly passwordHash: string;
-  /** Whether the grants that the person gave to apps are revoked too; if not, they stay in force. */
+  /** True to revoke the grants that the account's owner gave to apps; false to leave them in force. */
   readonly isRevokingGrants: boolean;
 }
 
@@ -229,8 +232,9 @@ function changeStaff(
 }
 
 /**
- * Returns the account if the password is right. Returns undefined for a wrong password, an unknown address
- * and a disabled account, and takes the same time for each.
+ * Returns the account with this e-mail address if the password is right. Returns undefined for a wrong
+ * password, an unknown address and a disabled account. All cases take the same time, so that callers cannot
+ * find out which addresses exist.
  */
 export async function verifyPassword(
   reader: DatabaseReader,
@@ -298,7 +302,6 @@ const staffColumns = [
   "lastSignedInAt",
 ] as const;
 
-/** Returns the staff accounts with these ids. */
 export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]): Promise<StaffRow[]> =>
   reader
     .selectFrom("staffAccount")
@@ -307,8 +310,8 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
     .execute();
 
 /**
- * Selects the staff accounts of one merchant, or all if `owner` is null. The caller pages or counts the
- * query.
+ * Selects the staff accounts of a merchant, or of all merchants if `owner` is null. The caller orders, pages
+ * or counts the query.
  */
 export const selectStaffAccounts = (
   reader: DatabaseReader,

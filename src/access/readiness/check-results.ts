@@ -3,11 +3,14 @@
 export interface CheckResult {
   readonly status: "pass" | "warn" | "fail" | "skipped";
   readonly message: string;
-  /** Text that says how to make the readiness check pass; null if nothing needs to be done. */
+  /** A text that says how to make the check pass; null if nothing needs to be done. */
   readonly remedy: string | null;
-  /** Time since when the readiness check has not passed; null if that time is unknown. */
+  /** The time since which the check has not passed; null if this time is unknown or the check passes. */
   readonly since: Date | null;
-  /** Time by which the app or merchant must act on this check; null if there is no such deadline. */
+  /**
+   * The time by which the app or the merchant must act, for example before a key expires; null if there is no
+   * deadline.
+   */
   readonly dueAt: Date | null;
 }
 

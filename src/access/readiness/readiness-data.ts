@@ -1,6 +1,7 @@
 /**
- * The facts that decide an installation's readiness, read in one statement (webhook endpoints are read
- * separately), and the comparison of its required and granted scopes.
+ * The data on which the readiness of an installation depends. One statement reads all of it, except the
+ * webhook endpoints, which other code reads. This file also compares the required and the granted scopes of
+ * an installation.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -11,7 +12,10 @@ import type { IntegratorViewer } from "#access/viewer.ts";
 export interface ReadinessData {
   readonly now: Date;
   readonly installation: InstallationReadinessData;
-  /** The credential with which the app itself sent the request; null if another caller reads the readiness. */
+  /**
+   * The credential with which the app requests its own readiness; null if another caller requests the
+   * readiness.
+   */
   readonly credential: IntegratorViewer | null;
   /** The installation's webhook endpoints that are not deleted. */
   readonly endpoints: readonly EndpointReadinessData[];
@@ -41,7 +45,7 @@ export interface InstallationReadinessData {
   readonly defaultMarket: string;
   /** The installation's API keys that are neither revoked nor expired. */
   readonly keys: readonly KeyReadinessData[];
-  /** When the installation's last key expired or was revoked; null if none has. */
+  /** The last time at which a key of the installation expired or was revoked; null if no key has ended. */
   readonly lastKeyEndedAt: Date | null;
   /** The installation's OAuth grants that are neither revoked nor expired. */
   readonly grants: readonly { readonly id: string; readonly scopes: readonly string[] }[];
@@ -51,8 +55,8 @@ export interface InstallationReadinessData {
   /** Handles of the merchant's markets that no return policy covers. */
   readonly marketsWithoutReturnPolicy: readonly string[];
   /**
-   * Least possible difference between the clocks of this server and the database in ms; the time of the round
-   * trip is not counted.
+   * The minimum difference in milliseconds between the clocks of this server and the database. The unknown
+   * time of the round trip is not counted.
    */
   readonly clockSkewMs: number;
 }
@@ -73,7 +77,10 @@ type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
   readonly databaseTime: Date;
 };
 
-/** Reads the readiness facts of installations, by id. Ids without an installation are missing in the result. */
+/**
+ * Reads the readiness data of installations, by id. The result has no entry for an id without an
+ * installation.
+ */
 export async function findReadinessData(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -108,10 +115,10 @@ export async function findReadinessData(
     from installation i join merchant m on m.id = i.merchant_id
     where i.id = any(${ids}::text[])`.execute(reader);
   const answeredAt = clock.now();
-  return new Map(rows.map((row) => [row.installationId, toFacts(row, { sentAt, answeredAt })]));
+  return new Map(rows.map((row) => [row.installationId, toReadinessData(row, { sentAt, answeredAt })]));
 }
 
-function toFacts(
+function toReadinessData(
   { keys, databaseTime, ...row }: Row,
   { sentAt, answeredAt }: { readonly sentAt: Date; readonly answeredAt: Date },
 ): InstallationReadinessData {

@@ -1,6 +1,6 @@
 /**
- * Readiness of an installation: the checks, in the order in which they are listed, and their overall result.
- * The functions are pure: the current time is one of the facts.
+ * The readiness of an installation: the checks, in the order in which they are listed, and their overall
+ * result. All functions are pure: even the current time is part of the readiness data.
  */
 import {
   type InstallationReadinessData,
@@ -19,7 +19,7 @@ import { checkDeliveryHealth, checkEndpointPresent, checkSecretAge } from "./web
 
 type Severity = "blocking" | "advisory";
 
-/** Severity of each check: an installation cannot do its work if a blocking check fails. */
+/** The severity of each check. An installation cannot do its work while a blocking check fails. */
 const severities = {
   api_key_active: "blocking",
   api_key_expiry: "advisory",
@@ -37,7 +37,7 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-type RunCheck = (facts: ReadinessData) => CheckResult;
+type RunCheck = (data: ReadinessData) => CheckResult;
 
 const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
   api_key_active: checkApiKeyActive,
@@ -111,8 +111,8 @@ const endingKey = ({
 }: KeyReadinessData): (KeyReadinessData & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
-function checkScopes(facts: ReadinessData): CheckResult {
-  const { missingScopes, grantedScopes } = compareInstallationScopes(facts);
+function checkScopes(data: ReadinessData): CheckResult {
+  const { missingScopes, grantedScopes } = compareInstallationScopes(data);
   if (missingScopes.length === 0) {
     return createPassedResult(
       grantedScopes.length === 0
@@ -120,7 +120,7 @@ function checkScopes(facts: ReadinessData): CheckResult {
         : `All required scopes are granted: ${grantedScopes.join(", ")}.`,
     );
   }
-  const { scopes } = facts.installation;
+  const { scopes } = data.installation;
   const [lost, unused] = [
     missingScopes.filter((scope) => !scopes.includes(scope)),
     missingScopes.filter((scope) => scopes.includes(scope)),
@@ -155,7 +155,7 @@ function checkMerchantActive({ installation }: ReadinessData): CheckResult {
   return createPassedResult("The merchant and the installation are active.");
 }
 
-/** Checks the payment provider. There is only the built-in provider, which works in test mode only. */
+/** Checks the payment provider. The built-in provider is the only one, and it works only in test mode. */
 function checkPaymentProvider({ installation }: ReadinessData): CheckResult {
   if (installation.merchantMode === "test")
     return createPassedResult("Merchants in test mode use the built-in payment provider.");
@@ -227,9 +227,9 @@ export interface InstallationReadiness {
 
 const codes = Object.keys(checksByCode) as CheckCode[];
 
-export function assessReadiness(facts: ReadinessData): InstallationReadiness {
-  const { now, installation } = facts;
-  const results = codes.map((code) => ({ code, result: checksByCode[code](facts) }));
+export function assessReadiness(data: ReadinessData): InstallationReadiness {
+  const { now, installation } = data;
+  const results = codes.map((code) => ({ code, result: checksByCode[code](data) }));
   const checks = results.map(({ code, result: { status, message, remedy, since } }) => ({
     code,
     severity: severities[code],
@@ -245,7 +245,7 @@ export function assessReadiness(facts: ReadinessData): InstallationReadiness {
     status: statusOf(installation, checks),
     evaluatedAt: now,
     installationId: installation.installationId,
-    ...compareInstallationScopes(facts),
+    ...compareInstallationScopes(data),
     checks,
     nextActionAt: due.length === 0 ? null : new Date(Math.min(...due)),
   };

@@ -15,9 +15,9 @@ import {
 const dayMs = 86_400_000;
 const secretAgeMsMax = 365 * dayMs;
 
-export function checkEndpointPresent(facts: ReadinessData): CheckResult {
-  const { endpoints } = facts;
-  const needsWebhooks = compareInstallationScopes(facts).requiredScopes.some((scope) =>
+export function checkEndpointPresent(data: ReadinessData): CheckResult {
+  const { endpoints } = data;
+  const needsWebhooks = compareInstallationScopes(data).requiredScopes.some((scope) =>
     scope.startsWith("webhooks:"),
   );
   if (endpoints.length === 0) {
@@ -35,13 +35,13 @@ export function checkEndpointPresent(facts: ReadinessData): CheckResult {
   });
 }
 
-/** Returns the endpoints to check: endpoints that the merchant or the app has disabled are not checked. */
+/** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
 const checkedEndpoints = ({ endpoints }: ReadinessData): readonly EndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
 const noEndpoint = createSkippedResult("There is no webhook endpoint to check.");
 
-export function checkDeliveryHealth(facts: ReadinessData): CheckResult {
-  const endpoints = checkedEndpoints(facts);
+export function checkDeliveryHealth(data: ReadinessData): CheckResult {
+  const endpoints = checkedEndpoints(data);
   if (endpoints.length === 0) return noEndpoint;
   const failing = endpoints.filter(
     ({ status, health }) => status === "auto_disabled" || health.state === "failing",
@@ -65,8 +65,8 @@ export function checkDeliveryHealth(facts: ReadinessData): CheckResult {
 }
 
 /**
- * Returns since when the endpoints have had problems: the time at which they were disabled, else the last
- * successful delivery, else their creation.
+ * Returns the earliest time since which one of the endpoints has had problems. For each endpoint, this is the
+ * time at which it was disabled, else its last successful delivery, else its creation.
  */
 function failingSince(endpoints: readonly EndpointReadinessData[]): Date {
   const times = endpoints.map(
@@ -75,14 +75,14 @@ function failingSince(endpoints: readonly EndpointReadinessData[]): Date {
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-export function checkSecretAge(facts: ReadinessData): CheckResult {
-  const current = checkedEndpoints(facts).flatMap(({ secrets }) =>
+export function checkSecretAge(data: ReadinessData): CheckResult {
+  const current = checkedEndpoints(data).flatMap(({ secrets }) =>
     secrets.filter(({ expiresAt }) => expiresAt === null),
   );
   if (current.length === 0) return noEndpoint;
   const oldestAtMs = Math.min(...current.map(({ createdAt }) => new Date(createdAt).getTime()));
   const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
-  if (facts.now <= oldFrom)
+  if (data.now <= oldFrom)
     return createPassedResult("All webhook signing secrets are less than a year old.", oldFrom);
   return createWarningResult("A webhook signing secret is more than a year old.", {
     remedy: "Rotate the secret of the webhook endpoint.",

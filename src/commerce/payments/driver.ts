@@ -8,7 +8,7 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-import { type SpanStart, runInSpan } from "#foundation/tracing.ts";
+import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
 import {
   executePaymentOperation,
   authorizationTimeoutMs,
@@ -182,7 +182,7 @@ function createOperationPool(
  * The span of one attempt. The attempt has its own trace, which links to the trace that queued the operation.
  * The span includes the settlement, so published events refer to this span as their cause.
  */
-function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPaymentOperation): SpanStart {
+function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPaymentOperation): SpanOptions {
   const attributes = {
     "commerce.payment.id": paymentId,
     "commerce.payment_operation.id": id,

@@ -30,11 +30,11 @@ const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
 
 export function createSubscriptionWatch(db: Database, events: ServiceEvents, log: Log): SubscriptionWatch {
-  const onFault = (err: unknown): void =>
+  const onError = (err: unknown): void =>
     log.warn({ event: "live_look_failed", err }, "The subjects of subscriptions could not be read.");
-  const carts = createPolling({ look: (ids) => findCartVersions(db, ids), onFault, ...versionsPace });
-  const orders = createPolling({ look: (ids) => findOrderVersions(db, ids), onFault, ...versionsPace });
-  const deliveries = createPolling({ look: createDeliveryWatcher(db), onFault, ...deliveriesPace });
+  const carts = createPolling({ readStates: (ids) => findCartVersions(db, ids), onError, ...versionsPace });
+  const orders = createPolling({ readStates: (ids) => findOrderVersions(db, ids), onError, ...versionsPace });
+  const deliveries = createPolling({ readStates: createDeliveryWatcher(db), onError, ...deliveriesPace });
   const all = [carts, orders, deliveries];
   const bySubject = new Map<string, Polling<number>>([
     ["cart", carts],

@@ -6,8 +6,8 @@ import {
   type PeriodBucket,
   divideIntoBuckets,
   countDaysBetween,
-  hourlyDaysMax,
-  type Interval,
+  hourlyPeriodDaysMax,
+  type BucketInterval,
   isCalendarDay,
   type Period,
   periodDaysMax,
@@ -16,13 +16,13 @@ import {
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, getListMerchantId } from "#graph/context.ts";
 
-export const ReportIntervalEnum = defineEnum<Interval>("ReportInterval", {
+export const ReportIntervalEnum = defineEnum<BucketInterval>("ReportInterval", {
   description: "The length of a report's buckets.",
   values: {
     hour:
       "Hours, counted from the start of each local day. A day on which the clock changes " +
       "has 23 or 25 hours. If the clock changes by half an hour, the day has 24 or 25 " +
-      `buckets and the last is shorter. The period may have at most ${hourlyDaysMax} ` +
+      `buckets and the last is shorter. The period may have at most ${hourlyPeriodDaysMax} ` +
       "days.",
     day: "Days in the report's time zone.",
     week:
@@ -123,7 +123,7 @@ interface ReportPeriodInput {
   readonly from: string;
   readonly to: string;
   readonly timeZone?: string | null | undefined;
-  readonly interval?: Interval | undefined;
+  readonly interval?: BucketInterval | undefined;
 }
 
 /** Parses the period arguments. Throws `invalid_field` if they are invalid. */

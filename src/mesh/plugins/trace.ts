@@ -5,7 +5,7 @@
 import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { isTracing, type Span, type SpanStart, runInChildSpan } from "#foundation/tracing.ts";
+import { isTracing, type Span, type SpanOptions, runInChildSpan } from "#foundation/tracing.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import { getRootFields } from "#mesh/idempotent-document.ts";
 import { type ExecutionPolicy, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
@@ -16,7 +16,7 @@ export default (): Plugin => (isTracing() ? createPolicyPlugin(traceExecution) :
 
 const traceExecution: ExecutionPolicy = (args, execute) => {
   if (isServiceDocument(args.document)) return undefined;
-  const start = createSpanStart(args);
+  const start = createSpanOptions(args);
   return (input) =>
     runInChildSpan(start, (span) =>
       handleMaybePromise(
@@ -26,7 +26,7 @@ const traceExecution: ExecutionPolicy = (args, execute) => {
     );
 };
 
-function createSpanStart({ document, operationName }: ExecutionPolicyArgs): SpanStart {
+function createSpanOptions({ document, operationName }: ExecutionPolicyArgs): SpanOptions {
   const operation = getOperationAST(document, operationName);
   const fields = operation
     ? [...new Set(getRootFields(operation.selectionSet, document).map(({ name }) => name.value))].toSorted()

@@ -1,7 +1,7 @@
 /** Makes one attempt of a delivery: opens the secrets, signs the stored body and sends it. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
-import { type SpanStart, runInSpan } from "#foundation/tracing.ts";
+import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
 import { webhookSecretSealContext, signWebhook } from "#webhooks/signatures.ts";
 import type { ClaimedDelivery, SealedWebhookSecret } from "./claim-deliveries.ts";
@@ -42,7 +42,7 @@ export function sendDelivery(
 function spanOf(
   { id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery,
   traceId: string,
-): SpanStart {
+): SpanOptions {
   return {
     name: "webhook attempt",
     kind: "client",

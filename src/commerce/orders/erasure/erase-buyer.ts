@@ -137,7 +137,7 @@ async function redactStoredAnswers(
   const ownerIds = await findStoredAnswerOwners(transaction, merchantId);
   const newer = await findIdempotencyRecords(transaction, keyring, {
     ownerIds,
-    holds: traces.isIn,
+    matchesBody: traces.isIn,
     since: lookedUpTo,
   });
   return eraseAnswersOfIdempotencyRecords(transaction, keyring, [...answers, ...newer]);

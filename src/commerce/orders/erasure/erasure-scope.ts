@@ -174,7 +174,7 @@ export async function findBuyerDataToErase(
   const traces = await findBuyerTraces(db, keyring, scope);
   const answers = await findIdempotencyRecords(db, keyring, {
     ownerIds: await findStoredAnswerOwners(db, scope.merchantId),
-    holds: traces.isIn,
+    matchesBody: traces.isIn,
   });
   return { scope, traces, answers, lookedUpTo: new Date(now.getTime() - lateMsMax) };
 }
