@@ -552,6 +552,7 @@ export interface PolicySnapshotTable {
   url: string | null;
   rules: Json;
   capturedAt: Timestamp;
+  summaries: GeneratedJson;
 }
 
 export interface PriceTable {

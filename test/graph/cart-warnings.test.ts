@@ -132,6 +132,31 @@ describe.each(["postgres"] as const)("cart warnings on %s", (engine) => {
     });
   });
 
+  it("quantity_reduced is carried over by a merge, with all units that were wanted", async () => {
+    await setStock("HOM-BIVOKS", 3);
+    const make = () => makeCart(world(), { lines: { "HOM-BIVOKS": 5 } });
+    const [source, other] = [await make(), await make()];
+    await setStock("HOM-BIVOKS", 50);
+    const merge = async (cartId: string, sourceCartId: string, expectedVersion?: number) =>
+      (await changeCart(world(), "cartMerge", { cartId, input: { sourceCartId, expectedVersion } })).data;
+    const { id: target } = await makeCart(world(), { lines: { "HOM-MONE": 1 } });
+    const merged = await merge(target, source.id);
+    const lineId = merged.lines[1].id;
+    const reduced = (wanted: number, quantity: number) => ({
+      code: "QUANTITY_REDUCED",
+      lineId,
+      data: { wanted, quantity },
+    });
+    expect(merged.warnings).toEqual([reduced(5, 3)]);
+    // Neither cart's warning was read, so the units that are missing in both are reported.
+    expect((await merge(target, other.id)).warnings).toEqual([reduced(10, 6)]);
+    await setStock("HOM-BIVOKS", 3);
+    const third = await make();
+    await setStock("HOM-BIVOKS", 50);
+    const { version } = (await readCart(world(), target)).data;
+    expect((await merge(target, third.id, version)).warnings).toEqual([reduced(11, 9)]);
+  });
+
   it("a checkout begins although an earlier reduction was not read, and the warning stays", async () => {
     await setStock("KIT-BRETT-SMALL", 3);
     const { id, lines } = await makeCart(world(), { lines: { "KIT-BRETT-SMALL": 5 } });

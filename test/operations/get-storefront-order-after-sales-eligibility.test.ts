@@ -22,7 +22,11 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     contract = await readContract(world());
   });
 
-  const read = (orderId: string) => world().getWithKey(urlOf(orderId, "after-sales-eligibility"));
+  const read = (orderId: string, headers: Readonly<Record<string, string>> = {}) =>
+    world().get(urlOf(orderId, "after-sales-eligibility"), {
+      authorization: `Bearer ${world().demo.keys.full}`,
+      ...headers,
+    });
   const daysAgo = (days: number): Date => new Date(world().clock.now().getTime() - days * day);
   /** The decision for each kind of request on the line. */
   const decisionsOf = (line: { options: { kind: string; decision: string }[] }) =>
@@ -31,7 +35,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
   it("answers for a delivered order with at most three statements", async () => {
     const deliveredAt = daysAgo(3);
     const order = await insertOrder(world(), { deliveredAt, placedAt: daysAgo(6) });
-    const answer = await withoutTrace(world(), () => read(order.id));
+    const answer = await withoutTrace(world(), () => read(order.id, { "accept-language": "en" }));
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("getStorefrontOrderAfterSalesEligibility", 200, answer.body)).toEqual([]);
     const { lines, orderLevel, ...rest } = answer.body.data;
@@ -47,6 +51,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     expect(rest).toEqual({
       orderId: order.id,
       orderVersion: 1,
+      locale: "en",
       decision: "eligible",
       openCases: [],
       policies: [
@@ -102,6 +107,27 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
       decision: "denied",
       reasons: [{ code: "not_fulfilled", blocking: true }],
     });
+  });
+
+  it("has all its texts in the caller's language, which Content-Language names", async () => {
+    const { id } = await insertOrder(world());
+    const answer = await read(id, { "accept-language": "de-CH, en;q=0.5" });
+    expect(contract.faultsOf("getStorefrontOrderAfterSalesEligibility", 200, answer.body)).toEqual([]);
+    expect([answer.headers["content-language"], answer.headers["vary"], answer.body.data.locale]).toEqual([
+      "de",
+      "Authorization, Accept-Language",
+      "de",
+    ]);
+    const { lines, policies } = answer.body.data;
+    expect(lines[0].options[0].reasons[0].message).toMatch(/^Der Artikel wurde noch nicht versandt\./);
+    // The merchant wrote these summaries in English only, so the answer describes the policies' rules.
+    expect(policies.map(({ summary }: { summary: string }) => summary)).toEqual([
+      "Sie können Ihren Kauf innerhalb von 30 Tagen nach der Lieferung zurückgeben, und innerhalb von 30 " +
+        "Tagen nach der Lieferung umtauschen.",
+      "Sie können den Kauf innerhalb von 14 Tagen nach der Lieferung ohne Angabe von Gründen widerrufen; " +
+        "wird nichts geliefert, zählt der Tag der Bestellung.",
+      "Auf Ihren Kauf besteht ab der Lieferung 24 Monate Garantie.",
+    ]);
   });
 
   it("allows an exchange only while another variant is in stock; expired holds count as free", async () => {

@@ -19,13 +19,17 @@ describe.each(["pglite", "postgres"] as const)(
       contract = await readContract(world());
     });
 
-    const read = (orderId: string) => world().getWithKey(urlOf(orderId, "cancellation-eligibility"));
+    const read = (orderId: string, headers: Readonly<Record<string, string>> = {}) =>
+      world().get(urlOf(orderId, "cancellation-eligibility"), {
+        authorization: `Bearer ${world().demo.keys.full}`,
+        ...headers,
+      });
     const iso = (minutes: number): string =>
       new Date(world().clock.now().getTime() + minutes * 60_000).toISOString();
 
     it("answers for an order that is only paid, with at most two statements", async () => {
       const order = await insertOrder(world());
-      const answer = await withoutTrace(world(), () => read(order.id));
+      const answer = await withoutTrace(world(), () => read(order.id, { "accept-language": "en-GB" }));
       expect(answer.status).toBe(200);
       expect(contract.faultsOf("getStorefrontOrderCancellationEligibility", 200, answer.body)).toEqual([]);
       const [first, second] = order.lines;
@@ -34,6 +38,7 @@ describe.each(["pglite", "postgres"] as const)(
         data: {
           orderId: order.id,
           orderVersion: 1,
+          locale: "en",
           action: "cancel",
           decision: "allowed",
           scope: "order",
@@ -89,7 +94,8 @@ describe.each(["pglite", "postgres"] as const)(
       expect(answer.headers).toMatchObject({
         "cache-control": "no-store",
         "x-api-stability": "candidate",
-        vary: "Authorization",
+        vary: "Authorization, Accept-Language",
+        "content-language": "en",
       });
       expect(await statementsOf(world(), () => read(order.id))).toHaveLength(2);
     });
@@ -99,7 +105,7 @@ describe.each(["pglite", "postgres"] as const)(
         status: "canceled",
         quantities: { "KIT-KVERN": { canceled: 1 }, "KIT-EMALJE-WHITE": { canceled: 2 } },
       });
-      const answer = await read(id);
+      const answer = await read(id, { "accept-language": "en" });
       expect(contract.faultsOf("getStorefrontOrderCancellationEligibility", 200, answer.body)).toEqual([]);
       expect([answer.status, answer.body.data]).toMatchObject([
         200,
@@ -115,6 +121,36 @@ describe.each(["pglite", "postgres"] as const)(
       expect(answer.body.data.reasons).toEqual([
         { code: "order_already_canceled", message: "The order is canceled.", blocking: true, data: {} },
       ]);
+    });
+
+    it("has all its texts in the caller's language, which Content-Language names", async () => {
+      const { id } = await insertOrder(world(), {
+        placedAt: new Date(world().clock.now().getTime() - 7_200_000),
+      });
+      const answer = await read(id, { "accept-language": "fr, ja;q=0.8, en;q=0.5" });
+      expect(contract.faultsOf("getStorefrontOrderCancellationEligibility", 200, answer.body)).toEqual([]);
+      expect([answer.headers["content-language"], answer.body.data.locale]).toEqual(["ja", "ja"]);
+      const { reasons, lines, allowedReasonCodes, policy } = answer.body.data;
+      const texts: string[] = [
+        ...[...reasons, ...lines.flatMap((line: { reasons: unknown[] }) => line.reasons)].map(
+          ({ message }) => message,
+        ),
+        ...allowedReasonCodes.map(({ label }: { label: string }) => label),
+        policy.summary,
+      ];
+      expect(texts.length).toBeGreaterThan(5);
+      expect(texts.filter((text) => !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text))).toEqual([]);
+      // A storefront can name the languages in the document instead.
+      const query =
+        'query ($id: ID!) { order(id: $id) { cancellationEligibility(languages: ["de-AT"]) { locale ' +
+        "reasons { message } policy { summary } } } }";
+      expect(
+        (await askGraph(world(), query, { id }, { buyer: "buyer-1" })).data.cancellationEligibility,
+      ).toEqual({
+        locale: "de",
+        reasons: [{ message: "Die Frist für Stornierungen ist abgelaufen. Der Händler entscheidet." }],
+        policy: { summary: expect.stringMatching(/^Sie können eine Bestellung innerhalb von 60 Minuten/) },
+      });
     });
 
     it("becomes a request from the millisecond in which the cancellation period ends", async () => {

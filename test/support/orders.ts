@@ -351,6 +351,7 @@ function policyRows({ overrides, ids, placedAt }: Omit<Dated, "cart">): TableRow
     merchantId: ids.merchantId,
     type,
     summary: `How it is with ${type}.`,
+    summaries: { en: `How it is with ${type}.` },
     url: null,
     rules: { ...germanRules[type], ...overrides.policies?.[type] },
     capturedAt: placedAt,

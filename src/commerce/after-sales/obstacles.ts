@@ -16,15 +16,34 @@ import { type AfterSalesReason, createAfterSalesObstacle } from "./reasons.ts";
 /** Maximum number of returns of one order, in all statuses, which limits the size of an order. */
 export const returnsPerOrderMax = 100;
 
+interface OrderStateContext {
+  /** Whether the request is a statutory right of the buyer, not an offer of the merchant. */
+  readonly isRight: boolean;
+  /** The reasons that apply besides the order's state. */
+  readonly reasons: readonly AfterSalesReason[];
+}
+
 /**
- * Obstacles in the order's state. For a statutory right (`isRight`), a dispute or hold blocks the request;
- * for a merchant's own offer, the merchant decides.
+ * Puts the obstacles in the order's state before the other reasons. A canceled order has no other reason,
+ * because an explanation of its units ("not sent yet") would contradict the cancellation.
  */
-export function findOrderStateObstacles(
-  { status, paymentStatus, payments, returns }: OrderAggregate,
-  { isRight }: { readonly isRight: boolean },
+export function prependOrderStateObstacles(
+  order: OrderAggregate,
+  { isRight, reasons }: OrderStateContext,
 ): AfterSalesReason[] {
-  if (status === "canceled") return [createAfterSalesObstacle("order_canceled")];
+  return order.status === "canceled"
+    ? [createAfterSalesObstacle("order_canceled")]
+    : [...findOrderStateObstacles(order, isRight), ...reasons];
+}
+
+/**
+ * Obstacles in the state of an order that is not canceled. A dispute or hold leaves a statutory right
+ * (`isRight`) to the merchant's decision, and blocks what is only an offer of the merchant.
+ */
+function findOrderStateObstacles(
+  { status, paymentStatus, payments, returns }: OrderAggregate,
+  isRight: boolean,
+): AfterSalesReason[] {
   const waits = { blocking: !isRight };
   const full = { limit: returnsPerOrderMax, returns: returns.length };
   return [

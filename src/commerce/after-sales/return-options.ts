@@ -9,7 +9,7 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import {
   findUndeliveredRefundPolicyObstacles,
-  findOrderStateObstacles,
+  prependOrderStateObstacles,
   findProductRestrictionObstacles,
   checkReturnableUnits,
   findReturnPolicyObstacles,
@@ -163,7 +163,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
   return toAfterSalesOption({
     kind: "refund_only",
     ...addReasonsIfAvailable(
-      { quantity: missing, reasons: [...findOrderStateObstacles(order, { isRight: false }), ...none] },
+      { quantity: missing, reasons: prependOrderStateObstacles(order, { isRight: false, reasons: none }) },
       rest,
     ),
     codes: ["not_received"],
@@ -201,7 +201,10 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
   return toAfterSalesOption({
     kind: "withdrawal",
     ...addReasonsIfAvailable(
-      { quantity, reasons: [...none, ...findOrderStateObstacles(order, { isRight: true }), ...reasons] },
+      {
+        quantity,
+        reasons: prependOrderStateObstacles(order, { isRight: true, reasons: [...none, ...reasons] }),
+      },
       rest,
     ),
     codes: reasonCodesOf("withdrawal", context),
@@ -250,7 +253,7 @@ export function findExchangeableVariantIds({
 
 function returnableUnitsOf({ order, line }: AfterSalesOptionContext): ReturnableUnits {
   const { quantity, reasons } = checkReturnableUnits(order, line);
-  return { quantity, reasons: [...findOrderStateObstacles(order, { isRight: false }), ...reasons] };
+  return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   findLineWarranty,
   toAfterSalesOption,
 } from "./after-sales-option.ts";
-import { findOrderStateObstacles, checkReturnableUnits } from "./obstacles.ts";
+import { prependOrderStateObstacles, checkReturnableUnits } from "./obstacles.ts";
 import { type AfterSalesReason, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
 import { createFreeReturnShippingFee, getGoodsReturnMethods } from "./refund-terms.ts";
 
@@ -23,7 +23,7 @@ export function createWarrantyOption(context: AfterSalesLineContext, kind: Warra
   const { order, line } = context;
   const registration = isGuaranteed(context) ? undefined : findLineWarranty(order, line);
   const units = checkReturnableUnits(order, line);
-  const first = [...findOrderStateObstacles(order, { isRight: false }), ...units.reasons];
+  const first = prependOrderStateObstacles(order, { isRight: false, reasons: units.reasons });
   const rest =
     registration === undefined
       ? guaranteeObstacles(context)

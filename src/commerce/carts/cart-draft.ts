@@ -23,6 +23,11 @@ export interface CartDraftLine {
   readonly id: string;
   readonly variantId: string;
   readonly quantity: number;
+  /**
+   * The quantity that the buyer wanted, if the line has fewer units because an earlier quantity was reduced
+   * and the buyer may not know it. `quantity` if left out.
+   */
+  readonly wantedQuantity?: number;
   /** The stored cart line that this draft line changes; null if the line is new. */
   readonly before: StoredCartLine | null;
 }

@@ -50,7 +50,8 @@ export async function mergeCarts(
     ]);
   const merged = await applyCartChangePlan(transaction, context, {
     cart: target,
-    plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
+    target: input,
+    plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source, input) }),
   });
   if (source.status === "locked") await expireCartSession(transaction, context, source);
   await endCartAndPublish(transaction, context, {
@@ -62,25 +63,42 @@ export async function mergeCarts(
   return merged;
 }
 
-function toMergedDraft(target: CartAggregate, source: CartAggregate): CartDraft {
+function toMergedDraft(
+  target: CartAggregate,
+  source: CartAggregate,
+  { expectedVersion }: ExpectedVersionInput,
+): CartDraft {
+  // A caller who names the version of the target has read its warnings.
+  const unseen = typeof expectedVersion === "number" ? [source] : [source, target];
   const draft = toCartDraft(target);
   const code = findPromotionWithCode(source);
   const isDropped =
     code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
   return {
     ...draft,
-    lines: mergeDraftLines(draft.lines, source),
+    lines: mergeDraftLines(draft.lines, source, unseen),
     buyerReference: draft.buyerReference ?? source.buyerReference,
     promotionCodeId: draft.promotionCodeId ?? code?.promotionCodeId ?? null,
     warnings: isDropped ? [createCartWarning("promotion_removed", null, { code: code.code })] : [],
   };
 }
 
-function mergeDraftLines(targetLines: readonly CartDraftLine[], source: CartAggregate): CartDraftLine[] {
+/** Adds the source's lines. `unseen` are the carts whose warnings about reduced quantities were not read. */
+function mergeDraftLines(
+  targetLines: readonly CartDraftLine[],
+  source: CartAggregate,
+  unseen: readonly CartAggregate[],
+): CartDraftLine[] {
   const lines = new Map(targetLines.map((line) => [line.variantId, line]));
   for (const { variantId, quantity } of source.lines) {
     const line = lines.get(variantId) ?? { id: createId("cartLine"), variantId, quantity: 0, before: null };
-    lines.set(variantId, { ...line, quantity: Math.min(cartLineQuantityMax, quantity + line.quantity) });
+    const merged = Math.min(cartLineQuantityMax, quantity + line.quantity);
+    const missing = countMissingUnits(unseen, variantId);
+    lines.set(variantId, {
+      ...line,
+      quantity: merged,
+      ...(missing === 0 ? {} : { wantedQuantity: merged + missing }),
+    });
   }
   if (lines.size > cartLinesMax)
     requireNoFaults([
@@ -91,4 +109,18 @@ function mergeDraftLines(targetLines: readonly CartDraftLine[], source: CartAggr
       ),
     ]);
   return [...lines.values()];
+}
+
+/** Counts the units of a variant by which the carts' warnings say that a quantity was reduced. */
+function countMissingUnits(carts: readonly CartAggregate[], variantId: string): number {
+  const missing = carts.flatMap(({ lines, warnings }) =>
+    warnings.map(({ code, lineId, data: { wanted, quantity } }) =>
+      code === "quantity_reduced" &&
+      typeof wanted === "number" &&
+      lines.some((line) => line.id === lineId && line.variantId === variantId && line.quantity === quantity)
+        ? wanted - Number(quantity)
+        : 0,
+    ),
+  );
+  return missing.reduce((sum, units) => sum + units, 0);
 }

@@ -129,8 +129,8 @@ function offerSoldLine(
   const quantity = orderable === 0 ? line.quantity : Math.min(line.quantity, orderable);
   const warnings: StoredCartWarning[] = [];
   if (orderable === 0) warnings.push(createCartWarning("out_of_stock", id, {}));
-  if (quantity < line.quantity)
-    warnings.push(createCartWarning("quantity_reduced", id, { wanted: line.quantity, quantity }));
+  const wanted = line.wantedQuantity ?? line.quantity;
+  if (quantity < wanted) warnings.push(createCartWarning("quantity_reduced", id, { wanted, quantity }));
   if (before !== null && !isMarketNew && before.unitPriceMinor !== variant.priceMinor) {
     const { currency } = offer.market;
     warnings.push(

@@ -21,6 +21,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
 import { requireAvailableLines, requireNoStockShortage, refuseReducedQuantities } from "./session-stock.ts";
+import { resolveContactEmailId } from "./contact-email.ts";
 import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
 import { findReturnUrlFaults, digestPageSecret } from "./session-page.ts";
 import { sessionSecretSealContext } from "./session-aggregate.ts";
@@ -59,12 +60,13 @@ export async function createSession(
   const expiresAt = new Date(
     now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.default) * 60_000,
   );
+  const buyerEmailId = await resolveContactEmailId(transaction, context, cart);
   const after = await applyCartChangePlan(transaction, context, {
     cart,
     target: input,
     plan: () => ({
       event: "cart.locked",
-      draft: toCartDraft(cart),
+      draft: { ...toCartDraft(cart), buyerEmailId },
       checkResult: ({ warnings }) => {
         requireAvailableLines(cart, warnings, now);
         refuseReducedQuantities(cart, warnings, now);

@@ -23,12 +23,13 @@ import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/chan
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { changeSession, type LockedSession, type SessionTarget } from "./change-session.ts";
+import { chooseContactEmail } from "./contact-email.ts";
 import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
 
 export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarget {
   /**
-   * The e-mail of the buyer, which replaces the e-mail of the cart; the cart keeps its e-mail if this field
-   * is left out.
+   * The e-mail of the buyer, which replaces the e-mail of the cart. If left out, the cart keeps its e-mail; a
+   * cart without an e-mail gets the e-mail of the address.
    */
   readonly contactEmail?: string | null | undefined;
 }
@@ -39,13 +40,14 @@ export function setSessionAddress(
   input: SessionAddressSetInput,
 ): Promise<LockedSession> {
   const checked = checkAddressInput(input);
-  const email = input.contactEmail ?? null;
-  requireNoFaults(findEmailFaults("/contactEmail", email));
+  const { contactEmail } = input;
+  requireNoFaults(findEmailFaults("/contactEmail", contactEmail));
   return changeSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
       await saveAddressForBuyer(transaction, context, { cart, input, checked });
       const { plan } = await storeEncryptedCartAddress(transaction, context, { cart, ...checked });
+      const email = chooseContactEmail(cart, { contactEmail, address: checked.address });
       if (email === null) return plan;
       const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email });
       await keepPersonalDataUntilSessionEnd(

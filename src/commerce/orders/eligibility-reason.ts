@@ -5,7 +5,10 @@
 
 export interface EligibilityReason<Code extends string = string> {
   readonly code: Code;
-  /** The reason as an English text for people; programs use `code`. */
+  /**
+   * The reason as a text for people; programs use `code`. English, until an eligibility answer is translated
+   * for its caller.
+   */
   readonly message: string;
   /** True if the reason denies the action; false if the merchant may still approve it. */
   readonly blocking: boolean;

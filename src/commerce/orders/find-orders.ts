@@ -167,7 +167,7 @@ const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kin
   from order_return r where r.order_id = o.id), '[]'::json)`;
 
 const policies = sql`coalesce((select json_agg(json_build_object('id', s.id, 'type', s.type, 'summary',
-  s.summary, 'url', s.url, 'rules', s.rules,
+  s.summary, 'summaries', s.summaries, 'url', s.url, 'rules', s.rules,
     'capturedAt', ${utcTextSql(sql`s.captured_at`)}) order by s.type) from policy_snapshot s
     where s.order_id = o.id), '[]'::json)`;
 

@@ -144,7 +144,13 @@ export interface OrderReturn {
 export interface OrderPolicy {
   readonly id: string;
   readonly type: PolicyType;
+  /** The summary in the order's locale, or in a fallback locale of the merchant. */
   readonly summary: string;
+  /**
+   * The merchant's summaries by locale. Empty if the merchant had written none, or if an earlier version of
+   * the service, which stored only `summary`, placed the order.
+   */
+  readonly summaries: Readonly<Record<string, string>>;
   readonly url: string | null;
   readonly rules: PolicyRules;
   readonly capturedAt: string;

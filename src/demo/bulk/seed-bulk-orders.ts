@@ -116,7 +116,10 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
 
 /** The policies of orders, by market, country and locale. */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
-type PolicySnapshotContent = Pick<TableRow<"policySnapshot">, "type" | "summary" | "url" | "rules">;
+type PolicySnapshotContent = Pick<
+  TableRow<"policySnapshot">,
+  "type" | "summary" | "summaries" | "url" | "rules"
+>;
 
 interface PolicySnapshotInput {
   readonly orders: readonly OrderRows[];
@@ -157,7 +160,8 @@ async function snapshotOrderPolicies(
 ): Promise<readonly PolicySnapshotContent[]> {
   const { id: orderId, merchantId, marketId, country, locale, currency, placedAt: now } = order;
   await snapshotPolicies(transaction, { merchantId, now }, { orderId, marketId, country, locale, currency });
-  const { rows } = await sql<PolicySnapshotContent>`select type, summary, url, rules from policy_snapshot
+  const { rows } = await sql<PolicySnapshotContent>`select type, summary, summaries, url, rules
+    from policy_snapshot
       where order_id = ${orderId}`.execute(transaction);
   return rows;
 }

@@ -77,7 +77,9 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
       validate: textSchema(lengths.phone, 0),
     }),
     email: t.string({
-      description: `E-mail address of the recipient, at most ${lengths.email} characters.`,
+      description:
+        `E-mail address of the recipient, at most ${lengths.email} characters. A checkout also uses it as the ` +
+        "buyer's contact e-mail if the cart has none.",
       validate: textSchema(lengths.email, 0),
     }),
   }),

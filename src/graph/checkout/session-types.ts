@@ -138,7 +138,8 @@ export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessi
     contactEmail: t.string({
       description:
         "The buyer's e-mail, at most 254 characters, which replaces the cart's e-mail. If left " +
-        "out, the cart keeps its e-mail. It is stored encrypted.",
+        "out, the cart keeps its e-mail; a cart without an e-mail gets the address's e-mail. It is stored " +
+        "encrypted.",
     }),
     saveForBuyer: t.boolean({
       description:

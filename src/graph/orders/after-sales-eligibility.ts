@@ -12,6 +12,10 @@ import type {
   AfterSalesOptionOfKind,
   OrderLevelAfterSalesOption,
 } from "#commerce/after-sales/after-sales-option.ts";
+import {
+  translateAfterSalesEligibility,
+  type TranslatedAfterSalesEligibility,
+} from "#commerce/after-sales/translate-eligibility.ts";
 import type { AfterSalesReason } from "#commerce/after-sales/reasons.ts";
 import type { OrderWindow } from "#commerce/orders/order-terms.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -19,6 +23,7 @@ import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
 import {
   AfterSalesObstacleEnum,
+  answerLanguagesArgument,
   EligibilityDecisionEnum,
   FeeCodeEnum,
   FeePayerEnum,
@@ -59,7 +64,7 @@ const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement
   description: "Why an after-sales option is not possible, or only with the merchant's approval.",
   fields: (t) => ({
     code: t.expose("code", { type: AfterSalesObstacleEnum, description: "The reason as a code." }),
-    message: t.exposeString("message", { description: "The reason in English, for people." }),
+    message: t.exposeString("message", { description: "The reason for people, in the answer's language." }),
     blocking: t.exposeBoolean("blocking", {
       description: "True if the reason rules the option out; false if the merchant decides.",
     }),
@@ -247,7 +252,11 @@ const Policy = builder.objectRef<AfterSalesPolicy>("AfterSalesPolicy").implement
         "The length of the policy's time window in days; null if the window has no end or is counted " +
         "in months.",
     }),
-    summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
+    summary: t.exposeString("summary", {
+      description:
+        "The merchant's summary of the policy in the answer's language, as of the purchase. If the merchant " +
+        "has none in this language, a description of the policy's rules.",
+    }),
     url: t.expose("url", {
       type: "URL",
       nullable: true,
@@ -256,7 +265,7 @@ const Policy = builder.objectRef<AfterSalesPolicy>("AfterSalesPolicy").implement
   }),
 });
 
-const Eligibility = builder.objectRef<AfterSalesEligibility>("AfterSalesEligibility").implement({
+const Eligibility = builder.objectRef<TranslatedAfterSalesEligibility>("AfterSalesEligibility").implement({
   description:
     "The after-sales options that the buyer of an order has now. The mutation `returnRequest` " +
     "decides by the same rules.",
@@ -264,6 +273,12 @@ const Eligibility = builder.objectRef<AfterSalesEligibility>("AfterSalesEligibil
     orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
     orderVersion: t.exposeInt("orderVersion", {
       description: "The version of the order for which the answer was computed.",
+    }),
+    locale: t.expose("locale", {
+      type: "LocaleCode",
+      description:
+        "The language of all texts in the answer: the first of the preferred languages that the service " +
+        "has (English, German or Japanese), else the language of the order, else English.",
     }),
     decision: t.expose("decision", {
       type: AfterSalesDecisionEnum,
@@ -305,10 +320,12 @@ builder.objectFields(OrderRef, (t) => ({
   afterSalesEligibility: t.field({
     type: Eligibility,
     description: "The after-sales options that the buyer has now.",
-    resolve: async ({ stored }, _args, { loaders, clock }) =>
-      evaluateAfterSalesEligibility(
-        stored,
-        await loaders.afterSalesFacts.load({ order: stored, now: clock.now() }),
-      ),
+    args: { languages: t.arg(answerLanguagesArgument) },
+    resolve: async ({ stored }, { languages }, context) => {
+      const { loaders, clock } = context;
+      const facts = await loaders.afterSalesFacts.load({ order: stored, now: clock.now() });
+      const answer = evaluateAfterSalesEligibility(stored, facts);
+      return translateAfterSalesEligibility(stored, answer, languages ?? context.languages);
+    },
   }),
 }));

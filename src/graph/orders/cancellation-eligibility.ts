@@ -10,11 +10,16 @@ import type {
   CancellationReasonView,
   CancellationReasonOption,
 } from "#commerce/orders/cancellation/reasons.ts";
+import {
+  type TranslatedCancellationEligibility,
+  translateCancellationEligibility,
+} from "#commerce/orders/cancellation/translate-eligibility.ts";
 import { builder } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
 import {
   AlternativeEnum,
+  answerLanguagesArgument,
   CancellationActionEnum,
   CancellationActorEnum,
   CancellationClockEnum,
@@ -32,7 +37,7 @@ const CancellationReason = builder.objectRef<CancellationReasonView>("Cancellati
   description: "Why units cannot be canceled, or only with the merchant's approval.",
   fields: (t) => ({
     code: t.expose("code", { type: CancellationObstacleEnum, description: "The reason as a code." }),
-    message: t.exposeString("message", { description: "The reason in English, for people." }),
+    message: t.exposeString("message", { description: "The reason for people, in the answer's language." }),
     blocking: t.exposeBoolean("blocking", {
       description: "True if the reason rules the cancellation out; false if the merchant decides.",
     }),
@@ -74,7 +79,7 @@ const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonCh
       type: CancellationReasonEnum,
       description: "The reason as a code, for the input of `orderCancel`.",
     }),
-    label: t.exposeString("label", { description: "The reason in English, for people." }),
+    label: t.exposeString("label", { description: "The reason for people, in the answer's language." }),
     actor: t.expose("actor", {
       type: CancellationActorEnum,
       description: "The party that may give the reason.",
@@ -83,7 +88,8 @@ const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonCh
 });
 
 const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline").implement({
-  description: "The deadline until which a buyer can cancel without the merchant's approval.",
+  description:
+    "The end of the time in which the cancellation policy lets buyers cancel or, if the policy needs the merchant's approval, ask for the cancellation.",
   fields: (t) => ({
     at: t.expose("at", {
       type: "DateTime",
@@ -151,65 +157,78 @@ const Policy = builder.objectRef<CancellationEligibility["policy"]>("Cancellatio
       type: PolicyTypeEnum,
       description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
     }),
-    summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
+    summary: t.exposeString("summary", {
+      description:
+        "The merchant's summary of the policy in the answer's language, as of the purchase. If the merchant " +
+        "has none in this language, a description of the policy's rules.",
+    }),
   }),
 });
 
-const Eligibility = builder.objectRef<CancellationEligibility>("CancellationEligibility").implement({
-  description:
-    "Whether the buyer can cancel an order or some of its units now. The mutation `orderCancel` " +
-    "decides by the same rules.",
-  fields: (t) => ({
-    orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
-    orderVersion: t.exposeInt("orderVersion", {
-      description: "The version of the order for which the answer was computed.",
+const Eligibility = builder
+  .objectRef<TranslatedCancellationEligibility>("CancellationEligibility")
+  .implement({
+    description:
+      "Whether the buyer can cancel an order or some of its units now. The mutation `orderCancel` " +
+      "decides by the same rules.",
+    fields: (t) => ({
+      orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
+      orderVersion: t.exposeInt("orderVersion", {
+        description: "The version of the order for which the answer was computed.",
+      }),
+      locale: t.expose("locale", {
+        type: "LocaleCode",
+        description:
+          "The language of all texts in the answer: the first of the preferred languages that the service " +
+          "has (English, German or Japanese), else the language of the order, else English.",
+      }),
+      action: t.expose("action", {
+        type: CancellationActionEnum,
+        description: "The action that the answer is about; always CANCEL.",
+      }),
+      decision: t.expose("decision", {
+        type: EligibilityDecisionEnum,
+        description:
+          "The decision for the order: the decision of the line that is most favourable to the buyer.",
+      }),
+      scope: t.expose("scope", {
+        type: CancellationScopeEnum,
+        description: "How much of the order the decision applies to.",
+      }),
+      reasons: t.field({
+        type: [CancellationReason],
+        description:
+          "Why the order cannot be canceled, or not at once; empty if the cancellation is allowed.",
+        complexity: { multiplier: 2 },
+        resolve: ({ reasons }) => [...reasons],
+      }),
+      lines: t.field({
+        type: [LineEligibility],
+        description: "The decision for each order line.",
+        complexity: { multiplier: 10 },
+        resolve: ({ lines }) => [...lines],
+      }),
+      allowedReasonCodes: t.field({
+        type: [Choice],
+        description: "The reasons that can be given; empty if the cancellation is denied.",
+        complexity: { multiplier: 5 },
+        resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
+      }),
+      deadline: t.expose("deadline", {
+        type: Deadline,
+        nullable: true,
+        description:
+          "The end of the time in which the policy allows cancellations; null if the policy allows none, or " +
+          "if the cancellation is denied for another reason than a missed deadline.",
+      }),
+      refund: t.expose("refund", {
+        type: Refund,
+        nullable: true,
+        description:
+          "The expected refund if all cancelable units are canceled; null if the cancellation is denied.",
+      }),
     }),
-    action: t.expose("action", {
-      type: CancellationActionEnum,
-      description: "The action that the answer is about; always CANCEL.",
-    }),
-    decision: t.expose("decision", {
-      type: EligibilityDecisionEnum,
-      description:
-        "The decision for the order: the decision of the line that is most favourable to the buyer.",
-    }),
-    scope: t.expose("scope", {
-      type: CancellationScopeEnum,
-      description: "How much of the order the decision applies to.",
-    }),
-    reasons: t.field({
-      type: [CancellationReason],
-      description: "Why the order cannot be canceled, or not at once; empty if the cancellation is allowed.",
-      complexity: { multiplier: 2 },
-      resolve: ({ reasons }) => [...reasons],
-    }),
-    lines: t.field({
-      type: [LineEligibility],
-      description: "The decision for each order line.",
-      complexity: { multiplier: 10 },
-      resolve: ({ lines }) => [...lines],
-    }),
-    allowedReasonCodes: t.field({
-      type: [Choice],
-      description: "The reasons that can be given; empty if the cancellation is denied.",
-      complexity: { multiplier: 5 },
-      resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
-    }),
-    deadline: t.expose("deadline", {
-      type: Deadline,
-      nullable: true,
-      description:
-        "The deadline for cancellations without the merchant's approval; null if every cancellation " +
-        "needs the approval.",
-    }),
-    refund: t.expose("refund", {
-      type: Refund,
-      nullable: true,
-      description:
-        "The expected refund if all cancelable units are canceled; null if the cancellation is denied.",
-    }),
-  }),
-});
+  });
 
 builder.objectFields(Eligibility, (t) => ({
   consequences: t.field({
@@ -239,6 +258,12 @@ builder.objectFields(OrderRef, (t) => ({
   cancellationEligibility: t.field({
     type: Eligibility,
     description: "Whether the buyer can cancel the order or some of its units now.",
-    resolve: ({ stored }, _args, { clock }) => evaluateCancellationEligibility(stored, clock.now()),
+    args: { languages: t.arg(answerLanguagesArgument) },
+    resolve: ({ stored }, { languages }, context) =>
+      translateCancellationEligibility(
+        stored,
+        evaluateCancellationEligibility(stored, context.clock.now()),
+        languages ?? context.languages,
+      ),
   }),
 }));

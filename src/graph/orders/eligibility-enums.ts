@@ -1,19 +1,39 @@
-/** Enums of the cancellation eligibility and the after-sales eligibility of an order. */
-import {
-  type AfterSalesObstacle,
-  afterSalesObstacleMessages,
-  type ReturnReason,
-} from "#commerce/after-sales/reasons.ts";
+/** Enums and the language argument of the cancellation and after-sales eligibility of an order. */
+import type { AfterSalesObstacle, ReturnReason } from "#commerce/after-sales/reasons.ts";
+import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
 import type { CancellationAlternative } from "#commerce/orders/cancellation/alternatives.ts";
 import type {
   CancellationConsequence,
   CancellationEligibility,
   CancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import { type CancellationObstacle, cancellationObstacles } from "#commerce/orders/cancellation/reasons.ts";
+import type { CancellationObstacle } from "#commerce/orders/cancellation/reasons.ts";
 import type { WindowStartEvent } from "#commerce/orders/order-terms.ts";
 import type { EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import { defineEnum } from "#graph/builder.ts";
+
+/** The argument `languages` of the fields that answer with an order's eligibility. */
+export const answerLanguagesArgument = {
+  type: ["LocaleCode"] satisfies ["LocaleCode"],
+  description:
+    "The preferred languages of the answer's texts, best first; defaults to those in the Accept-Language " +
+    "header.",
+};
+
+/**
+ * Describes obstacles by their English texts. If the text differs for obstacles that leave the decision to
+ * the merchant, the description has both texts.
+ */
+function describeObstacles<Texts extends Readonly<Record<string, string>>>(
+  texts: Texts,
+  textsToApprove: Readonly<Record<string, string>>,
+): Texts & Readonly<Record<string, string>> {
+  const both = Object.entries(textsToApprove).map(([code, text]) => [
+    code,
+    `${texts[code]} If \`blocking\` is false: ${text}`,
+  ]);
+  return { ...texts, ...Object.fromEntries(both) };
+}
 
 export const EligibilityDecisionEnum = defineEnum<EligibilityDecision>("EligibilityDecision", {
   description: "Whether the buyer can make a request about an order, for example cancel or return units.",
@@ -40,12 +60,12 @@ export const CancellationScopeEnum = defineEnum<CancellationEligibility["scope"]
 
 export const CancellationObstacleEnum = defineEnum<CancellationObstacle>("CancellationReasonCode", {
   description: "Why units cannot be canceled, or only with the merchant's approval.",
-  values: cancellationObstacles,
+  values: describeObstacles(englishTexts.cancellationObstacles, englishTexts.cancellationObstaclesToApprove),
 });
 
 export const AfterSalesObstacleEnum = defineEnum<AfterSalesObstacle>("AfterSalesReasonCode", {
   description: "Why an after-sales request is not possible, or only with the merchant's approval.",
-  values: afterSalesObstacleMessages,
+  values: describeObstacles(englishTexts.afterSalesObstacles, englishTexts.afterSalesObstaclesToApprove),
 });
 
 export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("CancellationReasonActor", {

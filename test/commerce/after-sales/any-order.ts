@@ -195,6 +195,7 @@ export const anyOrder: fc.Arbitrary<OrderAggregate> = fc
         id: `pol_${type}`,
         type,
         summary: type,
+        summaries: {},
         url: null,
         rules: rules[type],
         capturedAt: at(0),

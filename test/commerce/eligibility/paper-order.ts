@@ -109,6 +109,7 @@ function paperPolicy(type: OrderPolicy["type"], given: NonNullable<PaperOrder["r
     id: `pol_${type}`,
     type,
     summary: `How it is with ${type}.`,
+    summaries: { en: `How it is with ${type}.` },
     url: null,
     rules,
     capturedAt: placedAt,

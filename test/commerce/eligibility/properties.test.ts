@@ -159,6 +159,14 @@ describe("a cancellation answer", () => {
           expect(cancelableQuantity).toBe(decision === "denied" ? 0 : ordered - canceled - shipped);
         }
         expect(answer.refund?.estimated.amountMinor ?? 0).toBeLessThanOrEqual(one.totalMinor);
+        if (answer.decision === "denied")
+          expect(Date.parse(answer.deadline?.at ?? now)).toBeLessThanOrEqual(Date.parse(now));
+        if (one.status === "canceled")
+          expect([answer.reasons.map(({ code }) => code), answer.alternatives, answer.deadline]).toEqual([
+            ["order_already_canceled"],
+            [],
+            null,
+          ]);
         const [early = now, late = now] = [now, other].toSorted();
         const then = [early, late].map((at) => evaluateCancellationEligibility(one, new Date(at)).decision);
         expect(findBestDecision(then)).toBe(then[0]);
@@ -188,6 +196,9 @@ describe("an after-sales answer", () => {
               decision !== "denied",
             ]);
             expect(eligibleQuantity).toBeLessThanOrEqual(shipped);
+            // A canceled order needs no other explanation: "not sent yet" would contradict the cancellation.
+            const codes = reasons.map(({ code }) => code);
+            if (one.status === "canceled") expect(codes).toEqual(["order_canceled"]);
             expect(new Set(allowedReasonCodes).size).toBe(allowedReasonCodes.length);
             // The amount includes at most the shipping.
             expect(estimatedRefund?.amountMinor ?? 0).toBeLessThanOrEqual(

@@ -48,7 +48,7 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
       ),
     ).toBe(true);
     return Object.fromEntries(
-      policies.map(({ type, summary, url, rules }) => [type, { summary, url, rules }]),
+      policies.map(({ type, summary, summaries: all, url, rules }) => [type, { summary, all, url, rules }]),
     );
   }
 
@@ -57,11 +57,12 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     await sql`delete from policy`.execute(world().database.db);
   });
 
-  it("are the defaults if the merchant has none, and nowhere below the statutory minimum", async () => {
-    expect(await snapshot({})).toMatchObject({
+  it("are the defaults in the order's language if the merchant has none, and never below the statutory minimum", async () => {
+    expect(await snapshot({ locale: "en-GB" })).toMatchObject({
       cancellation: {
         summary:
           "You may cancel an order within 60 minutes; after that you may ask for it until it is shipped.",
+        all: {},
         url: null,
         rules: { mode: "immediate", windowMinutes: 60, afterWindow: "request" },
       },
@@ -76,6 +77,9 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
         summary: "What you bought is guaranteed for 24 months from its delivery.",
         rules: { months: 24, repairs: 1, replacements: 1 },
       },
+    });
+    expect(await snapshot({})).toMatchObject({
+      warranty: { summary: "Auf Ihren Kauf besteht ab der Lieferung 24 Monate Garantie." },
     });
     expect(await snapshot({ country: "US" })).toMatchObject({
       withdrawal: { rules: { windowDays: 0 } },
@@ -92,6 +96,7 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     });
     expect((await snapshot({})).return).toMatchObject({
       summary: "Alle",
+      all: { en: "All", de: "Alle" },
       url: "https://shop.example/all",
       rules: { windowDays: 60, keepItemMinor: null },
     });

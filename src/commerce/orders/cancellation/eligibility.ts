@@ -99,26 +99,24 @@ export function evaluateCancellationEligibility(
       : best.map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
   const scope = scopeOf(order, chosen);
   const other = findCancellationAlternatives(order, { decision, now });
-  const deadline = deadlineOf(order, policy);
+  const reasons = removeRepeatedReasons(best.flatMap((line) => line.reasons));
+  const windowEnd = calculateCancellationWindowEnd(order, policy.rules);
   return {
     orderId: order.id,
     orderVersion: order.version,
     action: "cancel",
     decision,
     scope,
-    reasons: removeRepeatedReasons(best.flatMap(({ reasons }) => reasons)),
+    reasons,
     lines,
     allowedReasonCodes: decision === "denied" ? [] : cancellationReasonOptions,
-    deadline,
+    deadline: hasDeadline(reasons) ? deadlineOf(order, policy) : null,
     refund: scope === "none" ? null : refundOf(order, chosen),
     consequences: consequencesOf(order, { scope, chosen }),
     alternatives: other.alternatives,
     policy: { id: policy.id, type: "cancellation", summary: policy.summary },
     evaluatedAt: now.toISOString(),
-    validUntil: calculateValidUntil(now, [
-      ...other.changesAt,
-      ...(deadline?.clock === "placed" && deadline.at !== null ? [Date.parse(deadline.at)] : []),
-    ]),
+    validUntil: calculateValidUntil(now, [...other.changesAt, ...(windowEnd === null ? [] : [windowEnd])]),
   };
 }
 
@@ -147,6 +145,14 @@ function scopeOf(
     ? "order"
     : "lines";
 }
+
+/**
+ * Returns whether the answer has a deadline. A denied answer has one only if the deadline was missed: for
+ * example, a canceled order cannot be canceled "until noon".
+ */
+const hasDeadline = (reasons: readonly CancellationReasonView[]): boolean =>
+  decideEligibility(reasons) !== "denied" ||
+  reasons.some(({ code }) => code === "cancellation_window_elapsed");
 
 function deadlineOf(
   order: OrderAggregate,

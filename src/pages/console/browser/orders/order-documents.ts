@@ -202,11 +202,11 @@ export const orderDocument = graphDocument<{ order: ConsoleOrder | null }, { id:
       }
       returns { id status kind reason refund ${money} requestedAt lines { lineId quantity } }
       timeline { at type actor }
-      cancellationEligibility {
+      cancellationEligibility(languages: ["en"]) {
         decision scope reasons { code message } refund { estimated ${money} } deadline { at }
         lines { lineId cancelableQuantity }
       }
-      afterSalesEligibility {
+      afterSalesEligibility(languages: ["en"]) {
         decision lines { lineId options { kind decision eligibleQuantity reasons { code message } } }
       }
     }

@@ -1,0 +1,43 @@
+/** Gives all texts of an after-sales eligibility answer the language of the caller. */
+import { chooseAnswerLanguage, summarizeOrderPolicy } from "#commerce/eligibility-texts/answer-language.ts";
+import {
+  type EligibilityLanguage,
+  getObstacleText,
+} from "#commerce/eligibility-texts/eligibility-catalogue.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { AfterSalesOptionOfKind } from "./after-sales-option.ts";
+import type { AfterSalesEligibility } from "./eligibility.ts";
+
+export type TranslatedAfterSalesEligibility = AfterSalesEligibility & {
+  /** The language of all texts in the answer. */
+  readonly locale: EligibilityLanguage;
+};
+
+/** Translates the answer into the best of the caller's locales, or else into the language of the order. */
+export function translateAfterSalesEligibility(
+  order: OrderAggregate,
+  answer: AfterSalesEligibility,
+  callerLocales: readonly string[],
+): TranslatedAfterSalesEligibility {
+  const answerLanguage = chooseAnswerLanguage(order, callerLocales);
+  const { language } = answerLanguage;
+  const translate = <Kind extends string>(
+    option: AfterSalesOptionOfKind<Kind>,
+  ): AfterSalesOptionOfKind<Kind> => ({
+    ...option,
+    reasons: option.reasons.map((reason) => ({
+      ...reason,
+      message: getObstacleText("afterSalesObstacles", reason, language),
+    })),
+  });
+  return {
+    ...answer,
+    locale: language,
+    lines: answer.lines.map((line) => ({ ...line, options: line.options.map(translate) })),
+    orderLevel: answer.orderLevel.map(translate),
+    policies: answer.policies.map((policy) => ({
+      ...policy,
+      summary: summarizeOrderPolicy(order, policy.type, answerLanguage),
+    })),
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The catalogue of the texts of eligibility answers: one set of texts and of generated policy summaries for
+ * each language. A new language needs its two files and an entry here.
+ */
+import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
+import { englishSummaries, type PolicySummaries } from "./english-summaries.ts";
+import { type EligibilityTexts, englishTexts } from "./english-texts.ts";
+import { germanSummaries } from "./german-summaries.ts";
+import { germanTexts } from "./german-texts.ts";
+import { japaneseSummaries } from "./japanese-summaries.ts";
+import { japaneseTexts } from "./japanese-texts.ts";
+
+export const eligibilityLanguages = ["en", "de", "ja"] as const;
+export type EligibilityLanguage = (typeof eligibilityLanguages)[number];
+
+interface CatalogueEntry {
+  readonly texts: EligibilityTexts;
+  readonly summaries: PolicySummaries;
+}
+
+const catalogue: Readonly<Record<EligibilityLanguage, CatalogueEntry>> = {
+  en: { texts: englishTexts, summaries: englishSummaries },
+  de: { texts: germanTexts, summaries: germanSummaries },
+  ja: { texts: japaneseTexts, summaries: japaneseSummaries },
+};
+
+export const getEligibilityTexts = (language: EligibilityLanguage): EligibilityTexts =>
+  catalogue[language].texts;
+
+/** Returns the language of a locale, for example `de` for `de-AT`. */
+export const getLocaleLanguage = (locale: string): string => locale.split("-", 1)[0] ?? "";
+
+/** Returns the first language of the locales that the catalogue has; English if it has none of them. */
+export function chooseEligibilityLanguage(locales: readonly string[]): EligibilityLanguage {
+  for (const locale of locales) {
+    const found = eligibilityLanguages.find((language) => language === getLocaleLanguage(locale));
+    if (found !== undefined) return found;
+  }
+  return "en";
+}
+
+/** Describes the rules of a policy, for policies without a text of the merchant in the language. */
+export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>(
+  type: Type,
+  rules: PolicyRulesByType[Type],
+  language: EligibilityLanguage,
+): string {
+  const { summaries } = catalogue[language];
+  return summaries[type](rules);
+}
+
+/** A section of the catalogue whose texts are obstacles to a request. */
+type ObstacleSection = "cancellationObstacles" | "afterSalesObstacles";
+
+/**
+ * Returns the text of an obstacle. An obstacle that leaves the decision to the merchant may have another text
+ * than one that denies the request.
+ */
+export function getObstacleText<Section extends ObstacleSection>(
+  section: Section,
+  { code, blocking }: { readonly code: keyof EligibilityTexts[Section]; readonly blocking: boolean },
+  language: EligibilityLanguage,
+): string {
+  const texts = getEligibilityTexts(language);
+  const toApprove: Readonly<Partial<Record<PropertyKey, string>>> = texts[`${section}ToApprove`];
+  return (blocking ? undefined : toApprove[code]) ?? texts[section][code];
+}

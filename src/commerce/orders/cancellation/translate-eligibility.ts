@@ -1,0 +1,42 @@
+/** Gives all texts of a cancellation's eligibility answer the language of the caller. */
+import { chooseAnswerLanguage, summarizeOrderPolicy } from "#commerce/eligibility-texts/answer-language.ts";
+import {
+  type EligibilityLanguage,
+  getEligibilityTexts,
+  getObstacleText,
+} from "#commerce/eligibility-texts/eligibility-catalogue.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { CancellationEligibility } from "./eligibility.ts";
+import type { CancellationReasonView } from "./reasons.ts";
+
+export type TranslatedCancellationEligibility = CancellationEligibility & {
+  /** The language of all texts in the answer. */
+  readonly locale: EligibilityLanguage;
+};
+
+/** Translates the answer into the best of the caller's locales, or else into the language of the order. */
+export function translateCancellationEligibility(
+  order: OrderAggregate,
+  answer: CancellationEligibility,
+  callerLocales: readonly string[],
+): TranslatedCancellationEligibility {
+  const answerLanguage = chooseAnswerLanguage(order, callerLocales);
+  const { language } = answerLanguage;
+  const { cancellationReasons } = getEligibilityTexts(language);
+  const translate = (reasons: readonly CancellationReasonView[]): CancellationReasonView[] =>
+    reasons.map((reason) => ({
+      ...reason,
+      message: getObstacleText("cancellationObstacles", reason, language),
+    }));
+  return {
+    ...answer,
+    locale: language,
+    reasons: translate(answer.reasons),
+    lines: answer.lines.map((line) => ({ ...line, reasons: translate(line.reasons) })),
+    allowedReasonCodes: answer.allowedReasonCodes.map((choice) => ({
+      ...choice,
+      label: cancellationReasons[choice.code],
+    })),
+    policy: { ...answer.policy, summary: summarizeOrderPolicy(order, "cancellation", answerLanguage) },
+  };
+}
