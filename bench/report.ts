@@ -1,4 +1,4 @@
-/** Formats the measured values as tables for people. */
+/** Formats the measured values as Markdown tables. */
 import type { MeasurementRow } from "./measure.ts";
 
 export interface ColdStart {

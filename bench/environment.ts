@@ -1,0 +1,11 @@
+/** The environment of measurements: the machine, the cores of the processes, and the output. */
+import type { ProcessPlacement } from "./children.ts";
+
+export interface BenchEnvironment {
+  readonly machine: string;
+  readonly placement: ProcessPlacement;
+  /** Prints results. */
+  readonly printResult: (text: string) => void;
+  /** Prints the current printStep. */
+  readonly printStep: (text: string) => void;
+}
