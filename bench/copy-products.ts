@@ -24,8 +24,8 @@ const copiedTables: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * An SQL expression for the words of a copied search document. The sample words are chosen anew, so that the
- * copies of a product are in different samples.
+ * An SQL expression for the words of a copied search document. The sample words are chosen at random again,
+ * so that the copies of a product are in different samples.
  */
 const copiedWords = `ts_delete(t.words, '{${sampleSizes.map(toSampleLexeme).join(",")}}'::text[])
   || (select array_to_tsvector(coalesce(array_agg('%' || size), '{}')) from (select floor(random() * ${sampleParts})

@@ -4,8 +4,6 @@ import type { ProcessPlacement } from "./children.ts";
 export interface BenchEnvironment {
   readonly machine: string;
   readonly placement: ProcessPlacement;
-  /** Prints results. */
   readonly printResult: (text: string) => void;
-  /** Prints the current printStep. */
   readonly printStep: (text: string) => void;
 }

@@ -138,7 +138,7 @@ async function measureCost(
 
 interface Pages {
   readonly pages: number;
-  /** The number of requests that the statistics do not yet contain. */
+  /** The number of requests that the statistics do not contain yet. */
   readonly unreported: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Adds two promotion codes with percentages that apply to every cart of a merchant. The scenario `promotion`
- * needs two such codes, and the demo has only one.
+ * needs two codes, and the demo has only one.
  */
 import type { Client } from "pg";
 import { createId } from "#foundation/ids.ts";

@@ -27,7 +27,7 @@ export interface BenchServer {
 
 export const yardstickName = "yardstick";
 
-/** The public URL of all servers, which is part of their answers. */
+/** The public URL of all servers, which answers contain. */
 const publicUrl = "http://commerce.test";
 
 const common = ({ databaseUrl }: ServerSettings): Record<string, string> => ({

@@ -94,7 +94,7 @@ export async function runBystanders(ask: SendRequest, shop: Shop, plan: Bystande
   };
 }
 
-/** Sends unrelated requests at a fixed rate. Returns the milliseconds from each planned time to the answer. */
+/** Sends unrelated requests at a fixed rate. Returns the milliseconds from each due time to the answer. */
 async function measure(
   ask: SendRequest,
   request: HttpRequest,

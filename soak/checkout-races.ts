@@ -126,7 +126,7 @@ export async function raceSingleUse(races: RaceRun, copies: number): Promise<voi
   counts["turned away"] += lost.length;
 }
 
-/** Submits one checkout many times at once. It must be paid once. */
+/** Submits one checkout many times at once. The checkout must be paid once. */
 export async function raceSubmits(races: RaceRun, copies: number): Promise<void> {
   const { shop, violations, counts } = races;
   const checkout = await open(races);

@@ -1,4 +1,4 @@
-/** Runs the contract test (guarantee 14) against a service process: reads its rows, and gets access tokens. */
+/** Runs the contract test (guarantee 14) against a service process. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openDatabase } from "#database/connect.ts";

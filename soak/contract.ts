@@ -175,10 +175,7 @@ async function sendAllowed(run: Run): Promise<void> {
   });
 }
 
-/**
- * Checks the answer to a request that the schemas allow. The status 400 is correct only for known further
- * rules.
- */
+/** Checks the answer to a request that the schemas allow. Only known further rules may lead to 400. */
 function judgeAllowed(run: Run, generated: Generated, answer: WireAnswer): void {
   const { operation } = generated;
   // An operation with a token may refuse the token before it checks the content of the request.
@@ -285,10 +282,7 @@ async function sendAndCheck(run: Run, generated: Generated): Promise<WireAnswer 
   return answer;
 }
 
-/**
- * Records a violation with the seed of its round. If the environment variable PROPERTY_SEED has this seed,
- * the test sends the same requests.
- */
+/** Records a violation with its seed. With this seed as PROPERTY_SEED, the same requests are sent. */
 function addViolation({ violations, seed }: Run, { operation, about, sent }: Generated, fault: string): void {
   violations.push(`${operation.id} (${about}) ${fault} – ${shownOf(sent)} – seed ${seed}`);
 }

@@ -127,7 +127,6 @@ const createRetryingSender = ({ port, faults }: Service, agent: Agent): SendRequ
 
 interface Client {
   readonly ask: SendRequest;
-  /** Sends a request over a new connection. */
   readonly askOverNewConnection: SendRequest;
   readonly shop: Shop;
 }

@@ -179,7 +179,6 @@ interface BulkOrderContext {
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const orderAgeDaysMax = 365;
-/** The minimum age of a generated order. */
 const orderAgeMsMin = 10 * minuteMs;
 const buyerCount = 50_000;
 /** The share of orders whose buyer has a buyer reference; the other buyers are guests. */

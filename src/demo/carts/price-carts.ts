@@ -31,9 +31,7 @@ export interface DemoCartDefinition {
   /** Set if the cart has the demo's address in the country, and the first delivery method of the market. */
   readonly isAddressed?: true;
   readonly code?: DemoPromotionCodeKey;
-  /** Minutes since the cart's last change. */
   readonly minutesSinceChange: number;
-  /** Minutes from the cart's creation to its last change. */
   readonly minutesFromCreationToChange: number;
 }
 

@@ -216,7 +216,7 @@ export const demoPaymentToken = "tok_success";
 
 interface SettlementInput {
   readonly sessionId: string;
-  /** Whether an authorization also captures the amount, as for a bank transfer; false if left out. */
+  /** True if an authorization also captures the amount, as for a bank transfer; false if left out. */
   readonly isCaptured?: boolean;
 }
 

@@ -6,7 +6,6 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { calculateShareOfUnits } from "#commerce/orders/order-value.ts";
 import type { TableRow } from "./insert-rows.ts";
 
-/** A step in the history of a generated order. */
 export type OrderHistoryStep =
   | "place"
   | "confirm"

@@ -240,7 +240,6 @@ interface DemoDelivery {
   /** The part of the order that the event is about; null if the event is about the order itself. */
   readonly part: "fulfillment" | "orderReturn" | null;
   readonly hoursAgo: number;
-  /** The number of attempts that were made. */
   readonly attempts: number;
 }
 

@@ -36,7 +36,6 @@ export interface ClaimedDelivery {
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
-  /** The time at which the delivery was created. */
   readonly createdAt: Date;
   /** Time of the event that is delivered. */
   readonly occurredAt: Date;

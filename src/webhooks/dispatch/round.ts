@@ -36,7 +36,6 @@ const probeEveryMs = 60_000;
 const searchIntervalMs = 50;
 
 export interface DispatchRoundOptions {
-  /** Called after each attempt. */
   readonly onAttemptEnded: () => void;
   /** Called if the round handled a full batch of new events, so that more new events may be waiting. */
   readonly onFullBatch: () => void;

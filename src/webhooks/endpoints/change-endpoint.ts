@@ -113,7 +113,6 @@ export async function saveEndpoint(
     .execute();
 }
 
-/** The largest number of endpoints of one installation. */
 export const endpointsPerInstallationMax = 16;
 
 interface LockedInstallation {
