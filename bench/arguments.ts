@@ -11,8 +11,8 @@ export interface Arguments {
   readonly jsonPath: string | undefined;
   readonly counts: DataCounts;
   /**
-   * Requests per second during the latency measurement; undefined for half of the slowest server's
-   * throughput.
+   * The number of requests per second while latencies are measured; undefined to use half of the slowest
+   * server's throughput.
    */
   readonly rate: number | undefined;
   readonly profileFolder: string | undefined;
@@ -20,9 +20,9 @@ export interface Arguments {
 
 export type Mode =
   | { readonly name: "compare" }
-  /** The data sizes at which reads are measured. Each is the number of products, of carts and of orders. */
+  /** Measures reads at several data sizes. A size is the number of products, of carts and of orders. */
   | { readonly name: "growth"; readonly sizes: readonly number[] }
-  /** The numbers of products at which searches are measured. */
+  /** Measures searches at several numbers of products. */
   | { readonly name: "searches"; readonly sizes: readonly number[] };
 
 export interface ArgumentChoices {
@@ -30,7 +30,7 @@ export interface ArgumentChoices {
   readonly servers: readonly string[];
 }
 
-export class BadArgument extends Error {}
+export class InvalidArgument extends Error {}
 
 export const help = ({ scenarios, servers }: ArgumentChoices): string => `Usage: npm run bench -- [options]
 
@@ -58,7 +58,7 @@ Instead of the comparison:
 
 const countMax = 1_000_000;
 
-/** Parses the arguments; undefined if help is requested. Throws BadArgument. */
+/** Parses the arguments; returns undefined if help is requested. Throws InvalidArgument. */
 export function readArguments(args: readonly string[], known: ArgumentChoices): Arguments | undefined {
   const values = parse(args);
   if (values.help === true) return undefined;
@@ -105,13 +105,13 @@ function parse(args: readonly string[]): Values {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw new BadArgument(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgument(error instanceof Error ? error.message : String(error));
   }
 }
 
 function readMode({ growth, searches, million }: Values, isQuick: boolean): Mode {
   if (growth === true && searches === true)
-    throw new BadArgument("--growth and --searches exclude each other.");
+    throw new InvalidArgument("--growth and --searches exclude each other.");
   if (growth === true || searches === true) {
     const sizes = isQuick ? [2000, 6000] : [10_000, 100_000];
     return {
@@ -119,14 +119,14 @@ function readMode({ growth, searches, million }: Values, isQuick: boolean): Mode
       sizes: million === true ? [...sizes, 1_000_000] : sizes,
     };
   }
-  if (million === true) throw new BadArgument("--million needs --growth or --searches.");
+  if (million === true) throw new InvalidArgument("--million needs --growth or --searches.");
   return { name: "compare" };
 }
 
 function readCount(name: string, value: string | undefined, fallback: number): number {
   const count = value === undefined ? fallback : Number(value);
   if (!Number.isInteger(count) || count < 0 || count > countMax)
-    throw new BadArgument(`${name} must be an integer from 0 to ${countMax}.`);
+    throw new InvalidArgument(`${name} must be an integer from 0 to ${countMax}.`);
   return count;
 }
 
@@ -135,6 +135,6 @@ function selectNames(list: string | undefined, all: readonly string[], name: str
   const requested = list.split(",").map((item) => item.trim());
   const unknown = requested.filter((item) => !all.includes(item));
   if (unknown.length > 0)
-    throw new BadArgument(`${name} must list values of ${all.join(", ")}, not ${unknown.join(", ")}.`);
+    throw new InvalidArgument(`${name} must list values of ${all.join(", ")}, not ${unknown.join(", ")}.`);
   return all.filter((item) => requested.includes(item));
 }

@@ -1,10 +1,10 @@
-/** The scenarios of carts: reading carts over REST or GraphQL, and applying promotion codes. */
+/** Creates the scenarios of carts: reading carts over REST or GraphQL, and applying promotion codes. */
 import { Client } from "pg";
 import { percentageCodes } from "./promotion-codes.ts";
 import { keyPlaceholder } from "./idempotency-keys.ts";
 import {
   type BenchRequest,
-  shuffleDeterministically,
+  shuffleWithFixedSeed,
   readDocument,
   type Scenario,
   type ScenarioSource,
@@ -15,27 +15,27 @@ const changedCartsMax = 500;
 const pathOf = (cartId: string): string => `/api/v1/open/storefront/carts/${cartId}`;
 
 /**
- * Reads generated carts. A tenth has an address and delivery options, and most of these have a promotion
- * code.
+ * Creates the scenario `cart`: reads generated carts over REST. A tenth of the carts has an address and
+ * delivery options; most of these carts have a promotion code.
  */
-export async function cartScenario(source: ScenarioSource): Promise<Scenario> {
-  const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
-  const asks = carts.map(({ id: cartId }): BenchRequest => ({
+export async function createCartScenario(source: ScenarioSource): Promise<Scenario> {
+  const carts = await findCarts(source, { isPlain: false, limit: source.requestsMax });
+  const requests = carts.map(({ id: cartId }): BenchRequest => ({
     method: "GET",
     path: pathOf(cartId),
     headers: keyOf(source),
     variables: { cartId },
   }));
-  return { ...readScenario, name: "cart", asks: shuffleDeterministically(asks) };
+  return { ...readScenario, name: "cart", requests: shuffleWithFixedSeed(requests) };
 }
 
 /**
- * Reads the same carts and fields by POST /graphql, with a storefront's token and the buyer's reference if
- * the cart has one.
+ * Creates the scenario `graphql`: reads the same carts and fields by POST /graphql, with the token of a
+ * storefront, and with the buyer reference of a cart that has a buyer.
  */
-export async function graphqlScenario(source: ScenarioSource): Promise<Scenario> {
-  const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
-  const asks = carts.map(({ id: cartId, buyer }): BenchRequest => {
+export async function createGraphqlScenario(source: ScenarioSource): Promise<Scenario> {
+  const carts = await findCarts(source, { isPlain: false, limit: source.requestsMax });
+  const requests = carts.map(({ id: cartId, buyer }): BenchRequest => {
     const reference = buyer === null ? {} : { "x-buyer-reference": buyer };
     const internalHeaders = { authorization: `Bearer ${source.storefrontToken}`, ...reference };
     return {
@@ -46,7 +46,7 @@ export async function graphqlScenario(source: ScenarioSource): Promise<Scenario>
       variables: { cartId },
     };
   });
-  return { ...readScenario, name: "graphql", isInternal: true, asks: shuffleDeterministically(asks) };
+  return { ...readScenario, name: "graphql", isInternal: true, requests: shuffleWithFixedSeed(requests) };
 }
 
 const readScenario = {
@@ -57,12 +57,13 @@ const readScenario = {
 };
 
 /**
- * Applies one code to all carts, and then another, so that each request changes its cart. Only carts that the
- * yardstick can price are used: without an address and without automatic promotions.
+ * Creates the scenario `promotion`: applies one code to all carts and then another code, in turn, so that
+ * each request changes its cart. Uses only carts that the yardstick can price: without an address and without
+ * automatic promotions.
  */
-export async function promotionScenario(source: ScenarioSource): Promise<Scenario> {
-  const carts = shuffleDeterministically(await findCarts(source, { isPlain: true, limit: changedCartsMax }));
-  const asks = percentageCodes.flatMap(({ code }) =>
+export async function createPromotionScenario(source: ScenarioSource): Promise<Scenario> {
+  const carts = shuffleWithFixedSeed(await findCarts(source, { isPlain: true, limit: changedCartsMax }));
+  const requests = percentageCodes.flatMap(({ code }) =>
     carts.map(({ id: cartId }): BenchRequest => {
       const body = { code };
       const headers = { ...keyOf(source), "idempotency-key": keyPlaceholder };
@@ -80,7 +81,7 @@ export async function promotionScenario(source: ScenarioSource): Promise<Scenari
     name: "promotion",
     document,
     envelope: [],
-    asks,
+    requests,
     fault: unappliedFault,
     effect: { versionOf, withoutVersion },
   };
@@ -115,8 +116,8 @@ interface FoundCart {
 }
 
 /**
- * Finds active carts of the merchant with most carts, which is the one with generated carts. If there are
- * more than the limit, carts from the whole table are selected.
+ * Finds active carts of the merchant with generated carts, which is the merchant with most carts. The order
+ * by a hash selects carts from the whole table.
  */
 async function findCarts(
   { databaseUrl }: ScenarioSource,

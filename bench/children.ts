@@ -1,6 +1,6 @@
 /**
- * Runs the servers as child processes: starts them on their core, measures the time to their first answer,
- * and kills them when this process ends.
+ * Starts the servers as child processes on their core, and measures the time until the first answer. Kills
+ * the servers when this process ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -12,7 +12,7 @@ import type { CoreAssignment } from "./machine.ts";
 export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  /** Milliseconds from the start of the process to its first answer with status 200. */
+  /** Milliseconds from the start of the process to the first answer with status 200. */
   readonly coldStartMs: number;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface ServerProgram {
   /** The program with its arguments, relative to the project's folder. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** The request that is sent until it is answered with 200. */
+  /** The request that is repeated until the server answers with status 200. */
   readonly firstRequest: Buffer;
 }
 
@@ -68,7 +68,7 @@ export async function startServer(
   return { pid: child.pid ?? 0, port, coldStartMs: performance.now() - startedAt, stop };
 }
 
-/** Runs a command to its end and shows its output. */
+/** Runs a command and shows its output. Resolves when the command ends; throws if the command fails. */
 export async function runCommand(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -97,7 +97,7 @@ function start(command: readonly string[], { cores, environment, isQuiet }: Spaw
   return child;
 }
 
-/** Waits for the first answer with status 200. */
+/** Sends the request until the server answers with status 200. */
 async function awaitFirstAnswer(child: ChildProcess, port: number, request: Buffer): Promise<void> {
   const until = performance.now() + startMsMax;
   while (performance.now() < until) {

@@ -1,9 +1,9 @@
 /**
- * Checks, before a scenario is measured, that every server answers its requests with the same bodies as the
- * yardstick.
+ * Checks that all servers answer the requests of a scenario with equal bodies. Runs before the scenario is
+ * measured, because a comparison of servers with different answers would be unfair.
  */
 import { type Connection, openConnection } from "./connection.ts";
-import { withFreshKey } from "./idempotency-keys.ts";
+import { withNewIdempotencyKey } from "./idempotency-keys.ts";
 import type { BenchRequest, WriteEffect, Scenario } from "./scenario.ts";
 import type { BenchServer } from "./servers.ts";
 
@@ -13,8 +13,9 @@ interface Running {
 }
 
 /**
- * Maximum difference of two scores. Scores are floating-point numbers that servers may compute in different
- * orders. All other values must be equal, because all servers have the same database and public URL.
+ * The maximum difference of two scores. Scores are floating-point numbers, and servers may add their parts in
+ * different orders. All other values must be equal, because all servers use the same database and public
+ * URL.
  */
 const scoreTolerance = 1e-6;
 
@@ -24,12 +25,12 @@ export async function requireEqualBodies(scenario: Scenario, running: readonly R
   );
   try {
     if (scenario.effect === null)
-      for (const ask of scenario.asks) await compareAnswers(scenario, ask, connections);
+      for (const request of scenario.requests) await compareAnswers(scenario, request, connections);
     else await compareEffects(scenario, scenario.effect, connections);
   } finally {
     for (const { connection } of connections) connection.close();
   }
-  return scenario.asks.length;
+  return scenario.requests.length;
 }
 
 interface Connected {
@@ -39,22 +40,23 @@ interface Connected {
 
 async function compareAnswers(
   scenario: Scenario,
-  ask: BenchRequest,
+  request: BenchRequest,
   connections: readonly Connected[],
 ): Promise<void> {
   const answers = await Promise.all(
     connections.map(async ({ server, connection }) => ({
       name: server.name,
-      body: await requestBody(connection, { server, scenario, ask }),
+      body: await requestBody(connection, { server, scenario, request }),
     })),
   );
-  requireEqual(answers, ask);
-  requireFairAnswer(scenario, ask, answers[0]?.body);
+  requireEqual(answers, request);
+  requireFairAnswer(scenario, request, answers[0]?.body);
 }
 
 /**
- * Compares changes for one cart after another. Each server in turn makes all changes of the cart, so that all
- * start from the same state. A version that rises by one with each change shows that no change was left out.
+ * Compares changes, one cart after another. Each server in turn makes all changes of a cart, so that all
+ * servers start from the same state. The version must increase by one with each change, which shows that no
+ * change was left out.
  */
 async function compareEffects(
   scenario: Scenario,
@@ -63,19 +65,19 @@ async function compareEffects(
 ): Promise<void> {
   const [first] = connections;
   if (first === undefined) return;
-  for (const asks of Map.groupBy(scenario.asks, ({ path }) => path).values()) {
-    // The first run is not compared. It replaces the state from before.
-    await sendAllChanges(first, { scenario, effect, asks });
+  for (const requests of Map.groupBy(scenario.requests, ({ path }) => path).values()) {
+    // The answers of the first run are not compared, because they depend on the earlier state of the cart.
+    await sendAllChanges(first, { scenario, effect, requests });
     const byServer: { readonly name: string; readonly bodies: readonly unknown[] }[] = [];
     for (const each of connections)
       byServer.push({
         name: each.server.name,
-        bodies: await sendAllChanges(each, { scenario, effect, asks }),
+        bodies: await sendAllChanges(each, { scenario, effect, requests }),
       });
-    for (const [index, ask] of asks.entries())
+    for (const [index, request] of requests.entries())
       requireEqual(
         byServer.map(({ name, bodies }) => ({ name, body: bodies[index] })),
-        ask,
+        request,
       );
   }
 }
@@ -83,22 +85,22 @@ async function compareEffects(
 interface ChangeSequence {
   readonly scenario: Scenario;
   readonly effect: WriteEffect;
-  readonly asks: readonly BenchRequest[];
+  readonly requests: readonly BenchRequest[];
 }
 
 /** Sends all changes and returns the answers without their versions. */
 async function sendAllChanges(
   { server, connection }: Connected,
-  { scenario, effect, asks }: ChangeSequence,
+  { scenario, effect, requests }: ChangeSequence,
 ): Promise<unknown[]> {
   const bodies: unknown[] = [];
   let version: number | undefined;
-  for (const ask of asks) {
-    const body = await requestBody(connection, { server, scenario, ask });
-    requireFairAnswer(scenario, ask, body);
+  for (const request of requests) {
+    const body = await requestBody(connection, { server, scenario, request });
+    requireFairAnswer(scenario, request, body);
     const next = effect.versionOf(body);
     if (version !== undefined && next !== version + 1)
-      throw new Error(`${ask.path}: ${server.name} went from version ${version} to ${next}.`);
+      throw new Error(`${request.path}: ${server.name} went from version ${version} to ${next}.`);
     version = next;
     bodies.push(effect.withoutVersion(body));
   }
@@ -128,14 +130,17 @@ function requireEqual([first, ...others]: readonly NamedBody[], { path, headers 
 interface BodyRequest {
   readonly server: BenchServer;
   readonly scenario: Scenario;
-  readonly ask: BenchRequest;
+  readonly request: BenchRequest;
 }
 
-async function requestBody(connection: Connection, { server, scenario, ask }: BodyRequest): Promise<unknown> {
-  const { status, body } = await connection.send(withFreshKey(server.request(scenario, ask)));
+async function requestBody(
+  connection: Connection,
+  { server, scenario, request }: BodyRequest,
+): Promise<unknown> {
+  const { status, body } = await connection.send(withNewIdempotencyKey(server.request(scenario, request)));
   const text = body.toString("utf8");
   if (status !== 200)
-    throw new Error(`${server.name} answers ${status} to ${ask.path}: ${text.slice(0, 500)}`);
+    throw new Error(`${server.name} answers ${status} to ${request.path}: ${text.slice(0, 500)}`);
   return server.unwrap(scenario, JSON.parse(text));
 }
 

@@ -1,6 +1,6 @@
 /**
- * One keep-alive HTTP/1.1 connection, one request at a time. It parses only as much as it needs to find the
- * end of an answer, so that the load needs little CPU time.
+ * A keep-alive HTTP/1.1 connection for one request at a time. Parses an answer only as far as needed to find
+ * its end, so that sending load needs little CPU time.
  */
 import { connect as connectSocket } from "node:net";
 

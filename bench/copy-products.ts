@@ -1,13 +1,13 @@
 /**
  * Copies the generated products of a database, because generating a million products takes more than half an
- * hour. Each copy has the texts, prices and stock of its original, so every word becomes more frequent by the
- * same factor.
+ * hour. Each copy has the texts, prices and stock of its original, so that the relative frequencies of words
+ * do not change.
  */
 import type { Client } from "pg";
 import { sampleParts, sampleSizes } from "#commerce/search/index-rows.ts";
 import { toSampleLexeme } from "#commerce/search/match-query.ts";
 
-/** The tables of a product with the columns that must differ between copies. */
+/** The tables with rows of a product, each with the columns whose values must be unique. */
 const copiedTables: Readonly<Record<string, readonly string[]>> = {
   product: ["id"],
   product_translation: ["product_id", "slug"],
@@ -23,7 +23,10 @@ const copiedTables: Readonly<Record<string, readonly string[]>> = {
   search_summary: ["product_id"],
 };
 
-/** The words of a document with other samples, because the copies of one product are in different samples. */
+/**
+ * An SQL expression for the words of a copied search document. The sample words are chosen at random again,
+ * so that the copies of a product are in different samples.
+ */
 const copiedWords = `ts_delete(t.words, '{${sampleSizes.map(toSampleLexeme).join(",")}}'::text[])
   || (select array_to_tsvector(coalesce(array_agg('%' || size), '{}')) from (select floor(random() * ${sampleParts})
     as part where t.words is not null) as one, unnest('{${sampleSizes.join(",")}}'::int[]) as s(size)
@@ -31,16 +34,16 @@ const copiedWords = `ts_delete(t.words, '{${sampleSizes.map(toSampleLexeme).join
 
 /** Adds `copies` copies of each generated product, with its search documents and offers. */
 export async function copyProducts(client: Client, copies: number): Promise<void> {
-  // Copies of copies need other ids than the copies before them.
+  // A later call also copies the copies, so the ids contain a label that differs between calls.
   const label = `${Date.now().toString(36)}-`;
-  // Neither triggers nor foreign keys run: the rows are complete and fit together.
+  // Triggers and foreign keys are disabled for speed. The rows are consistent without them.
   await client.query("set session_replication_role = replica");
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
      where tablename = any($1) and indexdef like '%USING gin%'`,
     [Object.keys(copiedTables)],
   );
-  // Building an index once is faster than adding each row to it.
+  // Creating an index after the inserts is faster than updating the index for each row.
   for (const { name } of indexes) await client.query(`drop index ${name}`);
   for (const [table, own] of Object.entries(copiedTables)) {
     const { rows: columns } = await client.query<{ name: string }>(

@@ -1,6 +1,6 @@
 /**
- * Creates the database of a measurement: a temporary PostgreSQL with the demo, generated products, carts and
- * orders, and promotion codes.
+ * Creates the database of a measurement: a temporary PostgreSQL server with the demo, and with generated
+ * products, carts and orders.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,10 +12,10 @@ import { copyProducts } from "./copy-products.ts";
 import { runCommand } from "./children.ts";
 import { addPercentageCodes } from "./promotion-codes.ts";
 import type { ScenarioSource } from "./scenario.ts";
-import { addTrustedCart } from "./trusted-cart.ts";
-import { oursEnvironment, type ServerSettings } from "./servers.ts";
+import { registerTrustedCartDocument } from "./trusted-cart.ts";
+import { createServiceEnvironment, type ServerSettings } from "./servers.ts";
 
-/** Numbers of generated rows, in addition to the demo. */
+/** The numbers of generated objects, in addition to the objects of the demo. */
 export interface DataCounts {
   readonly products: number;
   readonly carts: number;
@@ -24,21 +24,24 @@ export interface DataCounts {
 
 export interface BenchDatabase extends ServerSettings, ScenarioSource {
   readonly postgresPid: number;
-  /** Adds generated rows. */
+  /** Adds generated products, carts and orders. */
   grow(more: DataCounts): Promise<void>;
   /** Adds copies of the generated products. */
   copy(copies: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Settings of PostgreSQL. Autovacuum would disturb single rounds, so vacuum runs once after seeding. */
+/**
+ * Settings of PostgreSQL. Autovacuum is off, because it would disturb some rounds; `vacuum` runs after
+ * seeding.
+ */
 const settings = { shared_buffers: "512MB", autovacuum: "off" };
 
 /**
- * Bounds of a scenario's number of requests. More requests would show nothing new, and comparing them takes
- * time.
+ * The minimum and maximum of `requestsMax`. More requests would not change the results, and comparing their
+ * answers takes time.
  */
-const [asksMin, asksMax] = [1000, 10_000];
+const [requestsMin, requestsMax] = [1000, 10_000];
 
 export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase> {
   const dataFolder = mkdtempSync(join(tmpdir(), "commerce-gateway-bench-"));
@@ -52,7 +55,7 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
     const demo = readSeededDemo(dataFolder);
     await withClient(url, async (client) => {
       await addPercentageCodes(client, demo.merchants.first.id);
-      await addTrustedCart(client, demo.merchants.first.id);
+      await registerTrustedCartDocument(client, demo.merchants.first.id);
       await prepareForMeasurement(client);
     });
     const [pid] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");
@@ -60,7 +63,7 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
       ...location,
       apiKey: demo.keys.full,
       storefrontToken: demo.tokens.storefront,
-      asksMax: Math.min(asksMax, Math.max(asksMin, counts.carts, counts.orders)),
+      requestsMax: Math.min(requestsMax, Math.max(requestsMin, counts.carts, counts.orders)),
       postgresPid: Number(pid),
       grow: async (more) => {
         await seed(location, more);
@@ -81,7 +84,7 @@ export async function prepareDatabase(counts: DataCounts): Promise<BenchDatabase
 
 async function seed(location: ServerSettings, { products, carts, orders }: DataCounts): Promise<void> {
   const counts = ["--products", String(products), "--carts", String(carts), "--orders", String(orders)];
-  await runCommand(["src/main.ts", "seed", ...counts], oursEnvironment(location));
+  await runCommand(["src/main.ts", "seed", ...counts], createServiceEnvironment(location));
 }
 
 function readSeededDemo(dataFolder: string): PartialDemoFile {
@@ -102,8 +105,8 @@ async function prepareForMeasurement(client: Client): Promise<void> {
 }
 
 /**
- * Extends the addresses of carts to 12 hours. An address expires after half an hour, and the answers of the
- * servers must stay the same during the whole measurement.
+ * Extends the lifetime of the carts' addresses to 12 hours. An address usually expires after half an hour,
+ * but the answers must not change during the measurement.
  */
 async function extendAddresses(client: Client): Promise<void> {
   await client.query(`

@@ -1,6 +1,6 @@
 /**
- * Converts enum values of /graphql (`IN_STOCK`) to the spelling of REST (`in_stock`). The schema shows which
- * fields are enums, so other texts are not changed.
+ * Converts enum values of /graphql (`IN_STOCK`) to the spelling of REST (`in_stock`). Finds the enum fields
+ * in the schema, so that other texts are not changed.
  */
 import { readFileSync } from "node:fs";
 import { buildSchema, getNamedType, isEnumType, parse, TypeInfo, visit, visitWithTypeInfo } from "graphql";
@@ -34,7 +34,7 @@ function findEnumFields(document: string): ReadonlySet<string> {
   return found;
 }
 
-/** Returns `data` of an answer with enum values in lower case, as in REST. */
+/** Returns the `data` of an answer with its enum values in lower case, as in REST. */
 export function lowerCaseEnums(document: string, data: unknown): unknown {
   return lowerCaseAt(data, [], enumFields(document));
 }

@@ -1,6 +1,6 @@
 /**
- * Draws the cost of reads as the data grows, as an SVG: a panel for each kind of cost, with logarithmic axes.
- * The colours follow the reader's light or dark mode.
+ * Draws an SVG chart of the cost of reads for several data sizes: a panel for each kind of cost, with
+ * logarithmic axes. The colours follow the light or dark mode of the reader's browser.
  */
 export interface ReadCost {
   readonly size: number;

@@ -1,7 +1,8 @@
 /**
- * Measures the cost of reads as the data grows: the CPU time of the server and of PostgreSQL, and the pages
- * that PostgreSQL reads, for the yardstick and this service. Each size has the same number of products, carts
- * and orders. The same database grows from size to size, and the servers are restarted at each size.
+ * Measures how the cost of reads depends on the size of the data: the CPU time of the server and of
+ * PostgreSQL, and the pages that PostgreSQL reads, for the yardstick and this service. A size is the number
+ * of products, of carts and of orders. The database is extended for each size, and the servers are
+ * restarted.
  */
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,14 +11,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import type { Arguments } from "./arguments.ts";
-import type { BenchOutput } from "./bench.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { type BenchDatabase, prepareDatabase } from "./database.ts";
 import { type ReadCost, drawGrowth } from "./growth-chart.ts";
 import { measureThroughput, type LoadTarget } from "./load.ts";
 import { processCpuMicros, processTreeCpuMicros } from "./machine.ts";
 import type { MeasuredServer } from "./measure.ts";
 import { formatMarkdownTable } from "./report.ts";
-import { servers, yardstick } from "./servers.ts";
+import { servers, yardstickName } from "./servers.ts";
 import { createMeasuredServers, createScenarios, withServers } from "./subjects.ts";
 
 const readScenarios = ["product", "search", "words", "cart", "graphql", "order"];
@@ -38,9 +39,9 @@ interface Growth extends Arguments {
 
 export async function measureGrowth(
   { sizes, isQuick, jsonPath, only }: Growth,
-  bench: BenchOutput,
+  bench: BenchEnvironment,
 ): Promise<void> {
-  const { machine, say, step } = bench;
+  const { machine, printResult, printStep } = bench;
   const lengths: Lengths = isQuick ? { warmUpSeconds: 2, seconds: 3 } : { warmUpSeconds: 8, seconds: 12 };
   const names = readScenarios.filter((name) => only.includes(name));
   const costs: ReadCost[] = [];
@@ -48,7 +49,7 @@ export async function measureGrowth(
   let seeded = 0;
   try {
     for (const size of sizes) {
-      step(`PostgreSQL with ${size} products, carts and orders`);
+      printStep(`PostgreSQL with ${size} products, carts and orders`);
       const more = { products: size - seeded, carts: size - seeded, orders: size - seeded };
       if (database === undefined) database = await prepareDatabase(more);
       else await database.grow(more);
@@ -60,7 +61,7 @@ export async function measureGrowth(
   }
   const chartPath = chartPathOf(isQuick);
   writeFileSync(chartPath, drawGrowth(costs));
-  say(`\n${machine}\n\n${toGrowthTable(costs)}\n\nDrawn in ${chartPath}`);
+  printResult(`\n${machine}\n\n${toGrowthTable(costs)}\n\nDrawn in ${chartPath}`);
   if (jsonPath !== undefined)
     writeFileSync(jsonPath, `${JSON.stringify({ machine, quick: isQuick, costs }, undefined, 2)}\n`);
 }
@@ -74,23 +75,23 @@ interface Size {
 async function measureSize(
   database: BenchDatabase,
   { size, names, lengths }: Size,
-  { place, step }: BenchOutput,
+  { placement, printStep }: BenchEnvironment,
 ): Promise<ReadCost[]> {
   const scenarios = await createScenarios(names, database);
-  const chosen = servers.filter(({ name }) => name === yardstick || name === "ours");
+  const chosen = servers.filter(({ name }) => name === yardstickName || name === "ours");
   const client = new Client({ connectionString: database.databaseUrl });
   await client.connect();
   try {
     return await withServers(
       chosen,
-      { database, scenarios, place, times: 1, onStep: step },
+      { database, scenarios, placement, startsPerServer: 1, onStep: printStep },
       async (running) => {
         const costs: ReadCost[] = [];
         for (const scenario of scenarios) {
-          const subjects = await createMeasuredServers(scenario, running, step);
+          const subjects = await createMeasuredServers(scenario, running, printStep);
           await sleep(restMs);
           for (const subject of subjects) {
-            step(`${size}: ${scenario.name}, ${subject.name}`);
+            printStep(`${size}: ${scenario.name}, ${subject.name}`);
             const cost = await measureCost(subject, { client, postgresPid: database.postgresPid, lengths });
             costs.push({ size, scenario: scenario.name, server: subject.name, ...cost });
           }
@@ -110,8 +111,8 @@ interface Meters {
 }
 
 /**
- * A connection of PostgreSQL reports its statistics once a second while it works, and the last of them after
- * ten seconds without work.
+ * A connection of PostgreSQL reports its statistics once a second while it works (`reportMs`). After its last
+ * work, it reports them after ten seconds without work (`restMs`).
  */
 const [reportMs, restMs] = [1100, 10_500];
 const reportLoadSeconds = 0.2;
@@ -129,19 +130,19 @@ async function measureCost(
   return {
     serverCpuMicros: (serverAfter - serverBefore) / count,
     postgresCpuMicros: (postgresAfter - postgresBefore) / count,
-    // The pages are divided by all requests since the last report of all connections. They include reads of
-    // PostgreSQL's catalog, once for each connection.
+    // The pages are divided by all requests between the two readings. The pages include reads of the system
+    // catalog, once for each connection.
     pages: (after.pages - before.pages) / (before.unreported + warmUp.count + count),
   };
 }
 
 interface Pages {
   readonly pages: number;
-  /** The number of requests that the statistics do not yet contain. */
+  /** The number of requests that the statistics do not contain yet. */
   readonly unreported: number;
 }
 
-/** Reads the statistics. Shortly before, a short load makes each connection report its earlier work. */
+/** Reads the statistics after a short load, which makes each connection report its earlier work. */
 async function readPages(client: Client, target: LoadTarget): Promise<Pages> {
   await sleep(reportMs);
   const { count } = await measureThroughput(target, reportLoadSeconds);

@@ -5,7 +5,7 @@ import type { StartRequests } from "./requests.ts";
 
 export interface LoadTarget {
   readonly port: number;
-  readonly begin: StartRequests;
+  readonly startRequests: StartRequests;
   readonly connections: number;
 }
 
@@ -16,11 +16,11 @@ export interface Throughput {
 
 /** Sends requests as fast as possible: every connection sends the next request after each answer. */
 export async function measureThroughput(
-  { port, begin, connections: size }: LoadTarget,
+  { port, startRequests, connections: size }: LoadTarget,
   seconds: number,
 ): Promise<Throughput> {
   const connections = await open(port, size);
-  const next = begin();
+  const next = startRequests();
   let count = 0;
   const startedAt = performance.now();
   const until = startedAt + seconds * 1000;
@@ -40,16 +40,16 @@ export interface Latencies {
 }
 
 /**
- * Sends requests at a fixed rate, also while earlier requests are unanswered. A request without a free
- * connection waits, and its waiting time is part of its latency.
+ * Sends requests at a fixed rate, even if earlier requests are not answered yet. If no connection is free, a
+ * request waits; the waiting time is part of its latency.
  */
 export async function measureLatencies(
-  { port, begin, connections: size }: LoadTarget,
+  { port, startRequests, connections: size }: LoadTarget,
   rate: number,
   seconds: number,
 ): Promise<Latencies> {
   const connections = await open(port, size);
-  const next = begin();
+  const next = startRequests();
   const idle = [...connections];
   const queue: { request: Buffer; dueAt: number }[] = [];
   const latencies: number[] = [];
@@ -67,8 +67,8 @@ export async function measureLatencies(
     for (let sent = 0; sent < total;) {
       const now = performance.now();
       const due = Math.min(total, 1 + Math.floor(((now - startedAt) * rate) / 1000));
-      // The latency starts at this tick and not at the planned time, because a late timer is not the server's
-      // fault.
+      // The latency is counted from the current time, not from the planned time, because a late timer of this
+      // process is not a delay of the server.
       for (; sent < due; sent += 1) queue.push({ request: next(), dueAt: now });
       for (const connection of idle.splice(0, queue.length)) {
         const run = work(connection).finally(() => running.delete(run));

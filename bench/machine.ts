@@ -30,7 +30,7 @@ export function findCores(): CoreAssignment | undefined {
     : { server: String(server), rest: rest.join(",") };
 }
 
-/** Pins this process to its cores. Processes started later inherit this. */
+/** Pins this process, and the processes that it starts later, to its cores. */
 export function pinThisProcess({ rest }: CoreAssignment): void {
   spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", rest, String(process.pid)], {
     stdio: "ignore",
@@ -87,10 +87,10 @@ function listProcesses(): number[] {
   }
 }
 
-/** Returns the fields after the program's name, which is in parentheses and may contain any character. */
+/** Returns the fields of /proc/…/stat after the program's name, which is in parentheses. */
 const afterName = (stat: string): string[] => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 
-/** Reads a file; empty if the file does not exist, because the process has ended or this is not Linux. */
+/** Reads a file of /proc; returns an empty text if the process has ended or there is no /proc. */
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

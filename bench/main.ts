@@ -1,7 +1,7 @@
 /** The command `npm run bench`, described in README.md of this folder. */
 import { mkdirSync } from "node:fs";
-import { type Arguments, BadArgument, help, type ArgumentChoices, readArguments } from "./arguments.ts";
-import type { BenchOutput } from "./bench.ts";
+import { type Arguments, InvalidArgument, help, type ArgumentChoices, readArguments } from "./arguments.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { compareServers } from "./comparison.ts";
 import { measureGrowth } from "./growth.ts";
 import { describeMachine, findCores, pinThisProcess } from "./machine.ts";
@@ -14,19 +14,19 @@ const known: ArgumentChoices = {
   servers: servers.map(({ name }) => name),
 };
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
-const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
+const printResult = (text: string): void => void process.stdout.write(`${text}\n`);
+const printStep = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 async function main(parsed: Arguments): Promise<void> {
   const cores = findCores();
   if (cores !== undefined) pinThisProcess(cores);
   const machine = describeMachine(cores);
-  step(machine);
-  const bench: BenchOutput = {
+  printStep(machine);
+  const bench: BenchEnvironment = {
     machine,
-    place: { cores, nodeOptions: profileOptions(parsed.profileFolder) },
-    say,
-    step,
+    placement: { cores, nodeOptions: profileOptions(parsed.profileFolder) },
+    printResult,
+    printStep,
   };
   const { mode } = parsed;
   if (mode.name === "growth") await measureGrowth({ ...parsed, sizes: mode.sizes }, bench);
@@ -45,11 +45,11 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(sign
 
 try {
   const parsed = readArguments(process.argv.slice(2), known);
-  if (parsed === undefined) say(help(known));
+  if (parsed === undefined) printResult(help(known));
   else await main(parsed);
 } catch (error) {
   process.stderr.write(
-    `${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+    `${error instanceof InvalidArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
   );
-  process.exitCode = error instanceof BadArgument ? 2 : 1;
+  process.exitCode = error instanceof InvalidArgument ? 2 : 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Measures one scenario: first throughput in rounds in which all servers take turns, then latencies at a rate
- * that all servers can sustain.
+ * Measures one scenario. First measures the throughput, in rounds in which the servers take turns; then
+ * measures the latencies at a rate that all servers can sustain.
  */
 import { measureLatencies, measureThroughput, type LoadTarget } from "./load.ts";
 import { processCpuMicros, processTreeCpuMicros, residentMegabytes } from "./machine.ts";
@@ -15,9 +15,9 @@ export interface MeasurementPlan {
   readonly rounds: number;
   readonly warmUpSeconds: number;
   readonly roundSeconds: number;
-  readonly evenSeconds: number;
+  readonly latencySeconds: number;
   readonly postgresPid: number;
-  /** Requests per second for the latencies; undefined for half of the slowest server's throughput. */
+  /** Requests per second for the latencies; undefined to use half of the slowest throughput. */
   readonly rate: number | undefined;
   readonly onStep: (what: string) => void;
 }
@@ -76,7 +76,7 @@ export async function measureScenario(
   const rows: MeasurementRow[] = [];
   for (const { subject, rounds: ownRounds } of results) {
     onStep(`${scenario}: latencies of ${subject.name}`);
-    const latencies = await measureLatencies(subject.target, evenPerSecond, plan.evenSeconds);
+    const latencies = await measureLatencies(subject.target, evenPerSecond, plan.latencySeconds);
     const ratios = ownRounds.map(
       ({ perSecond }, index) => perSecond / (yardsticks[index]?.perSecond ?? Number.NaN),
     );
@@ -99,8 +99,8 @@ export async function measureScenario(
 }
 
 /**
- * Seconds of uncounted load before a round. Between its rounds, a server's pool closes unused connections,
- * and opening them again must not count.
+ * Seconds of load before each round that are not measured. Between its rounds, a server closes unused
+ * database connections; the time for opening them again must not be measured.
  */
 const reopeningSeconds = 0.5;
 

@@ -1,18 +1,22 @@
-/** The scenario of orders: reading orders with an API key. */
+/** Creates the scenario of orders: reading orders with an API key. */
 import { Client } from "pg";
 import {
   type BenchRequest,
-  shuffleDeterministically,
+  shuffleWithFixedSeed,
   readDocument,
   type Scenario,
   type ScenarioSource,
 } from "./scenario.ts";
 
 /**
- * Reads orders of the merchant with most orders. Nearly all are generated, from the last year and in every
- * status.
+ * Creates the scenario `order`: reads orders of the merchant with most orders. Nearly all these orders are
+ * generated; they are from the last year and have all statuses.
  */
-export async function orderScenario({ databaseUrl, apiKey, asksMax }: ScenarioSource): Promise<Scenario> {
+export async function createOrderScenario({
+  databaseUrl,
+  apiKey,
+  requestsMax,
+}: ScenarioSource): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client
@@ -20,11 +24,11 @@ export async function orderScenario({ databaseUrl, apiKey, asksMax }: ScenarioSo
       `select id from sales_order where merchant_id =
          (select merchant_id from sales_order group by merchant_id order by count(*) desc limit 1)
        order by md5(id) limit $1`,
-      [asksMax],
+      [requestsMax],
     )
     .finally(() => client.end());
   const headers = { authorization: `Bearer ${apiKey}` };
-  const asks = rows.map(({ id: orderId }): BenchRequest => ({
+  const requests = rows.map(({ id: orderId }): BenchRequest => ({
     method: "GET",
     path: `/api/v1/open/storefront/orders/${orderId}`,
     headers,
@@ -35,7 +39,7 @@ export async function orderScenario({ databaseUrl, apiKey, asksMax }: ScenarioSo
     name: "order",
     document,
     envelope: [],
-    asks: shuffleDeterministically(asks),
+    requests: shuffleWithFixedSeed(requests),
     fault: () => undefined,
     effect: null,
   };

@@ -1,4 +1,7 @@
-/** Adds two percentage codes that apply to every cart of a merchant. The demo has only one code of each kind. */
+/**
+ * Adds two promotion codes with percentages that apply to every cart of a merchant. The scenario `promotion`
+ * needs two codes, and the demo has only one.
+ */
 import type { Client } from "pg";
 import { createId } from "#foundation/ids.ts";
 

@@ -1,4 +1,4 @@
-/** Formats the measured values as tables for people. */
+/** Formats the measured values as Markdown tables. */
 import type { MeasurementRow } from "./measure.ts";
 
 export interface ColdStart {
@@ -28,7 +28,6 @@ const columns: Columns<MeasurementRow> = [
 
 export const formatRows = (rows: readonly MeasurementRow[]): string => formatMarkdownTable(rows, columns);
 
-/** Formats rows as a Markdown table. */
 export function formatMarkdownTable<Line>(all: readonly Line[], shown: Columns<Line>): string {
   const cells = [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
   const widths = shown.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));

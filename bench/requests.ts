@@ -1,23 +1,24 @@
 /** Creates the sequence of a scenario's requests for a server. */
-import { withFreshKey } from "./idempotency-keys.ts";
+import { withNewIdempotencyKey } from "./idempotency-keys.ts";
 import type { Scenario } from "./scenario.ts";
 import type { BenchServer } from "./servers.ts";
 
-/** Returns the next request at each call. */
+/** Returns the next request of a load. */
 export type NextRequest = () => Buffer;
 
 /**
- * Starts the requests of a load. A reading scenario starts with the first request each time. A writing
- * scenario continues after the last request of the previous load, also if that went to another server. All
- * servers change the same rows, and applying a code that a cart already has would change nothing.
+ * Starts the sequence of requests of a load. In a reading scenario, each load starts with the first request.
+ * In a writing scenario, a load continues after the last request of the previous load, even if that load was
+ * sent to another server. The servers change the same rows, and applying a code that a cart already has would
+ * change nothing.
  */
 export type StartRequests = () => NextRequest;
 
 export function createRequestSequence(scenario: Scenario): (server: BenchServer) => StartRequests {
   let turn = 0;
   return (server) => {
-    const requests = scenario.asks.map((ask) => server.request(scenario, ask));
-    if (scenario.effect !== null) return () => () => withFreshKey(requestAt(requests, turn++));
+    const requests = scenario.requests.map((request) => server.request(scenario, request));
+    if (scenario.effect !== null) return () => () => withNewIdempotencyKey(requestAt(requests, turn++));
     return () => {
       let next = 0;
       return () => requestAt(requests, next++);

@@ -1,7 +1,4 @@
-/**
- * Types and helpers of scenarios. The order of a scenario's requests is shuffled with a fixed seed, so that
- * it is the same for every server and every round.
- */
+/** Types and helper functions of scenarios. */
 import { print, visit } from "graphql";
 import { readInlined } from "#test/support/documents.ts";
 
@@ -9,8 +6,8 @@ export interface BenchRequest {
   readonly method: "GET" | "PUT";
   readonly path: string;
   /**
-   * The request headers. An Idempotency-Key with the value `keyPlaceholder` is replaced by a new key each
-   * time.
+   * The request headers. The header Idempotency-Key has the value `keyPlaceholder`, which is replaced by a
+   * new key in each request.
    */
   readonly headers: Readonly<Record<string, string>>;
   /** The headers for requests to this service's /graphql, instead of `headers`. */
@@ -20,26 +17,26 @@ export interface BenchRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** How the answers of a writing scenario are compared. Each answer depends on the requests before it. */
+/** Functions for comparing the answers of a writing scenario, which depend on earlier requests. */
 export interface WriteEffect {
-  /** Returns the version in the answer, which rises by one with every request to the same path. */
+  /** Returns the version in an answer. It increases by one with every request to the same path. */
   readonly versionOf: (body: unknown) => number;
-  /** Returns the answer without the version. The same changes must give the same result. */
+  /** Returns the answer without its version. The same changes must give the same result. */
   readonly withoutVersion: (body: unknown) => unknown;
 }
 
 export interface Scenario {
   readonly name: string;
-  /** True if this service gets the requests by POST /graphql, as from internal frontends; otherwise over REST. */
+  /** True to send the requests to this service by POST /graphql, as internal frontends do, not over REST. */
   readonly isInternal?: boolean;
   /** The operation's GraphQL document, without the directives of the gateway. */
   readonly document: string;
   /** The path from `data` of the GraphQL answer to the body of the REST answer. */
   readonly envelope: readonly string[];
-  readonly asks: readonly BenchRequest[];
-  /** Returns why an answer would make the comparison unfair; undefined if it is fair. */
+  readonly requests: readonly BenchRequest[];
+  /** Returns why an answer makes the comparison unfair; undefined if the comparison is fair. */
   readonly fault: (body: unknown) => string | undefined;
-  /** How changes are compared; null for a scenario that only reads. */
+  /** Functions for comparing changes; null if the scenario only reads. */
   readonly effect: WriteEffect | null;
 }
 
@@ -49,8 +46,8 @@ export interface ScenarioSource {
   readonly apiKey: string;
   /** The internal token of a storefront of the same merchant. */
   readonly storefrontToken: string;
-  /** Maximum number of different requests of a scenario. */
-  readonly asksMax: number;
+  /** The maximum number of different requests of a scenario. */
+  readonly requestsMax: number;
 }
 
 export function readDocument(name: string): string {
@@ -62,10 +59,10 @@ export function readDocument(name: string): string {
 }
 
 /**
- * Shuffles a list with the random generator Mulberry32 and a fixed seed, so that the order is always the
- * same.
+ * Shuffles a list with the random number generator Mulberry32 and a fixed seed, so that all servers get the
+ * requests in the same order in all rounds.
  */
-export function shuffleDeterministically<Item>(items: readonly Item[]): Item[] {
+export function shuffleWithFixedSeed<Item>(items: readonly Item[]): Item[] {
   let state = 20_260_101;
   const random = (): number => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,10 +1,10 @@
 /** The scenarios of the benchmark. A new scenario needs only an entry in `scenarios`. */
 import { Client } from "pg";
-import { cartScenario, graphqlScenario, promotionScenario } from "./cart-scenarios.ts";
-import { orderScenario } from "./order-scenario.ts";
+import { createCartScenario, createGraphqlScenario, createPromotionScenario } from "./cart-scenarios.ts";
+import { createOrderScenario } from "./order-scenario.ts";
 import {
   type BenchRequest,
-  shuffleDeterministically,
+  shuffleWithFixedSeed,
   readDocument,
   type Scenario,
   type ScenarioSource,
@@ -12,13 +12,13 @@ import {
 import { type SearchCase, searches, wordSearches } from "./searches.ts";
 
 export const scenarios: Readonly<Record<string, (source: ScenarioSource) => Promise<Scenario>>> = {
-  product: productScenario,
-  search: () => Promise.resolve(searchScenario("search", searches)),
-  words: () => Promise.resolve(searchScenario("words", wordSearches)),
-  cart: cartScenario,
-  graphql: graphqlScenario,
-  order: orderScenario,
-  promotion: promotionScenario,
+  product: createProductScenario,
+  search: () => Promise.resolve(createSearchScenario("search", searches)),
+  words: () => Promise.resolve(createSearchScenario("words", wordSearches)),
+  cart: createCartScenario,
+  graphql: createGraphqlScenario,
+  order: createOrderScenario,
+  promotion: createPromotionScenario,
 };
 
 const hitsMin = 5;
@@ -27,10 +27,10 @@ const hitsMin = 5;
 const languages = [undefined, "de-DE,de;q=0.9,en;q=0.8", "en-GB,en;q=0.9"];
 
 /**
- * Reads product pages: first the demo's products, which have descriptions and several variants, then
- * generated products with one or two variants.
+ * Creates the scenario `product`: reads the demo's products, which have descriptions and several variants,
+ * and generated products with one or two variants.
  */
-async function productScenario({ databaseUrl, asksMax }: ScenarioSource): Promise<Scenario> {
+async function createProductScenario({ databaseUrl, requestsMax }: ScenarioSource): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client
@@ -38,10 +38,10 @@ async function productScenario({ databaseUrl, asksMax }: ScenarioSource): Promis
       `select m.slug as merchant, t.slug as product from product p join merchant m on m.id = p.merchant_id
        join product_translation t on t.product_id = p.id and t.locale = 'en' where p.status = 'published'
        order by t.description is null, md5(t.slug) limit $1`,
-      [asksMax / 2],
+      [requestsMax / 2],
     )
     .finally(() => client.end());
-  const asks = rows.map(({ merchant, product }, index): BenchRequest => {
+  const requests = rows.map(({ merchant, product }, index): BenchRequest => {
     const language = languages[index % languages.length];
     return {
       method: "GET",
@@ -55,14 +55,14 @@ async function productScenario({ databaseUrl, asksMax }: ScenarioSource): Promis
     name: "product",
     document,
     envelope: [],
-    asks: shuffleDeterministically(asks),
+    requests: shuffleWithFixedSeed(requests),
     fault: () => undefined,
     effect: null,
   };
 }
 
-function searchScenario(name: string, cases: readonly SearchCase[]): Scenario {
-  const asks = cases.map(([market, locale, q, more = {}]): BenchRequest => {
+function createSearchScenario(name: string, cases: readonly SearchCase[]): Scenario {
+  const requests = cases.map(([market, locale, q, more = {}]): BenchRequest => {
     const variables = { q, locale, market, sort: "relevance", page: 1, pageSize: 20, ...more };
     const text = Object.entries(variables).map(([parameter, value]) => [parameter, String(value)]);
     return {
@@ -77,7 +77,7 @@ function searchScenario(name: string, cases: readonly SearchCase[]): Scenario {
     name,
     document,
     envelope: ["productSearch"],
-    asks: shuffleDeterministically(asks),
+    requests: shuffleWithFixedSeed(requests),
     fault: fewHitsFault,
     effect: null,
   };

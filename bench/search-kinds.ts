@@ -1,22 +1,23 @@
 /**
- * The searches of `search-scale.ts` by kind: plain, corrected and relaxed. Each is checked to be answered in
- * the way of its kind before it is measured.
+ * The searches of `search-scale.ts` by kind: plain searches, misspelt searches that the service corrects, and
+ * relaxed searches, from which the service drops words. Before a search is measured, it is checked that the
+ * service answers in the way of its kind.
  */
 import { type Connection, openConnection } from "./connection.ts";
 import { median } from "./measure.ts";
 import { type SearchCase, wordSearches } from "./searches.ts";
-import { toRequest } from "./servers.ts";
+import { encodeRequest } from "./servers.ts";
 
 const unknownWord = "zeppelin";
 
-/** The misspelt search: two neighboring letters of its longest word are swapped. */
+/** Swaps the second and third letter of the longest word of a search. */
 function misspell([market, locale, q, more]: SearchCase): SearchCase {
   const [longest = ""] = q.split(" ").toSorted((one, other) => other.length - one.length);
   const [a = "", b = "", c = "", ...rest] = Array.from(longest);
   return [market, locale, q.replace(longest, [a, c, b, ...rest].join("")), more ?? {}];
 }
 
-/** The search with a word that no product has, or with the words of the next search. */
+/** Adds a word that no product has, or the words of another search. */
 function addWord([market, locale, q, more]: SearchCase, index: number): SearchCase {
   const [, , other = ""] = wordSearches[(index + 7) % wordSearches.length] ?? [];
   return [market, locale, `${q} ${index % 2 === 0 ? unknownWord : other}`, more ?? {}];
@@ -35,7 +36,7 @@ interface SearchAnswer {
   };
 }
 
-/** Whether an answer was found in the way that the kind measures. */
+/** Returns whether the service answered in the way of the kind. */
 const isOfKind = (kind: string, { meta: { totalItems, query } }: SearchAnswer): boolean =>
   totalItems > 0 &&
   (kind === "corrected" ? query.corrected !== null : query.corrected === null) &&
@@ -43,24 +44,24 @@ const isOfKind = (kind: string, { meta: { totalItems, query } }: SearchAnswer): 
 
 const [timesOfCase, casesMin] = [5, 10];
 
-export interface CheckedCases {
-  /** The searches that are answered in the way that the kind measures. */
+export interface MeasuredSearches {
+  /** The searches that the service answers in the way of their kind. */
   readonly found: readonly SearchCase[];
-  /** The slowest search with its median latency. */
+  /** A text with the slowest search and its median latency. */
   readonly worst: string;
   readonly latencies: readonly number[];
 }
 
-export async function checkCases(
+export async function measureSearches(
   port: number,
   kind: string,
   cases: readonly SearchCase[],
-): Promise<CheckedCases> {
+): Promise<MeasuredSearches> {
   const connection = await openConnection(port);
   const timed: { search: SearchCase; all: readonly number[] }[] = [];
   try {
     for (const search of cases) {
-      const all = await timeCase(connection, kind, search);
+      const all = await measureSearch(connection, kind, search);
       if (all !== undefined) timed.push({ search, all });
     }
   } finally {
@@ -77,8 +78,11 @@ export async function checkCases(
   };
 }
 
-/** Returns the latencies of a search after the first; undefined if it is not of the measured kind. */
-async function timeCase(
+/**
+ * Sends a search several times. Returns the latencies without the first; undefined if the service does not
+ * answer in the way of the kind.
+ */
+async function measureSearch(
   connection: Connection,
   kind: string,
   search: SearchCase,
@@ -100,7 +104,7 @@ async function timeCase(
 
 export const toSearchRequest = ([market, locale, q, more = {}]: SearchCase): Buffer => {
   const parameters = { q, locale, market, sort: "relevance", page: "1", pageSize: "20", ...more };
-  return toRequest({
+  return encodeRequest({
     method: "GET",
     path: `/api/v1/search?${new URLSearchParams(parameters).toString()}`,
     headers: {},

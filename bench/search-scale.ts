@@ -1,6 +1,6 @@
 /**
- * Measures how searches cost with 10 000, 100 000 and 1 000 000 products: plain words, misspelt words, and
- * words that no product has together. Also measures the size of the index and the time to index products.
+ * Measures the cost of searches with 10 000, 100 000 and 1 000 000 products, for each kind of search (see
+ * `search-kinds.ts`). Also measures the size of the search index and the time to index products.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,24 +10,24 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import { openDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { Arguments } from "./arguments.ts";
-import type { BenchOutput } from "./bench.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { runCommand, type ServerProcess, startServer } from "./children.ts";
 import { type BenchDatabase, prepareDatabase } from "./database.ts";
 import { type LoadTarget, measureLatencies, measureThroughput } from "./load.ts";
 import { processCpuMicros, processTreeCpuMicros } from "./machine.ts";
 import { median } from "./measure.ts";
 import { formatMarkdownTable } from "./report.ts";
-import { checkCases, searchKinds, toSearchRequest } from "./search-kinds.ts";
+import { measureSearches, searchKinds, toSearchRequest } from "./search-kinds.ts";
 import type { SearchCase } from "./searches.ts";
-import { oursEnvironment } from "./servers.ts";
+import { createServiceEnvironment } from "./servers.ts";
 
 interface SearchCost {
   readonly size: number;
   readonly engine: "PostgreSQL" | "embedded";
   readonly kind: string;
-  /** Requests per second at full load; null in the embedded database. */
+  /** Requests per second at full load; null with the embedded database. */
   readonly perSecond: number | null;
-  /** Latencies at half of this rate; of single requests in the embedded database. */
+  /** The median latency at half of this rate; with the embedded database, of requests sent one at a time. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly serverCpuMicros: number | null;
@@ -43,9 +43,9 @@ interface IndexCost {
 }
 
 const embeddedSize = 10_000;
-/** From this number on, products are copied instead of generated. */
-const copiedFrom = 100_000;
-/** Few connections, so that the server is busy but does not refuse requests. */
+/** The number of products from which products are copied instead of generated. */
+const copiedSizeMin = 100_000;
+/** The number of connections: enough to keep the server busy, too few to make it refuse requests. */
 const connections = 8;
 
 interface SearchScale extends Arguments {
@@ -54,7 +54,7 @@ interface SearchScale extends Arguments {
 
 export async function measureSearchScale(
   { sizes, isQuick, jsonPath }: SearchScale,
-  { machine, place, say, step }: BenchOutput,
+  { machine, placement, printResult, printStep }: BenchEnvironment,
 ): Promise<void> {
   const seconds = isQuick ? 4 : 15;
   const costs: SearchCost[] = [];
@@ -63,19 +63,19 @@ export async function measureSearchScale(
   let seeded = 0;
   try {
     for (const size of sizes) {
-      step(`PostgreSQL with ${size} products`);
+      printStep(`PostgreSQL with ${size} products`);
       const more = { products: size - seeded, carts: 0, orders: 0 };
       if (database === undefined) database = await prepareDatabase(more);
-      else if (size >= copiedFrom && size % seeded === 0) await database.copy(size / seeded - 1);
+      else if (size >= copiedSizeMin && size % seeded === 0) await database.copy(size / seeded - 1);
       else await database.grow(more);
       seeded = size;
       indexes.push(await measureIndex(database.databaseUrl, size));
       const { postgresPid } = database;
-      const measured = await withServer(oursEnvironment(database), place, (server) =>
-        inTurn(Object.entries(searchKinds), async ([kind, cases]) => {
-          step(`${size}: ${kind}`);
+      const measured = await withServer(createServiceEnvironment(database), placement, (server) =>
+        mapSequentially(Object.entries(searchKinds), async ([kind, cases]) => {
+          printStep(`${size}: ${kind}`);
           const cost = await measureKind(server, { size, kind, cases, seconds, postgresPid });
-          say(toCostTable([cost]));
+          printResult(toCostTable([cost]));
           return cost;
         }),
       );
@@ -84,14 +84,14 @@ export async function measureSearchScale(
   } finally {
     await database?.stop();
   }
-  step(`the embedded database with ${embeddedSize} products`);
-  costs.push(...(await measureEmbedded(place)));
-  say(`\n${machine}\n\n${toCostTable(costs)}\n\n${toIndexTable(indexes)}`);
+  printStep(`the embedded database with ${embeddedSize} products`);
+  costs.push(...(await measureEmbedded(placement)));
+  printResult(`\n${machine}\n\n${toCostTable(costs)}\n\n${toIndexTable(indexes)}`);
   if (jsonPath !== undefined)
     writeFileSync(jsonPath, `${JSON.stringify({ machine, costs, indexes }, undefined, 2)}\n`);
 }
 
-const programOf = (environment: Readonly<Record<string, string>>): Parameters<typeof startServer>[0] => ({
+const createProgram = (environment: Readonly<Record<string, string>>): Parameters<typeof startServer>[0] => ({
   command: ["--max-semi-space-size=16", "src/main.ts", "serve"],
   environment,
   firstRequest: toSearchRequest(["DE", "en", "linen"]),
@@ -109,12 +109,12 @@ async function measureKind(
   { port, pid }: ServerProcess,
   { size, kind, cases, seconds, postgresPid }: MeasuredKind,
 ): Promise<SearchCost> {
-  const { found, worst } = await checkCases(port, kind, cases);
+  const { found, worst } = await measureSearches(port, kind, cases);
   const requests = found.map(toSearchRequest);
   const target: LoadTarget = {
     port,
     connections,
-    begin: () => {
+    startRequests: () => {
       let next = 0;
       return () => requests[next++ % requests.length] ?? Buffer.alloc(0);
     },
@@ -136,14 +136,17 @@ async function measureKind(
   };
 }
 
-async function measureEmbedded(place: BenchOutput["place"]): Promise<SearchCost[]> {
+async function measureEmbedded(placement: BenchEnvironment["placement"]): Promise<SearchCost[]> {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-bench-embedded-"));
-  const { DATABASE_URL: _url, ...environment } = oursEnvironment({ databaseUrl: "", dataFolder: folder });
+  const { DATABASE_URL: _url, ...environment } = createServiceEnvironment({
+    databaseUrl: "",
+    dataFolder: folder,
+  });
   try {
     await runCommand(["src/main.ts", "seed", "--products", String(embeddedSize)], environment);
-    return await withServer(environment, place, ({ port }) =>
-      inTurn(Object.entries(searchKinds), async ([kind, cases]) => {
-        const { worst, latencies } = await checkCases(port, kind, cases);
+    return await withServer(environment, placement, ({ port }) =>
+      mapSequentially(Object.entries(searchKinds), async ([kind, cases]) => {
+        const { worst, latencies } = await measureSearches(port, kind, cases);
         return {
           size: embeddedSize,
           engine: "embedded" as const,
@@ -164,14 +167,14 @@ async function measureEmbedded(place: BenchOutput["place"]): Promise<SearchCost[
 
 async function withServer<Result>(
   environment: Readonly<Record<string, string>>,
-  place: BenchOutput["place"],
+  placement: BenchEnvironment["placement"],
   work: (server: ServerProcess) => Promise<Result>,
 ): Promise<Result> {
-  const server = await startServer(programOf(environment), place);
+  const server = await startServer(createProgram(environment), placement);
   return work(server).finally(() => server.stop());
 }
 
-async function inTurn<Item, Result>(
+async function mapSequentially<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
@@ -180,9 +183,9 @@ async function inTurn<Item, Result>(
   return results;
 }
 
-const [indexedProducts, indexedAtOnce] = [2000, 500];
+const [indexedProducts, indexedPerBatch] = [2000, 500];
 
-/** Measures the size of the search tables, and indexes some products again. */
+/** Measures the size of the search tables, and the time to index some products again. */
 async function measureIndex(databaseUrl: string, size: number): Promise<IndexCost> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -200,8 +203,8 @@ async function measureIndex(databaseUrl: string, size: number): Promise<IndexCos
   const database = await openDatabase({ url: databaseUrl });
   const startedAt = performance.now();
   try {
-    for (let start = 0; start < rows.length; start += indexedAtOnce) {
-      const ids = rows.slice(start, start + indexedAtOnce).map(({ id }) => id);
+    for (let start = 0; start < rows.length; start += indexedPerBatch) {
+      const ids = rows.slice(start, start + indexedPerBatch).map(({ id }) => id);
       await inTransaction(database.db, (transaction) => indexProducts(transaction, ids, new Date()));
     }
   } finally {

@@ -1,7 +1,7 @@
 /**
  * The searches of the benchmark: mostly words sorted by relevance, with some filters, sort orders, second
- * pages and browsing. Each finds at least five products in the smallest catalog, because fewer hits start the
- * spelling correction, which the yardstick does not have.
+ * pages and browsing. Each search finds at least five products in the smallest catalog, because with fewer
+ * hits the service corrects the spelling, which the yardstick does not support.
  */
 
 export type SearchCase = readonly [
@@ -62,7 +62,7 @@ export const searches: readonly SearchCase[] = [
   ["US", "en", "", { merchant: "lindenhof", sort: "popularity" }],
 ];
 
-/** The searches with words and without filters. No server caches their results, and all matches are scored. */
+/** The searches with words and without filters. For these searches, all matches are scored. */
 export const wordSearches: readonly SearchCase[] = searches.filter(
   ([, , q, more]) => q !== "" && more === undefined,
 );

@@ -1,13 +1,13 @@
 /**
- * The compared servers: how each is started, and how the same requests are sent to each. A new server needs
- * only an entry in `servers`.
+ * The compared servers: the command that starts each server, and the functions that encode requests and
+ * decode answers. A new server needs only an entry in `servers`.
  */
 import { join } from "node:path";
 import type { ServerProgram } from "./children.ts";
 import { lowerCaseEnums } from "./enum-spelling.ts";
-import { withFreshKey } from "./idempotency-keys.ts";
+import { withNewIdempotencyKey } from "./idempotency-keys.ts";
 import type { BenchRequest, Scenario } from "./scenario.ts";
-import { trustedCartId, withOwnComment } from "./trusted-cart.ts";
+import { trustedCartDocumentId, withUniqueComment } from "./trusted-cart.ts";
 
 export interface ServerSettings {
   readonly databaseUrl: string;
@@ -20,14 +20,14 @@ export interface BenchServer {
   readonly only?: readonly string[];
   readonly command: readonly string[];
   readonly environment: (settings: ServerSettings) => Readonly<Record<string, string>>;
-  readonly request: (scenario: Scenario, ask: BenchRequest) => Buffer;
+  readonly request: (scenario: Scenario, request: BenchRequest) => Buffer;
   /** Converts an answer into the body that REST would return. */
   readonly unwrap: (scenario: Scenario, body: unknown) => unknown;
 }
 
-export const yardstick = "yardstick";
+export const yardstickName = "yardstick";
 
-/** The public URL of all servers, which is part of their answers. */
+/** The public URL of all servers, which answers contain. */
 const publicUrl = "http://commerce.test";
 
 const common = ({ databaseUrl }: ServerSettings): Record<string, string> => ({
@@ -35,31 +35,31 @@ const common = ({ databaseUrl }: ServerSettings): Record<string, string> => ({
   PUBLIC_URL: publicUrl,
 });
 
-export function oursEnvironment(settings: ServerSettings): Record<string, string> {
+export function createServiceEnvironment(settings: ServerSettings): Record<string, string> {
   return {
     ...common(settings),
     HOST: "127.0.0.1",
     DATA_DIR: settings.dataFolder,
     ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
-    // Requests are counted as in production, but the quotas are never reached.
+    // The rate limiter counts requests as in production, but the limits are too high to be reached.
     RATE_LIMIT_SCALE: "1000000",
     LOG_LEVEL: "info",
   };
 }
 
 const restRequest = (_scenario: Scenario, { method, path, headers, body }: BenchRequest): Buffer =>
-  toRequest({ method, path, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  encodeRequest({ method, path, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 
 const graphqlRequest = ({ document }: Scenario, { variables, headers }: BenchRequest): Buffer =>
-  toRequest({
+  encodeRequest({
     method: "POST",
     path: "/graphql",
     headers,
     body: JSON.stringify({ query: document, variables }),
   });
 
-const internalRequest = (scenario: Scenario, ask: BenchRequest): Buffer =>
-  graphqlRequest(scenario, { ...ask, headers: ask.internalHeaders ?? {} });
+const internalRequest = (scenario: Scenario, request: BenchRequest): Buffer =>
+  graphqlRequest(scenario, { ...request, headers: request.internalHeaders ?? {} });
 
 const unchangedBody = (_scenario: Scenario, body: unknown): unknown => body;
 
@@ -67,7 +67,7 @@ function unwrapGraphql({ envelope }: Scenario, body: unknown): unknown {
   const { errors } = body as { readonly errors?: unknown };
   if (errors !== undefined) throw new Error(`GraphQL: ${JSON.stringify(errors).slice(0, 500)}`);
   const { data } = body as { readonly data: unknown };
-  // The answer also has the cost of the query, which is ignored.
+  // The answer also contains the cost of the query, which is not compared.
   return ["data", ...envelope].reduce((value, step) => (value as Readonly<Record<string, unknown>>)[step], {
     data,
   } as unknown);
@@ -77,47 +77,50 @@ function unwrapInternal(scenario: Scenario, body: unknown): unknown {
   return lowerCaseEnums(scenario.document, unwrapGraphql(scenario, body));
 }
 
-/** Converts an answer of SOFA, which has only the field's value. In a search, its list is called `items`. */
+/**
+ * Converts an answer of SOFA, which consists of the value of the query field. The list of a search has the
+ * name `items`.
+ */
 function unwrapSofa({ envelope }: Scenario, body: unknown): unknown {
   if (envelope.length === 0) return { data: body };
   const { items, ...rest } = body as { readonly items: unknown };
   return { data: items, ...rest };
 }
 
-const newTextRequest = (scenario: Scenario, ask: BenchRequest): Buffer =>
-  internalRequest({ ...scenario, document: withOwnComment(scenario.document) }, ask);
+const newTextRequest = (scenario: Scenario, request: BenchRequest): Buffer =>
+  internalRequest({ ...scenario, document: withUniqueComment(scenario.document) }, request);
 
 const trustedRequest = (_scenario: Scenario, { variables, internalHeaders = {} }: BenchRequest): Buffer =>
-  toRequest({
+  encodeRequest({
     method: "POST",
     path: "/graphql",
     headers: internalHeaders,
-    body: JSON.stringify({ documentId: trustedCartId, variables }),
+    body: JSON.stringify({ documentId: trustedCartDocumentId, variables }),
   });
 
-/** The scenarios that the plain resolvers support. */
+/** The scenarios that the plain schema (`servers/plain-schema.ts`) supports. */
 const plainReads = ["product", "search", "words", "cart", "graphql"];
 
-const oursDefinition: Pick<BenchServer, "environment" | "request" | "unwrap"> = {
-  environment: oursEnvironment,
-  request: (scenario, ask) =>
-    scenario.isInternal === true ? internalRequest(scenario, ask) : restRequest(scenario, ask),
+const serviceDefinition: Pick<BenchServer, "environment" | "request" | "unwrap"> = {
+  environment: createServiceEnvironment,
+  request: (scenario, request) =>
+    scenario.isInternal === true ? internalRequest(scenario, request) : restRequest(scenario, request),
   unwrap: (scenario, body) => (scenario.isInternal === true ? unwrapInternal(scenario, body) : body),
 };
 
 /**
- * The environment variable BENCH_BEFORE is the folder of another checkout of this project, with its packages
- * installed. Its code is compared with the current code.
+ * The environment variable BENCH_BEFORE names the folder of another checkout of this project, with installed
+ * packages, whose code is compared with the current code.
  */
 const { BENCH_BEFORE: beforeFolder } = process.env;
 const before: readonly BenchServer[] =
   beforeFolder === undefined
     ? []
-    : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...oursDefinition }];
+    : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...serviceDefinition }];
 
 export const servers: readonly BenchServer[] = [
   {
-    name: yardstick,
+    name: yardstickName,
     command: ["bench/servers/yardstick.ts"],
     environment: common,
     request: restRequest,
@@ -126,18 +129,18 @@ export const servers: readonly BenchServer[] = [
   {
     name: "ours",
     command: ["src/main.ts", "serve"],
-    ...oursDefinition,
+    ...serviceDefinition,
   },
   ...before,
   {
-    ...oursDefinition,
+    ...serviceDefinition,
     name: "ours-new-text",
     only: ["graphql"],
     command: ["src/main.ts", "serve"],
     request: newTextRequest,
   },
   {
-    ...oursDefinition,
+    ...serviceDefinition,
     name: "ours-trusted",
     only: ["graphql"],
     command: ["src/main.ts", "serve"],
@@ -155,8 +158,8 @@ export const servers: readonly BenchServer[] = [
     only: plainReads,
     command: ["bench/servers/yoga.ts"],
     environment: common,
-    request: (scenario, ask) =>
-      scenario.isInternal === true ? internalRequest(scenario, ask) : graphqlRequest(scenario, ask),
+    request: (scenario, request) =>
+      scenario.isInternal === true ? internalRequest(scenario, request) : graphqlRequest(scenario, request),
     unwrap: unwrapGraphql,
   },
   {
@@ -169,7 +172,7 @@ export const servers: readonly BenchServer[] = [
   },
 ];
 
-export const canAnswer = ({ only }: BenchServer, scenario: string): boolean =>
+export const supportsScenario = ({ only }: BenchServer, scenario: string): boolean =>
   only === undefined || only.includes(scenario);
 
 interface Request {
@@ -179,7 +182,7 @@ interface Request {
   readonly body: string | undefined;
 }
 
-export function toRequest({ method, path, headers, body }: Request): Buffer {
+export function encodeRequest({ method, path, headers, body }: Request): Buffer {
   const length =
     body === undefined
       ? {}
@@ -193,12 +196,16 @@ export function toRequest({ method, path, headers, body }: Request): Buffer {
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`);
 }
 
-export function programOf(server: BenchServer, settings: ServerSettings, scenario: Scenario): ServerProgram {
-  const [ask] = scenario.asks;
-  if (ask === undefined) throw new Error(`The scenario ${scenario.name} has no requests.`);
+export function toServerProgram(
+  server: BenchServer,
+  settings: ServerSettings,
+  scenario: Scenario,
+): ServerProgram {
+  const [request] = scenario.requests;
+  if (request === undefined) throw new Error(`The scenario ${scenario.name} has no requests.`);
   return {
     command: server.command,
     environment: server.environment(settings),
-    firstRequest: withFreshKey(server.request(scenario, ask)),
+    firstRequest: withNewIdempotencyKey(server.request(scenario, request)),
   };
 }

@@ -6,7 +6,7 @@ import { median, type MeasuredServer } from "./measure.ts";
 import { createRequestSequence } from "./requests.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
-import { canAnswer, programOf, type BenchServer } from "./servers.ts";
+import { supportsScenario, toServerProgram, type BenchServer } from "./servers.ts";
 
 export const connections = 32;
 
@@ -19,9 +19,9 @@ export interface RunningServer {
 export interface StartOptions {
   readonly database: BenchDatabase;
   readonly scenarios: readonly Scenario[];
-  readonly place: ProcessPlacement;
-  /** How often each server is started to measure its start time. The last process keeps running. */
-  readonly times: number;
+  readonly placement: ProcessPlacement;
+  /** The number of starts of each server, whose median is the start time. The last process keeps running. */
+  readonly startsPerServer: number;
   readonly onStep: (what: string) => void;
 }
 
@@ -36,8 +36,8 @@ export function createScenarios(names: readonly string[], database: BenchDatabas
 }
 
 /**
- * Runs a function with the started servers, without those that support none of the scenarios. Stops all
- * servers at the end, also after an error.
+ * Starts the servers that support any of the scenarios, and runs a function with them. Stops all servers at
+ * the end, also after an error.
  */
 export async function withServers<Result>(
   servers: readonly BenchServer[],
@@ -47,7 +47,7 @@ export async function withServers<Result>(
   const running: RunningServer[] = [];
   try {
     for (const server of servers) {
-      const scenario = starting.scenarios.find(({ name }) => canAnswer(server, name));
+      const scenario = starting.scenarios.find(({ name }) => supportsScenario(server, name));
       if (scenario !== undefined) running.push(await startOne(server, scenario, starting));
     }
     return await work(running);
@@ -59,27 +59,27 @@ export async function withServers<Result>(
 async function startOne(
   server: BenchServer,
   scenario: Scenario,
-  { database, place, times, onStep }: StartOptions,
+  { database, placement, startsPerServer, onStep }: StartOptions,
 ): Promise<RunningServer> {
   onStep(`starting ${server.name}`);
-  const program = programOf(server, database, scenario);
-  let child = await startServer(program, place);
+  const program = toServerProgram(server, database, scenario);
+  let child = await startServer(program, placement);
   const startTimes = [child.coldStartMs];
-  while (startTimes.length < times) {
+  while (startTimes.length < startsPerServer) {
     await child.stop();
-    child = await startServer(program, place);
+    child = await startServer(program, placement);
     startTimes.push(child.coldStartMs);
   }
   return { server, child, coldStartMs: median(startTimes) };
 }
 
-/** Returns the servers that support the scenario, after checking that their answers are equal. */
+/** Returns the servers that support the scenario. Throws if their answers differ. */
 export async function createMeasuredServers(
   scenario: Scenario,
   running: readonly RunningServer[],
   onStep: (what: string) => void,
 ): Promise<MeasuredServer[]> {
-  const supporting = running.filter(({ server }) => canAnswer(server, scenario.name));
+  const supporting = running.filter(({ server }) => supportsScenario(server, scenario.name));
   const answers = await requireEqualBodies(
     scenario,
     supporting.map(({ server, child }) => ({ server, port: child.port })),
@@ -87,10 +87,10 @@ export async function createMeasuredServers(
   onStep(
     `${scenario.name}: ${answers} answers are the same on ${supporting.map(({ server }) => server.name).join(", ")}`,
   );
-  const begin = createRequestSequence(scenario);
+  const startRequests = createRequestSequence(scenario);
   return supporting.map(({ server, child }) => ({
     name: server.name,
     pid: child.pid,
-    target: { port: child.port, connections, begin: begin(server) },
+    target: { port: child.port, connections, startRequests: startRequests(server) },
   }));
 }

@@ -1,6 +1,6 @@
 /**
- * The cart document of the scenario `graphql`, sent as a text of its own in each request, or named by its
- * hash.
+ * Variants of the cart document of the scenario `graphql`: as a trusted document that requests name by its
+ * hash, and as a text that differs in each request.
  */
 import type { Client } from "pg";
 import { hashDocument } from "#access/trusted-documents.ts";
@@ -9,11 +9,11 @@ import { readDocument } from "./scenario.ts";
 
 const cartDocument = readDocument("carts/getPublicCart");
 
-/** The parameter of a request that names the cart document. */
-export const trustedCartId = `sha256:${hashDocument(cartDocument)}`;
+/** The `documentId` of the cart document. */
+export const trustedCartDocumentId = `sha256:${hashDocument(cartDocument)}`;
 
-/** Registers the cart document for a merchant. */
-export async function addTrustedCart(client: Client, merchantId: string): Promise<void> {
+/** Registers the cart document as a trusted document of a merchant. */
+export async function registerTrustedCartDocument(client: Client, merchantId: string): Promise<void> {
   await client.query(
     `insert into trusted_document (id, merchant_id, sha256, name, operation, document, created_at)
      values ($1, $2, $3, 'getPublicCart', 'query', $4, now())`,
@@ -23,5 +23,5 @@ export async function addTrustedCart(client: Client, merchantId: string): Promis
 
 let texts = 0;
 
-/** Returns the document with a comment that no other text has. */
-export const withOwnComment = (document: string): string => `${document}\n# ${(texts += 1)}`;
+/** Returns the document with a unique comment, so that no server has the text in a cache. */
+export const withUniqueComment = (document: string): string => `${document}\n# ${(texts += 1)}`;

@@ -1,25 +1,25 @@
 /**
- * A minimal browser that authorizes an app: stores cookies, follows redirects, signs in, and grants the
- * scopes that the app requests.
+ * A minimal browser with which a staff member authorizes an app. Stores cookies, follows redirects, signs in,
+ * and grants the scopes that the app requests.
  */
 import { randomBytes } from "node:crypto";
 import type { DemoFile } from "#demo/demo-file.ts";
-import type { Ask } from "./shop.ts";
+import type { SendRequest } from "./shop.ts";
 
 export interface AppBrowser {
   /** Authorizes the app and returns the authorization code. */
-  codeFor(request: CodeRequest): Promise<string>;
+  authorize(request: CodeRequest): Promise<string>;
 }
 
 export interface CodeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** The PKCE challenge, by the method S256. */
+  /** The PKCE challenge of the method S256. */
   readonly challenge: string;
 }
 
 export interface AppBrowserParts {
-  readonly ask: Ask;
+  readonly ask: SendRequest;
   readonly publicUrl: string;
   readonly staff: DemoFile["staff"];
 }
@@ -35,7 +35,7 @@ const hopsMax = 10;
 export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): AppBrowser {
   const cookies = new Map<string, { readonly value: string; readonly path: string }>();
 
-  const go = async (url: string, form?: string, hops = 0): Promise<Page> => {
+  const openPage = async (url: string, form?: string, hops = 0): Promise<Page> => {
     if (hops > hopsMax) throw new Error("There were too many redirects.");
     if (!url.startsWith(`${publicUrl}/`)) return { url, text: "" };
     const { pathname, search } = new URL(url);
@@ -57,21 +57,21 @@ export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): Ap
     });
     // Node returns several Set-Cookie lines as a list.
     const lines: readonly string[] = [answer.headers["set-cookie"] ?? []].flat();
-    for (const line of lines) keepCookie(cookies, line);
+    for (const line of lines) storeCookie(cookies, line);
     const { location } = answer.headers;
     return location === undefined
       ? { url, text: answer.text }
-      : go(new URL(location, url).href, undefined, hops + 1);
+      : openPage(new URL(location, url).href, undefined, hops + 1);
   };
 
   const submit = (page: Page, fields: readonly (readonly [string, string])[]): Promise<Page> =>
-    go(
+    openPage(
       page.url,
       new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString(),
     );
 
   return {
-    codeFor: async ({ clientId, redirectUri, challenge }) => {
+    authorize: async ({ clientId, redirectUri, challenge }) => {
       const state = randomBytes(16).toString("base64url");
       const parameters = {
         client_id: clientId,
@@ -82,7 +82,9 @@ export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): Ap
         code_challenge_method: "S256",
         state,
       };
-      const first = await go(`${publicUrl}/oauth/authorize?${new URLSearchParams(parameters).toString()}`);
+      const first = await openPage(
+        `${publicUrl}/oauth/authorize?${new URLSearchParams(parameters).toString()}`,
+      );
       const isSignIn = first.text.includes('name="password"');
       const { email, password } = staff;
       const consent = isSignIn
@@ -109,7 +111,7 @@ const cookieLine = (cookies: Cookies, pathname: string): string =>
     .map(([name, { value }]) => `${name}=${value}`)
     .join("; ");
 
-function keepCookie(cookies: Cookies, line: string): void {
+function storeCookie(cookies: Cookies, line: string): void {
   const [pair = "", ...attributes] = line.split("; ");
   const name = pair.slice(0, pair.indexOf("="));
   const path =

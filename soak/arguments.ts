@@ -4,15 +4,15 @@ import { parseArgs } from "node:util";
 export interface Arguments {
   readonly minutes: number;
   readonly only: readonly string[];
-  /** The only engine to test on; undefined to run each test on all of its engines. */
+  /** The database engine to test on; undefined to run each test on all engines that it supports. */
   readonly engine: (typeof engines)[number] | undefined;
-  /** Maximum number of rounds of `oauth` and `contract`; Infinity without `--rounds`. */
+  /** The maximum number of rounds of `oauth` and `contract`; Infinity without `--rounds`. */
   readonly rounds: number;
-  /** True if the results are written to docs/figures.json. */
+  /** True to write the results to docs/figures.json. */
   readonly isRecorded: boolean;
 }
 
-export class BadArgument extends Error {}
+export class InvalidArgument extends Error {}
 
 const engines = ["pglite", "postgres"] as const;
 
@@ -33,22 +33,22 @@ Exits with 1 if a test finds a violation.
 
 const minutesMax = 7 * 24 * 60;
 
-/** Parses the arguments; undefined if help is requested. Throws BadArgument. */
+/** Parses the arguments; returns undefined if help is requested. Throws InvalidArgument. */
 export function readArguments(args: readonly string[], known: readonly string[]): Arguments | undefined {
   const { values } = parse(args);
   if (values.help === true) return undefined;
   const minutes = Number(values.minutes);
   if (!(minutes > 0 && minutes <= minutesMax))
-    throw new BadArgument(`--minutes must be a number above 0 and up to ${minutesMax}.`);
+    throw new InvalidArgument(`--minutes must be a number above 0 and up to ${minutesMax}.`);
   const rounds = values.rounds === undefined ? Infinity : Number(values.rounds);
-  if (!(rounds > 0)) throw new BadArgument("--rounds must be a number above 0.");
+  if (!(rounds > 0)) throw new InvalidArgument("--rounds must be a number above 0.");
   const only = values.only?.split(",") ?? known;
   const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw new BadArgument(`--only must list tests of ${known.join(", ")}, not ${unknown}.`);
+    throw new InvalidArgument(`--only must list tests of ${known.join(", ")}, not ${unknown}.`);
   const engine = engines.find((name) => name === values.engine);
   if (values.engine !== undefined && engine === undefined)
-    throw new BadArgument(`--engine must be one of ${engines.join(", ")}, not ${values.engine}.`);
+    throw new InvalidArgument(`--engine must be one of ${engines.join(", ")}, not ${values.engine}.`);
   return { minutes, only, engine, rounds, isRecorded: values.record === true };
 }
 
@@ -56,7 +56,7 @@ function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof conf
   try {
     return parseArgs({ ...config, args: [...args] });
   } catch (error) {
-    throw new BadArgument(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgument(error instanceof Error ? error.message : String(error));
   }
 }
 

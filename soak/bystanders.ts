@@ -1,17 +1,18 @@
 /**
- * Guarantee 3. A hundred clients repeat one running write every second, as `Retry-After` says. Unrelated
- * requests must stay fast meanwhile: their 99th percentile may at most double. Quiet and busy periods
- * alternate, so that other load of the machine affects both.
+ * Tests guarantee 3. A hundred clients repeat one write, which is held open in its transaction, every second,
+ * as the header `Retry-After` requests. During this time, the 99th percentile of the latencies of unrelated
+ * requests may at most double. Periods with and without the repeated requests alternate, so that other load
+ * of the machine affects both.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type { Report } from "./report.ts";
 import {
-  addressWrite,
-  type Ask,
+  createAddressWrite,
+  type SendRequest,
   type HttpRequest,
   openCart,
-  readAnswer,
+  parseAnswer,
   type Shop,
   type Write,
 } from "./shop.ts";
@@ -19,9 +20,12 @@ import {
 export interface BystandersPlan {
   readonly databaseUrl: string;
   readonly copies: number;
-  /** Milliseconds of each quiet and each busy period. */
-  readonly spellMs: number;
-  /** Unrelated requests that are sent per second, even if earlier ones are not answered. */
+  /** Milliseconds of each period, with or without repeated requests. */
+  readonly periodMs: number;
+  /**
+   * The number of unrelated requests per second, which are sent even if earlier requests are not answered
+   * yet.
+   */
   readonly perSecond: number;
   readonly isOver: () => boolean;
   readonly onStep?: (text: string) => void;
@@ -30,7 +34,7 @@ export interface BystandersPlan {
 const ratioMax = 2;
 const retryAfterMs = 1000;
 
-export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan): Promise<Report> {
+export async function runBystanders(ask: SendRequest, shop: Shop, plan: BystandersPlan): Promise<Report> {
   const { id } = await openCart(ask, shop);
   const lockHolder = new Client({ connectionString: plan.databaseUrl });
   await lockHolder.connect();
@@ -44,19 +48,19 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
     body: undefined,
   };
   try {
-    // A first period warms up the service and is not counted.
+    // The first period warms up the service; its latencies are not counted.
     await measure(ask, unrelated, plan);
     while (!plan.isOver()) {
       quiet.push(...(await measure(ask, unrelated, plan)));
       await lockHolder.query("begin");
       await lockHolder.query("select id from cart where id = $1 for update", [id]);
-      const write = addressWrite(shop, id);
+      const write = createAddressWrite(shop, id);
       const first = ask(write.request);
       await sleep(retryAfterMs / 4);
       const flood = startFlood(ask, write, plan.copies);
       busy.push(...(await measure(ask, unrelated, plan)));
       await lockHolder.query("rollback");
-      const answer = readAnswer(await first);
+      const answer = parseAnswer(await first);
       counts.duplicates += await flood.end(violations);
       counts.spells += 1;
       if (answer.status !== 200 || answer.isReplay)
@@ -90,15 +94,15 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
   };
 }
 
-/** Sends unrelated requests at a fixed rate. Returns the milliseconds from each planned time to the answer. */
+/** Sends unrelated requests at a fixed rate. Returns the milliseconds from each due time to the answer. */
 async function measure(
-  ask: Ask,
+  ask: SendRequest,
   request: HttpRequest,
-  { perSecond, spellMs }: BystandersPlan,
+  { perSecond, periodMs }: BystandersPlan,
 ): Promise<number[]> {
   const startedAt = performance.now();
   const waiting: Promise<number>[] = [];
-  for (let count = 0; count < (perSecond * spellMs) / 1000; count += 1) {
+  for (let count = 0; count < (perSecond * periodMs) / 1000; count += 1) {
     const dueAt = startedAt + (count * 1000) / perSecond;
     await sleep(Math.max(0, dueAt - performance.now()));
     waiting.push(
@@ -112,11 +116,11 @@ async function measure(
 }
 
 interface Flood {
-  /** Ends the flood. Returns the number of sent requests, and adds wrong answers to the violations. */
+  /** Ends the repeated requests; returns their number. Adds wrong answers to the violations. */
   end(violations: string[]): Promise<number>;
 }
 
-function startFlood(ask: Ask, { request }: Write, copies: number): Flood {
+function startFlood(ask: SendRequest, { request }: Write, copies: number): Flood {
   const end = new AbortController();
   let sent = 0;
   const faults: string[] = [];
@@ -125,7 +129,7 @@ function startFlood(ask: Ask, { request }: Write, copies: number): Flood {
     await sleep(Math.random() * retryAfterMs);
     while (!end.signal.aborted) {
       sent += 1;
-      const { status, code, isReplay } = readAnswer(await ask(request));
+      const { status, code, isReplay } = parseAnswer(await ask(request));
       if (code !== "idempotency_in_progress" && !(status === 200 && isReplay))
         faults.push(`A duplicate was answered with ${status} ${code ?? "not as a replay"}.`);
       await sleep(retryAfterMs);

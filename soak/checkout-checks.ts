@@ -1,12 +1,12 @@
 /**
- * Checks the checkouts when no request is running any more, in the service's tables and in the records of the
- * payment provider. Each session must have one end, payments and orders must match, and stock, promotion uses
- * and carts must match the sessions.
+ * Checks the checkouts in the database and in the records of the payment provider, when no request is running
+ * any more. Each checkout session must have ended at most once, payments must match orders, and stock,
+ * promotion uses and carts must match the sessions.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 
-/** Checks these sessions and the rows that belong to them. Other rows of the database are ignored. */
+/** Returns the broken rules of the given sessions and of the rows that belong to them. */
 export async function findCheckoutFaults(db: Database, sessionIds: readonly string[]): Promise<string[]> {
   const checkedSessions = sql`(select unnest(${sessionIds}::text[]))`;
   const found: string[] = [];
@@ -29,7 +29,7 @@ interface Check {
 
 const check = (rule: string, rows: Check["rows"]): Check => ({ rule, rows });
 
-/** A session has an order exactly if it is completed, and its cart has the matching status. */
+/** Checks that exactly the completed sessions have an order, and that their carts have a matching status. */
 function sessionChecks(checkedSessions: RawBuilder<unknown>): Check[] {
   return [
     check(
@@ -69,7 +69,7 @@ function sessionChecks(checkedSessions: RawBuilder<unknown>): Check[] {
   ];
 }
 
-/** Every payment at the provider belongs to an order, and every paid order has its payment at the provider. */
+/** Checks that the payments at the provider match the payments and orders of the service. */
 function paymentChecks(checkedSessions: RawBuilder<unknown>): Check[] {
   const held = sql`case when b.status in ('authorized', 'pending')
     then b.amount_minor - b.voided_minor - b.refunded_minor else 0 end`;
@@ -126,7 +126,7 @@ function paymentChecks(checkedSessions: RawBuilder<unknown>): Check[] {
   ];
 }
 
-/** Only sessions and orders that are not finished hold stock and promotion uses. */
+/** Checks that stock and promotion uses are reserved only for unfinished sessions and for orders. */
 function stockAndUseChecks(checkedSessions: RawBuilder<unknown>): Check[] {
   const variants = sql`(select l.variant_id
     from hosted_checkout_session s join cart_line l on l.cart_id = s.cart_id

@@ -1,23 +1,24 @@
 /**
- * Guarantee 7 while the service is killed repeatedly during payments. Buyers check out and pay with tokens
- * for all answers of the payment provider. A buyer without an answer sends the request again with the same
- * key. At the end, every successful payment must have an order or a refund, and every order must be paid.
+ * Tests guarantee 7 while the service is killed repeatedly during payments. Buyers check out, and pay with
+ * tokens for all possible answers of the payment provider. A buyer who gets no answer repeats the request
+ * with the same idempotency key. At the end, every successful payment must have an order or a refund, and
+ * every order must be paid.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Checkout,
   toCheckout,
-  createWrite,
+  createSessionWrite,
   readSession,
   createReadyCart,
   type SessionState,
-  submitWrite,
+  createSubmitWrite,
 } from "./checkout-shop.ts";
 import type { Service } from "./service.ts";
-import { type Ask, readAnswer, type Shop, type ParsedAnswer, type Write } from "./shop.ts";
+import { type SendRequest, parseAnswer, type Shop, type ParsedAnswer, type Write } from "./shop.ts";
 
 export interface CheckoutLoad {
-  readonly ask: Ask;
+  readonly ask: SendRequest;
   readonly shop: Shop;
   readonly violations: string[];
   /** The checkouts whose submission was accepted. */
@@ -26,7 +27,7 @@ export interface CheckoutLoad {
   unanswered: number;
 }
 
-export function createCheckoutLoad(ask: Ask, shop: Shop): CheckoutLoad {
+export function createCheckoutLoad(ask: SendRequest, shop: Shop): CheckoutLoad {
   const load: CheckoutLoad = {
     ask: withRetries(ask, { onLost: () => void (load.unanswered += 1) }),
     shop,
@@ -43,13 +44,13 @@ export interface KillPlan {
   readonly services: readonly Service[];
   readonly buyers: number;
   readonly kills: number;
-  /** Average number of submissions per kill. The number varies by half. */
+  /** The average number of submissions per kill. The actual number is 50 to 150 percent of it. */
   readonly submitsPerKill: number;
 }
 
 /**
- * Maximum delay of a kill in milliseconds, so that kills hit all moments between a submission and its
- * payment.
+ * The maximum delay of a kill after a submission in milliseconds. The delay is random, so that kills hit all
+ * moments between a submission and its payment.
  */
 const aimMsMax = 20;
 
@@ -91,10 +92,10 @@ async function runBuyer(
     const token = tokens[turn % tokens.length] ?? "tok_success";
     try {
       const checkout = toCheckout(
-        readAnswer(await ask(createWrite(shop, await createReadyCart(ask, shop)).request)),
+        parseAnswer(await ask(createSessionWrite(shop, await createReadyCart(ask, shop)).request)),
       );
       load.sessionIds.push(checkout.sessionId);
-      requireDone(readAnswer(await ask(submitWrite(shop, checkout, token).request)));
+      requireDone(parseAnswer(await ask(createSubmitWrite(shop, checkout, token).request)));
       load.submitted.push({ checkout, token });
     } catch (error) {
       violations.push(error instanceof Error ? error.message : String(error));
@@ -114,16 +115,19 @@ const retriedCodes: ReadonlySet<string | undefined> = new Set([
 
 interface RetryOptions {
   readonly onLost?: () => void;
-  /** Faults of a service that is not restarted. If there are any, an unanswered request is not repeated. */
+  /**
+   * The faults of the service. If there are any, an unanswered request is not repeated, because the service
+   * is not restarted.
+   */
   readonly faults?: readonly string[];
 }
 
-/** Repeats a request after a lost connection, a key in use, or an unavailable service, as clients should. */
-export function withRetries(ask: Ask, { onLost, faults = [] }: RetryOptions = {}): Ask {
+/** Adds retries: repeats a request after a lost connection, and after the errors in `retriedCodes`. */
+export function withRetries(ask: SendRequest, { onLost, faults = [] }: RetryOptions = {}): SendRequest {
   return async (request: Write["request"]) => {
     for (let isLost = false; ;) {
       const answered = await ask(request).catch(() => undefined);
-      if (answered !== undefined && !retriedCodes.has(readAnswer(answered).code)) return answered;
+      if (answered !== undefined && !retriedCodes.has(parseAnswer(answered).code)) return answered;
       if (answered === undefined && faults.length > 0) throw new Error(faults[0]);
       if (answered === undefined && !isLost) onLost?.();
       isLost ||= answered === undefined;
@@ -132,7 +136,7 @@ export function withRetries(ask: Ask, { onLost, faults = [] }: RetryOptions = {}
   };
 }
 
-/** Maximum time to wait for decisions: longer than the lease of a killed process on its work. */
+/** The maximum number of milliseconds to wait for decisions; longer than a lease of a killed process. */
 const settledMsMax = 90_000;
 const pollMs = 250;
 

@@ -1,24 +1,25 @@
 /**
- * Guarantee 7 for checkouts that are submitted, canceled and completed at the same moment. Each must end in
- * one way and be paid once, and a single promotion use must be given once.
+ * Tests guarantee 7 for checkouts that are submitted, canceled and completed at the same moment. Each
+ * checkout must end in one way and be paid at most once. A promotion code with a single use must be used
+ * once.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  cancelWrite,
+  createCancelWrite,
   type Checkout,
   createSingleUseCode,
   openCheckout,
   readSession,
-  submitWrite,
+  createSubmitWrite,
 } from "./checkout-shop.ts";
-import { type Ask, readAnswer, type Shop, type ParsedAnswer, type Write } from "./shop.ts";
+import { type SendRequest, parseAnswer, type Shop, type ParsedAnswer, type Write } from "./shop.ts";
 
 export interface RaceRun {
-  /** Send requests to one process each. All processes use the same database. */
-  readonly senders: readonly [Ask, ...Ask[]];
+  /** Functions that each send requests to one process. All processes use the same database. */
+  readonly senders: readonly [SendRequest, ...SendRequest[]];
   readonly shop: Shop;
-  /** Waits a moment for answers of the provider. Called repeatedly until a session is decided. */
+  /** Waits briefly for answers of the payment provider. Called repeatedly until the session is decided. */
   readonly settle: () => Promise<void>;
   readonly violations: string[];
   /** All created sessions, which are checked at the end. */
@@ -26,7 +27,7 @@ export interface RaceRun {
   readonly counts: RaceCounts;
 }
 
-/** The results of the races. A race that always has the same winner tests nothing. */
+/** The results of the races. A race of cancel and submit must have both results to be a useful test. */
 export type RaceCounts = Record<
   "rounds" | "completed" | "canceled" | "single uses" | "submits" | "turned away",
   number
@@ -41,10 +42,11 @@ export const createRaceCounts = (): RaceCounts => ({
   "turned away": 0,
 });
 
-const senderOf = ({ senders }: RaceRun, index: number): Ask => senders[index % senders.length] ?? senders[0];
+const senderOf = ({ senders }: RaceRun, index: number): SendRequest =>
+  senders[index % senders.length] ?? senders[0];
 
 async function sendWrite(races: RaceRun, { request }: Write, index: number): Promise<ParsedAnswer> {
-  return readAnswer(await senderOf(races, index)(request));
+  return parseAnswer(await senderOf(races, index)(request));
 }
 
 async function open(races: RaceRun, code?: string): Promise<Checkout> {
@@ -56,7 +58,7 @@ async function open(races: RaceRun, code?: string): Promise<Checkout> {
 /** Cancels a checkout, and tries again while its payment is being processed. */
 async function cancelUntilDecided(races: RaceRun, checkout: Checkout): Promise<ParsedAnswer> {
   for (;;) {
-    const answer = await sendWrite(races, cancelWrite(races.shop, checkout), 1);
+    const answer = await sendWrite(races, createCancelWrite(races.shop, checkout), 1);
     if (answer.code !== "checkout_session_processing") return answer;
     await races.settle();
   }
@@ -66,13 +68,13 @@ const waitMsMax = 8;
 const waitShortly = (): Promise<void> => sleep(Math.random() * waitMsMax);
 
 /**
- * A buyer submits a checkout while another client cancels it. They take turns in being first; the other
- * follows after a few milliseconds at most.
+ * Submits and cancels one checkout at the same time, from two clients. In turn, one of the two requests is
+ * sent first, and the other follows at most a few milliseconds later.
  */
 export async function raceCancel(races: RaceRun): Promise<void> {
   const { shop, violations, counts } = races;
   const checkout = await open(races);
-  const submit = (): Promise<ParsedAnswer> => sendWrite(races, submitWrite(shop, checkout), 0);
+  const submit = (): Promise<ParsedAnswer> => sendWrite(races, createSubmitWrite(shop, checkout), 0);
   const cancel = (): Promise<ParsedAnswer> => cancelUntilDecided(races, checkout);
   const isSubmitFirst = counts.rounds % 2 === 0;
   const [submitted, canceled] = await Promise.all(
@@ -101,7 +103,7 @@ async function untilDecided(races: RaceRun, { sessionId }: Checkout): ReturnType
   }
 }
 
-/** Submits several checkouts with the same single-use code at once. One must succeed; no other may be paid. */
+/** Submits several checkouts at once with one single-use code. Only one may succeed and be paid. */
 export async function raceSingleUse(races: RaceRun, copies: number): Promise<void> {
   const { senders, shop, violations, counts } = races;
   const code = `ONCE-${randomUUID().slice(0, 8)}`;
@@ -109,7 +111,7 @@ export async function raceSingleUse(races: RaceRun, copies: number): Promise<voi
   const checkouts: Checkout[] = [];
   for (let copy = 0; copy < copies; copy += 1) checkouts.push(await open(races, code));
   const answers = await Promise.all(
-    checkouts.map((checkout, index) => sendWrite(races, submitWrite(shop, checkout), index)),
+    checkouts.map((checkout, index) => sendWrite(races, createSubmitWrite(shop, checkout), index)),
   );
   const won = answers.filter((one) => one.code === undefined);
   const lost = answers.filter((one) => one.code === "promotion_not_applicable");
@@ -124,12 +126,12 @@ export async function raceSingleUse(races: RaceRun, copies: number): Promise<voi
   counts["turned away"] += lost.length;
 }
 
-/** Submits one checkout many times at once. It must be paid once. */
+/** Submits one checkout many times at once. The checkout must be paid once. */
 export async function raceSubmits(races: RaceRun, copies: number): Promise<void> {
   const { shop, violations, counts } = races;
   const checkout = await open(races);
   const answers = await Promise.all(
-    Array.from({ length: copies }, (_, index) => sendWrite(races, submitWrite(shop, checkout), index)),
+    Array.from({ length: copies }, (_, index) => sendWrite(races, createSubmitWrite(shop, checkout), index)),
   );
   const won = answers.filter((one) => one.code === undefined);
   const lost = answers.filter(

@@ -1,14 +1,17 @@
-/** Requests of a checkout: prepare a cart, create its session, submit or cancel the session, and read it. */
+/**
+ * Creates the requests of a checkout: prepare a cart, and create, submit, cancel and read its checkout
+ * session.
+ */
 import {
-  addressWrite,
-  type Ask,
+  createAddressWrite,
+  type SendRequest,
   type CartState,
-  cartWrite,
+  createCartWrite,
   requireData,
-  graphqlWrite,
+  createGraphqlWrite,
   openCart,
-  readAnswer,
-  restWrite,
+  parseAnswer,
+  createRestWrite,
   type Shop,
   type ParsedAnswer,
   type Write,
@@ -25,26 +28,29 @@ export interface SessionState {
   readonly orderId: string | null;
 }
 
-const sendWrite = async (ask: Ask, { request }: Write): Promise<ParsedAnswer> =>
-  readAnswer(await ask(request));
+const sendWrite = async (ask: SendRequest, { request }: Write): Promise<ParsedAnswer> =>
+  parseAnswer(await ask(request));
 
-/** Creates a cart with lines, an address and a delivery option, and with the code if one is given. */
-export async function createReadyCart(ask: Ask, shop: Shop, code?: string): Promise<string> {
+/** Creates a cart with lines, an address, a delivery option and, if given, a promotion code. */
+export async function createReadyCart(ask: SendRequest, shop: Shop, code?: string): Promise<string> {
   const { id } = await openCart(ask, shop);
-  requireData(await sendWrite(ask, addressWrite(shop, id)));
+  requireData(await sendWrite(ask, createAddressWrite(shop, id)));
   const { delivery } = requireData(
-    await sendWrite(ask, cartWrite(shop, { mutation: "cartLinesAdd", input: oneMore(shop), cartId: id })),
+    await sendWrite(
+      ask,
+      createCartWrite(shop, { mutation: "cartLinesAdd", input: oneMore(shop), cartId: id }),
+    ),
   )["cartLinesAdd"] as CartState;
   const [option] = delivery?.options ?? [];
   const input = { optionId: option?.id };
   requireData(
-    await sendWrite(ask, cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: id })),
+    await sendWrite(ask, createCartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: id })),
   );
   if (code !== undefined)
     requireData(
       await sendWrite(
         ask,
-        restWrite(shop, { method: "PUT", cartId: id, path: "/promotion", body: { code } }),
+        createRestWrite(shop, { method: "PUT", cartId: id, path: "/promotion", body: { code } }),
       ),
     );
   return id;
@@ -54,11 +60,11 @@ const oneMore = ({ variantIds }: Shop): object => ({ lines: [{ variantId: varian
 
 const sessionFields = "id cartId amountTotal { amountMinor currency }";
 
-export function createWrite(shop: Shop, cartId: string): Write {
+export function createSessionWrite(shop: Shop, cartId: string): Write {
   const query = `mutation ($key: String, $input: HostedCheckoutSessionCreateInput!) {
     hostedCheckoutSessionCreate(idempotencyKey: $key, input: $input) { ${sessionFields} } }`;
   const input = { cartId, successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
-  return graphqlWrite(shop, { token: "storefront", query, variables: { input } });
+  return createGraphqlWrite(shop, { token: "storefront", query, variables: { input } });
 }
 
 export function toCheckout(answer: ParsedAnswer): Checkout {
@@ -69,38 +75,41 @@ export function toCheckout(answer: ParsedAnswer): Checkout {
   return { sessionId, ...session };
 }
 
-export async function openCheckout(ask: Ask, shop: Shop, code?: string): Promise<Checkout> {
-  return toCheckout(await sendWrite(ask, createWrite(shop, await createReadyCart(ask, shop, code))));
+export async function openCheckout(ask: SendRequest, shop: Shop, code?: string): Promise<Checkout> {
+  return toCheckout(await sendWrite(ask, createSessionWrite(shop, await createReadyCart(ask, shop, code))));
 }
 
-export function submitWrite(
+export function createSubmitWrite(
   shop: Shop,
   { sessionId, amountTotal }: Checkout,
   paymentToken = "tok_success",
 ): Write {
   const query = `mutation ($sessionId: ID!, $key: String!, $input: HostedCheckoutSessionSubmitInput!) {
     hostedCheckoutSessionSubmit(sessionId: $sessionId, idempotencyKey: $key, input: $input) { status orderId } }`;
-  return graphqlWrite(shop, {
+  return createGraphqlWrite(shop, {
     token: "storefront",
     query,
     variables: { sessionId, input: { expectedAmount: amountTotal, paymentToken } },
   });
 }
 
-export function cancelWrite(shop: Shop, { sessionId }: Checkout): Write {
+export function createCancelWrite(shop: Shop, { sessionId }: Checkout): Write {
   const query = `mutation ($sessionId: ID!, $key: String!, $input: HostedCheckoutCancelRequest!) {
     hostedCheckoutSessionCancel(sessionId: $sessionId, idempotencyKey: $key, input: $input) { status } }`;
-  return graphqlWrite(shop, {
+  return createGraphqlWrite(shop, {
     token: "storefront",
     query,
     variables: { sessionId, input: { reason: "BUYER_CHANGED_MIND" } },
   });
 }
 
-export async function readSession(ask: Ask, shop: Shop, sessionId: string): Promise<SessionState> {
+export async function readSession(ask: SendRequest, shop: Shop, sessionId: string): Promise<SessionState> {
   const query = "query ($id: ID!) { hostedCheckoutSession(id: $id) { status orderId } }";
   return requireData(
-    await sendWrite(ask, graphqlWrite(shop, { token: "storefront", query, variables: { id: sessionId } })),
+    await sendWrite(
+      ask,
+      createGraphqlWrite(shop, { token: "storefront", query, variables: { id: sessionId } }),
+    ),
   )["hostedCheckoutSession"] as SessionState;
 }
 
@@ -110,12 +119,12 @@ const makeCodes =
 const activate = "mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }";
 
 /** Creates a promotion code for 10 % off that can be used once. */
-export async function createSingleUseCode(ask: Ask, shop: Shop, code: string): Promise<void> {
+export async function createSingleUseCode(ask: SendRequest, shop: Shop, code: string): Promise<void> {
   const admin = async (
     query: string,
     variables: Readonly<Record<string, unknown>>,
   ): Promise<Readonly<Record<string, unknown>>> =>
-    requireData(await sendWrite(ask, graphqlWrite(shop, { token: "admin", query, variables })));
+    requireData(await sendWrite(ask, createGraphqlWrite(shop, { token: "admin", query, variables })));
   const promotion = {
     trigger: "CODE",
     kind: "PERCENTAGE",

@@ -1,6 +1,6 @@
 /**
- * Guarantee 7. Checkouts are canceled and submitted concurrently at all processes, and then paid while all
- * processes are killed. Both alternate until the time is over.
+ * Tests guarantee 7. First, all processes cancel and submit checkouts concurrently; then checkouts are paid
+ * while all processes are killed. Both parts alternate until the time is over.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findCheckoutFaults } from "./checkout-checks.ts";
@@ -8,33 +8,33 @@ import { awaitDecisions, buyAndKill, createCheckoutLoad, withRetries } from "./c
 import { createRaceCounts, raceCancel, raceSingleUse, type RaceRun, raceSubmits } from "./checkout-races.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
-import { type Ask, openShop } from "./shop.ts";
+import { type SendRequest, openShop } from "./shop.ts";
 
 export interface CheckoutPlan {
-  /** Further processes on the same database. */
-  readonly beside: readonly Service[];
+  /** The other processes on the same database. */
+  readonly otherServices: readonly Service[];
   readonly isOver: () => boolean;
   readonly onStep?: (text: string) => void;
 }
 
 const copies = 20;
-/** Races between a cancel and a submit per round. */
+/** The number of races between a cancel and a submit in a round. */
 const cancelsEach = 20;
 const killsEach = { buyers: 8, kills: 2, submitsPerKill: 20 };
-/** Rounds per restart. A restart takes longer than all races of a round. */
+/** The number of rounds between two restarts of the processes, which take longer than a round. */
 const roundsPerKills = 5;
 const settleMs = 10;
 const settle = (): Promise<void> => sleep(settleMs);
 
-const retrying = ({ ask }: Service): Ask => withRetries(ask);
+const retrying = ({ ask }: Service): SendRequest => withRetries(ask);
 
 export async function runCheckout(
   service: Service,
-  { beside, isOver, onStep }: CheckoutPlan,
+  { otherServices, isOver, onStep }: CheckoutPlan,
 ): Promise<Report> {
-  const services = [service, ...beside];
+  const services = [service, ...otherServices];
   const shop = await openShop(service.ask, service.access);
-  const senders = [retrying(service), ...beside.map(retrying)] as const;
+  const senders = [retrying(service), ...otherServices.map(retrying)] as const;
   const races: RaceRun = {
     senders,
     shop,
@@ -60,7 +60,7 @@ export async function runCheckout(
     );
   } while (!isOver() && !isBroken());
   const ends = await awaitDecisions(buying);
-  await Promise.all(beside.map((other) => other.kill()));
+  await Promise.all(otherServices.map((other) => other.kill()));
   const faults = await service.inspect(({ db }) =>
     findCheckoutFaults(db, [...races.sessionIds, ...buying.sessionIds]),
   );

@@ -1,17 +1,17 @@
 /**
- * Starts the setup of the runbook on one machine: two gateways and two workers on one PostgreSQL, and nginx
- * in front of the gateways. If they are installed, PgBouncer pools the connections and Redis counts requests
- * for both gateways.
+ * Starts the deployment that the runbook describes on one machine: two gateways and two workers on one
+ * PostgreSQL, and nginx in front of the gateways. If installed, PgBouncer pools the database connections, and
+ * Redis counts the requests of both gateways.
  */
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { hasRedis, startBalancer, startRedis } from "#test/support/balancer.ts";
 import { hasPooler, startPooler } from "#test/support/pooler.ts";
-import { sendOverHttp, type Service, startService } from "./service.ts";
-import type { DemoCredentials, Ask } from "./shop.ts";
+import { createHttpSender, type Service, startService } from "./service.ts";
+import type { DemoCredentials, SendRequest } from "./shop.ts";
 
 export interface ClusterOptions {
   readonly databaseUrl: string;
-  /** The folder with demo.json; if left out, a process seeds the demo first and ends. */
+  /** The folder with demo.json; if left out, a process that ends afterwards seeds the demo. */
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -20,7 +20,7 @@ export interface Cluster extends AsyncDisposable {
   /** The port of nginx. */
   readonly port: number;
   /** Sends a request through nginx. */
-  readonly ask: Ask;
+  readonly ask: SendRequest;
   readonly access: DemoCredentials;
   readonly folder: string;
   readonly gateways: readonly [Service, Service];
@@ -73,7 +73,7 @@ export async function startCluster({
   const all = stack.move();
   return {
     port: balancer.port,
-    ask: sendOverHttp(balancer.port),
+    ask: createHttpSender(balancer.port),
     access: first.access,
     folder: home,
     gateways: [first, second],

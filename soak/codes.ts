@@ -1,7 +1,7 @@
 /**
- * Guarantee 13. A staff member authorizes an app repeatedly. Each authorization code is redeemed many times
- * at the same moment, at all processes. One redemption must return a token. The grant must be revoked,
- * because a code that is used twice has probably been stolen.
+ * Tests guarantee 13. A staff member authorizes an app repeatedly. Each authorization code is redeemed many
+ * times at the same moment, at all processes. Exactly one redemption must return a token. The grant must then
+ * be revoked, because a code that is used twice has probably been stolen.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -9,12 +9,12 @@ import type { Database } from "#database/connect.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { type AppBrowser, createAppBrowser } from "./app-browser.ts";
 import type { Report } from "./report.ts";
-import type { HttpAnswer, Ask } from "./shop.ts";
+import type { HttpAnswer, SendRequest } from "./shop.ts";
 
 export interface CodesPlan {
   readonly engine: Report["engine"];
-  /** Send requests to one process each. All processes use the same database. */
-  readonly senders: readonly [Ask, ...Ask[]];
+  /** Functions that each send requests to one process. All processes use the same database. */
+  readonly senders: readonly [SendRequest, ...SendRequest[]];
   readonly publicUrl: string;
   readonly access: Pick<DemoFile, "staff" | "oauthClient">;
   readonly copies: number;
@@ -54,7 +54,7 @@ async function redeemAtOnce(
   const { clientId, redirectUri } = access.oauthClient;
   const verifier = randomBytes(32).toString("base64url");
   const challenge = createHash("sha256").update(verifier).digest("base64url");
-  const code = await browser.codeFor({ clientId, redirectUri, challenge });
+  const code = await browser.authorize({ clientId, redirectUri, challenge });
   const fields = {
     grant_type: "authorization_code",
     client_id: clientId,
@@ -92,7 +92,7 @@ async function redeemAtOnce(
   ];
 }
 
-/** Creates DPoP proofs that are all signed with one key, as one app would create them. */
+/** Creates DPoP proofs that are all signed with the same key, because all redemptions are by one app. */
 async function proofsFor(url: string, count: number): Promise<string[]> {
   const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
   const jwk = await exportJWK(publicKey);

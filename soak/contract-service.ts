@@ -1,4 +1,4 @@
-/** Runs the contract test (guarantee 14) against a service process: reads its rows, and gets access tokens. */
+/** Runs the contract test (guarantee 14) against a service process. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openDatabase } from "#database/connect.ts";
@@ -22,8 +22,8 @@ export interface ContractOptions {
 }
 
 /**
- * On PostgreSQL, only a gateway runs, so no background work changes rows. The embedded database is read while
- * the service is stopped.
+ * Runs the contract test. On PostgreSQL, the service runs as a gateway, so that no background work changes
+ * rows. The rows of the embedded database are read while the service is stopped.
  */
 export async function runContractAtService({
   databaseUrl,
@@ -54,7 +54,10 @@ export async function runContractAtService({
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-/** Tables that are not compared, because reads, workers or sweeps write to them. */
+/**
+ * The tables that are not compared, because reads write to them. The lists below have the tables to which
+ * workers and sweeps write.
+ */
 const tablesOfRequests = ["api_request", "dpop_proof", "oauth_item"];
 const tablesOfWorker = [
   "webhook_attempt",
@@ -101,8 +104,8 @@ async function digestRowsOfPostgres(url: string): Promise<Readonly<Record<string
 }
 
 /**
- * Authorizes an app. Returns a function that creates its headers. Tokens last ten minutes and are renewed
- * before.
+ * Returns a function that creates the headers of an authorized app. The function authorizes the app again
+ * before the access token expires, which happens after ten minutes.
  */
 async function authorizeApp({ ask, access }: Service): Promise<ContractPlan["tokenFor"]> {
   const { clientId, redirectUri } = access.oauthClient;
@@ -116,7 +119,7 @@ async function authorizeApp({ ask, access }: Service): Promise<ContractPlan["tok
   const redeem = async (): Promise<string> => {
     const verifier = randomBytes(32).toString("base64url");
     const challenge = createHash("sha256").update(verifier).digest("base64url");
-    const code = await createAppBrowser({ ask, publicUrl, staff: access.staff }).codeFor({
+    const code = await createAppBrowser({ ask, publicUrl, staff: access.staff }).authorize({
       clientId,
       redirectUri,
       challenge,

@@ -1,7 +1,7 @@
 /**
- * Guarantee 14. Requests are generated from the OpenAPI document that the service serves: requests that must
- * succeed, requests that the schemas allow, and requests that break one rule. Every answer is compared with
- * the document, and every refusal with the broken rule. A refused request must not change rows.
+ * Tests guarantee 14. Generates requests from the OpenAPI document of the service: requests that must
+ * succeed, random requests that the schemas allow, and requests that break one rule. Compares every answer
+ * with the document, and every refusal with the broken rule. A refused request must not change rows.
  */
 import fc from "fast-check";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -35,14 +35,14 @@ export interface ContractPlan {
   readonly demo: DemoFile;
   /** The seed of the random requests. */
   readonly seed: number;
-  /** Number of requests of each kind for each operation in a round. */
+  /** The number of requests of each kind for each operation in a round. */
   readonly perOperation: number;
   /**
-   * Number of random invalid requests for each operation in a round. The first round also has one request for
-   * each rule of the document.
+   * The number of random invalid requests for each operation in a round. The first round also has a request
+   * for each rule of the document.
    */
   readonly brokenPerOperation: number;
-  /** Returns a digest of each table, without the tables to which reads write. */
+  /** Returns a digest of each table, except the tables that change without a successful write. */
   readonly rows: () => Promise<Rows>;
   /** Returns the headers of an access token with its DPoP proof. */
   readonly tokenFor: (sent: Pick<Sent, "method" | "url">) => Promise<Sent["headers"]>;
@@ -52,7 +52,7 @@ export interface ContractPlan {
 
 interface Counts {
   requests: number;
-  /** The number of rules that a request can break. */
+  /** The number of rules of the document that a request can break. */
   rules: number;
   broken: number;
   allowed: number;
@@ -75,7 +75,7 @@ interface Run {
 const atOnce = 8;
 
 export async function runContract(plan: ContractPlan): Promise<Report> {
-  const market = await openMarket(plan);
+  const market = await loadContractData(plan);
   const run: Run = {
     plan,
     market,
@@ -112,8 +112,8 @@ export async function runContract(plan: ContractPlan): Promise<Report> {
   };
 }
 
-/** Loads the OpenAPI document and the data that requests refer to. */
-export async function openMarket({ send, demo }: Pick<ContractPlan, "send" | "demo">): Promise<Market> {
+/** Loads the OpenAPI document and the objects to which the generated requests refer. */
+export async function loadContractData({ send, demo }: Pick<ContractPlan, "send" | "demo">): Promise<Market> {
   const ask = askOver(send);
   const { json } = await send({ method: "GET", url: "/openapi.json", headers: [], body: null });
   const events = await send(eventList(demo));
@@ -135,7 +135,7 @@ const eventList = ({ keys }: DemoFile): Sent => ({
   body: null,
 });
 
-/** Sends invalid requests. All must be refused and must not change rows. */
+/** Sends requests that break one rule. The service must refuse them and must not change rows. */
 async function sendBroken(run: Run, generators: readonly Generated[]): Promise<void> {
   const { plan, counts } = run;
   const before = await plan.rows();
@@ -161,7 +161,7 @@ async function sendBroken(run: Run, generators: readonly Generated[]): Promise<v
   if (changed.length > 0) run.violations.push(`Refused requests changed ${changed.join(", ")}.`);
 }
 
-/** Sends random requests that the schemas allow. Any documented answer is correct. */
+/** Sends random requests that the schemas allow. Every documented answer is correct. */
 async function sendAllowed(run: Run): Promise<void> {
   const { plan, market, counts } = run;
   const allowed = market.ground.operations.map((operation) => allowedRequest(market.ground, operation));
@@ -175,10 +175,10 @@ async function sendAllowed(run: Run): Promise<void> {
   });
 }
 
-/** Checks an answer to a request that the schemas allow: 400 is correct only for the known additional rules. */
+/** Checks the answer to a request that the schemas allow. Only known further rules may lead to 400. */
 function judgeAllowed(run: Run, generated: Generated, answer: WireAnswer): void {
   const { operation } = generated;
-  // Without a token, the request is refused before its content is checked.
+  // An operation with a token may refuse the token before it checks the content of the request.
   if (answer.status !== 400 || operation.needsToken) return;
   const details = errorOf(answer)?.details ?? [];
   const unknown = details.filter(
@@ -227,7 +227,7 @@ async function withToken(generated: Generated, { tokenFor }: ContractPlan): Prom
   return { ...generated, sent: { ...sent, headers: [...(await tokenFor(sent)), ...others] } };
 }
 
-/** Sends a request again. The answer must have the same bytes and be marked as a replay. */
+/** Repeats a request. The answer must have the same bytes and be marked as a replay. */
 async function checkReplay(run: Run, generated: Generated, first: WireAnswer): Promise<void> {
   const again = await sendAndCheck(run, generated);
   if (again === undefined) return;
@@ -237,7 +237,7 @@ async function checkReplay(run: Run, generated: Generated, first: WireAnswer): P
     addViolation(run, generated, `has a different answer when repeated: ${again.status}`);
 }
 
-/** Sends the request with HEAD. Requests with a token are skipped, because a DPoP proof names the method. */
+/** Repeats a request with the method HEAD. Skips requests with a token, whose DPoP proof names the method. */
 async function checkHead(run: Run, generated: Generated): Promise<void> {
   if (generated.operation.needsToken) return;
   const headRequest = { ...generated, sent: { ...generated.sent, method: "HEAD" } };
@@ -282,15 +282,12 @@ async function sendAndCheck(run: Run, generated: Generated): Promise<WireAnswer 
   return answer;
 }
 
-/**
- * Records a violation with the seed of its round. With this seed as PROPERTY_SEED, the same requests are
- * sent.
- */
+/** Records a violation with its seed. With this seed as PROPERTY_SEED, the same requests are sent. */
 function addViolation({ violations, seed }: Run, { operation, about, sent }: Generated, fault: string): void {
   violations.push(`${operation.id} (${about}) ${fault} – ${shownOf(sent)} – seed ${seed}`);
 }
 
-/** Draws requests from each generator. Each has another seed; otherwise all would draw the same values. */
+/** Draws requests from each generator. Each generator gets its own seed, so that their values differ. */
 const sampled = (
   { seed }: Run,
   generators: readonly fc.Arbitrary<Generated>[],

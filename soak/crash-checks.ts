@@ -1,8 +1,8 @@
-/** Counts the effects of writes in the database, and compares them with the acknowledged writes. */
+/** Compares the effects of writes in the database with the acknowledged writes. */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 
-/** A write that was answered with 200. */
+/** A write that the service answered with status 200. */
 export interface AcknowledgedWrite {
   readonly key: string;
   readonly kind: "address" | "line" | "promotion" | "stock";
@@ -38,7 +38,7 @@ const eventTypes: Readonly<Record<AcknowledgedWrite["kind"], readonly string[]>>
   stock: [],
 };
 
-/** Checks that every version of a cart has one event, of the type that belongs to the write. */
+/** Checks that every version of a cart has one event, and that its type matches the write. */
 async function cartFaults(
   db: Database,
   cartId: string,

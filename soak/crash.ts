@@ -1,57 +1,60 @@
 /**
- * Guarantee 1. Clients write to carts and stock while the service is killed repeatedly. A client without an
- * answer sends the same request again with the same key. At the end, every acknowledged change must be
- * stored, no change may have been made twice, and every replay must equal the first answer.
+ * Tests guarantee 1. Clients change carts and stock while the service is killed repeatedly. A client that
+ * gets no answer repeats the request with the same idempotency key. At the end, every acknowledged change
+ * must be stored, no change may have been made twice, and every replay must equal the first answer.
  *
- * Each client has its own cart and sends one write after another. Each write raises the cart's version by
- * one, so the versions in the answers show every lost or repeated change.
+ * Each client has its own cart and sends one write after another. Each write increases the cart's version by
+ * one, so that the versions in the answers show every lost or repeated change.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { findEffectFaults, type AcknowledgedWrite } from "./crash-checks.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
 import {
-  addressWrite,
+  createAddressWrite,
   type HttpAnswer,
-  type Ask,
-  cartWrite,
+  type SendRequest,
+  createCartWrite,
   type CartState,
   openCart,
   openShop,
-  readAnswer,
-  restWrite,
+  parseAnswer,
+  createRestWrite,
   type Shop,
-  stockWrite,
+  createStockWrite,
   type Write,
 } from "./shop.ts";
 
 export interface CrashPlan {
   readonly clients: number;
-  /** Average number of answers between a start and a kill of the service. The number varies by half. */
+  /**
+   * The average number of answers between a start and a kill of the service. The actual number is 50 to 150
+   * percent of it.
+   */
   readonly keysPerKill: number;
   readonly isOver: (counts: { readonly kills: number; readonly keys: number }) => boolean;
   readonly onStep?: (text: string) => void;
 }
 
-/** The process that the test kills and starts again: the only one, or one of several. */
+/** The service whose process the test kills and starts again. The service may have further processes. */
 export type KillableService = Pick<
   Service,
   "engine" | "ask" | "access" | "faults" | "kill" | "start" | "inspect"
 >;
 
 interface Run {
-  readonly ask: Ask;
+  readonly ask: SendRequest;
   readonly shop: Shop;
   readonly violations: string[];
   /** Returns the unexpected events of the service, for example that it ended by itself. */
   readonly faults: () => readonly string[];
   readonly done: AcknowledgedWrite[];
-  /** Writes answered since the last kill. After the next kill they are sent again. */
+  /** The writes that were answered since the last kill. They are repeated after the next kill. */
   unchecked: { readonly write: Write; readonly first: HttpAnswer }[];
   isOver: boolean;
-  /** Requests that got no answer. */
+  /** The number of requests without an answer. */
   lost: number;
-  /** The number of unanswered requests that had their effect nevertheless. */
+  /** The number of requests without an answer that were executed nevertheless. */
   lostAndDone: number;
 }
 
@@ -112,7 +115,7 @@ async function killAndCompare(
   while (!plan.isOver({ kills: counts.kills, keys: run.done.length })) {
     const until = run.done.length + Math.round(plan.keysPerKill * (0.5 + Math.random()));
     while (run.done.length < until && !isBroken(run)) await sleep(1);
-    // The clients have stopped, and some kills wait for requests of clients.
+    // After a violation, the clients have stopped, but `kill` may wait for requests of clients.
     if (isBroken(run)) return;
     await service.kill();
     counts.kills += 1;
@@ -127,7 +130,7 @@ const isBroken = ({ violations, faults }: Run): boolean => violations.length + f
 
 const comparedAtOnce = 8;
 
-/** Sends all writes that were answered since the last comparison again, and compares the answers. */
+/** Repeats all writes that were answered since the last comparison, and compares the answers. */
 async function compareReplays(run: Run): Promise<number> {
   const { unchecked } = run;
   run.unchecked = [];
@@ -140,7 +143,7 @@ async function compareReplays(run: Run): Promise<number> {
           replay.status === first.status &&
           replay.headers["content-type"] === first.headers["content-type"];
         if (!isSame) run.violations.push(`The replay of ${write.key} differs from the first answer.`);
-        if (!readAnswer(replay).isReplay) run.violations.push(`A replay of ${write.key} had an effect.`);
+        if (!parseAnswer(replay).isReplay) run.violations.push(`A replay of ${write.key} had an effect.`);
       }),
     );
   }
@@ -152,12 +155,12 @@ async function runClient(run: Run, opened: CartState, index: number): Promise<vo
   let hasCode = false;
   for (let turn = index; !run.isOver && run.violations.length === 0; turn += 1) {
     const { write, kind, variantId } = nextWrite(run.shop, { cartId: opened.id, version, hasCode, turn });
-    // Every fourth write is sent twice at once.
+    // Every fourth write is sent twice at the same time.
     const [first] = await Promise.all([
       retryUntilAnswered(run, write),
       ...(turn % 4 === 3 ? [retryUntilAnswered(run, write)] : []),
     ]);
-    const answer = readAnswer(first);
+    const answer = parseAnswer(first);
     if (answer.code !== undefined) {
       run.violations.push(
         `${kind} was refused with ${answer.status} ${answer.code}: ${answer.text.slice(0, 300)}`,
@@ -183,7 +186,7 @@ interface Turn {
   readonly turn: number;
 }
 
-/** Returns the next write, in an order in which each write changes something. */
+/** Returns the next write. The kinds of writes take turns, so that each write changes data. */
 function nextWrite(
   shop: Shop,
   { cartId, version, hasCode, turn }: Turn,
@@ -192,13 +195,13 @@ function nextWrite(
   switch (turn % 5) {
     case 0: {
       const write = hasCode
-        ? restWrite(shop, {
+        ? createRestWrite(shop, {
             method: "DELETE",
             cartId,
             path: "/promotion",
             body: { expectedVersion: version },
           })
-        : restWrite(shop, {
+        : createRestWrite(shop, {
             method: "PUT",
             cartId,
             path: "/promotion",
@@ -208,33 +211,40 @@ function nextWrite(
     }
     case 1:
       return {
-        write: addressWrite(shop, cartId, { expectedVersion: version }),
+        write: createAddressWrite(shop, cartId, { expectedVersion: version }),
         kind: "address",
         variantId: null,
       };
     case 2:
-      return { write: stockWrite(shop, variantId), kind: "stock", variantId };
+      return { write: createStockWrite(shop, variantId), kind: "stock", variantId };
     default: {
       const input = { lines: [{ variantId, quantity: 1 }] };
-      return { write: cartWrite(shop, { mutation: "cartLinesAdd", input, cartId }), kind: "line", variantId };
+      return {
+        write: createCartWrite(shop, { mutation: "cartLinesAdd", input, cartId }),
+        kind: "line",
+        variantId,
+      };
     }
   }
 }
 
-/** Sends a write; undefined if there was no answer, or 502 or 504 of a balancer whose gateway did not answer. */
+/**
+ * Sends a write. Returns undefined without an answer, and if the balancer got no answer of a gateway (502,
+ * 504).
+ */
 async function sendOnce({ ask }: Run, { request }: Write): Promise<HttpAnswer | undefined> {
   const sent = await ask(request).catch(() => undefined);
   return sent?.status === 502 || sent?.status === 504 ? undefined : sent;
 }
 
-/** Sends a write again after a lost connection, a key in use, or an unavailable service, as clients should. */
+/** Repeats a write until it is answered: after a lost connection, a key in use, or an unavailable service. */
 async function retryUntilAnswered(run: Run, write: Write): Promise<HttpAnswer> {
   let isLost = false;
   for (;;) {
     const sent = await sendOnce(run, write);
-    const answer = sent === undefined ? undefined : readAnswer(sent);
+    const answer = sent === undefined ? undefined : parseAnswer(sent);
     if (answer === undefined) {
-      // A service that ended by itself is not started again.
+      // If the service ended by itself, it is not restarted, so the client gives up.
       const [fault] = run.faults();
       if (fault !== undefined) throw new Error(fault);
       isLost = true;

@@ -1,7 +1,8 @@
 /**
- * Guarantee 4. Clients write while connections to the database are cut at a commit: before PostgreSQL
- * receives the commit, or before its answer returns. In between, PostgreSQL itself is killed. The service may
- * answer only 503 then, and the same request sent again must return the true result.
+ * Tests guarantee 4. Clients write while a proxy cuts connections to the database at a commit: before
+ * PostgreSQL receives the commit, or before the service receives the result. In between, PostgreSQL itself is
+ * killed. The service must then answer with status 503, and the repeated request must return the true
+ * result.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -9,12 +10,12 @@ import { type CuttingProxy, startCuttingProxy } from "#test/database/cutting-pro
 import { type CrashPlan, runCrash } from "./crash.ts";
 import type { Report } from "./report.ts";
 import { type Service, startService } from "./service.ts";
-import { type Ask, type HttpRequest, readAnswer } from "./shop.ts";
+import { type SendRequest, type HttpRequest, parseAnswer } from "./shop.ts";
 
 export interface CutsPlan extends Pick<CrashPlan, "isOver" | "onStep"> {
   /** The URL of PostgreSQL, without the proxy. */
   readonly databaseUrl: string;
-  /** The service's data folder, if its demo is already seeded. */
+  /** The data folder of the service; left out if the demo is not seeded yet. */
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly clients: number;
@@ -46,7 +47,7 @@ export async function runCuts({
     };
     const violations: string[] = [];
     let [faults, crashes] = [0, 0];
-    /** Takes the place of the kill in `runCrash`: cuts a connection, or kills PostgreSQL. */
+    /** Cuts a connection or kills PostgreSQL. `runCrash` calls this function instead of a kill. */
     const injectFault = async (): Promise<void> => {
       faults += 1;
       if (faults % crashEvery !== 0)
@@ -58,7 +59,7 @@ export async function runCuts({
       ...service,
       ask: countUnavailable(service.ask, unavailable),
       kill: injectFault,
-      start: () => untilReady(service),
+      start: () => waitUntilReady(service),
     };
     const plan = { clients, keysPerKill: keysPerCut, isOver, ...(onStep === undefined ? {} : { onStep }) };
     const report = await runCrash(killed, plan);
@@ -78,7 +79,7 @@ function proxiedUrl(databaseUrl: string, { port }: CuttingProxy): string {
 
 const pollMs = 2;
 
-/** Milliseconds to wait for an expected event: much longer than it takes on any machine. */
+/** The maximum number of milliseconds to wait for an expected event. */
 const waitMsMax = 60_000;
 
 interface Cutting {
@@ -87,7 +88,7 @@ interface Cutting {
   readonly violations: string[];
 }
 
-/** Cuts the next connection that commits. Commits are frequent, because clients write all the time. */
+/** Cuts the next connection that commits, and waits for this commit. */
 async function cutOne(proxy: CuttingProxy, { cut, service, violations }: Cutting): Promise<void> {
   const [before, until] = [proxy.cuts(), performance.now() + waitMsMax];
   proxy.cutNext(cut);
@@ -98,7 +99,7 @@ async function cutOne(proxy: CuttingProxy, { cut, service, violations }: Cutting
   }
 }
 
-/** Kills one process of PostgreSQL. The server then ends all its other processes and recovers from its files. */
+/** Kills one process of PostgreSQL. PostgreSQL then ends all its other processes and recovers. */
 async function crash(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   client.on("error", () => undefined);
@@ -112,7 +113,7 @@ async function crash(databaseUrl: string): Promise<void> {
 }
 
 /** Waits until the service, which is not restarted, is ready again. */
-async function untilReady({ ask, faults }: Service): Promise<void> {
+async function waitUntilReady({ ask, faults }: Service): Promise<void> {
   for (const until = performance.now() + waitMsMax; faults.length === 0;) {
     const answered = await ask({ method: "GET", url: "/readyz", headers: {}, body: undefined }).catch(
       () => undefined,
@@ -126,18 +127,21 @@ async function untilReady({ ask, faults }: Service): Promise<void> {
 
 interface UnavailableCounts {
   away: number;
-  /** Results of requests that were repeated after a 503: the first commit had succeeded, or had not. */
+  /**
+   * The number of repeated requests whose first commit, answered with 503, had succeeded. The next count is
+   * of those whose commit had not.
+   */
   "503, and done": number;
   "503, and not done": number;
   "slowest 503 ms": number;
 }
 
-function countUnavailable(ask: Ask, unavailable: UnavailableCounts): Ask {
+function countUnavailable(ask: SendRequest, unavailable: UnavailableCounts): SendRequest {
   const repeatable = new Set<HttpRequest>();
   return async (request) => {
     const startedAt = performance.now();
     const answered = await ask(request);
-    const { code, isReplay } = readAnswer(answered);
+    const { code, isReplay } = parseAnswer(answered);
     if (code === "service_unavailable") {
       repeatable.add(request);
       unavailable.away += 1;

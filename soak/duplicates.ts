@@ -1,25 +1,25 @@
 /**
- * Guarantee 2. The same write is sent many times at the same moment, to all processes. It must have one
- * effect, and all successful answers must be equal.
+ * Tests guarantee 2. Each write is sent many times at the same moment, to all processes. The write must be
+ * executed once, and all successful answers must be equal.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Report } from "./report.ts";
 import {
-  addressWrite,
-  type Ask,
+  createAddressWrite,
+  type SendRequest,
   openCart,
-  readAnswer,
+  parseAnswer,
   type Shop,
-  stockWrite,
+  createStockWrite,
   type ParsedAnswer,
   type Write,
 } from "./shop.ts";
 
 export interface DuplicatesPlan {
   readonly engine: Report["engine"];
-  /** Send requests to one process each. All processes use the same database. */
-  readonly senders: readonly [Ask, ...Ask[]];
+  /** Functions that each send requests to one process. All processes use the same database. */
+  readonly senders: readonly [SendRequest, ...SendRequest[]];
   readonly copies: number;
   readonly isOver: (counts: { readonly keys: number }) => boolean;
   readonly onStep?: (text: string) => void;
@@ -27,7 +27,7 @@ export interface DuplicatesPlan {
 
 export interface SentWrite {
   readonly write: Write;
-  /** The cart whose address was set; null if stock was moved. */
+  /** The cart whose address was changed; null if stock was changed. */
   readonly cartId: string | null;
 }
 
@@ -53,7 +53,7 @@ export async function runDuplicates(shop: Shop, plan: DuplicatesPlan): Promise<D
     if (counts.keys % cartEvery === cartEvery - 1) cart = await openCart(first, shop);
     const isStock = counts.keys % 2 === 0;
     const variantId = shop.variantIds[counts.keys % shop.variantIds.length] ?? "";
-    const write = isStock ? stockWrite(shop, variantId) : addressWrite(shop, cart.id);
+    const write = isStock ? createStockWrite(shop, variantId) : createAddressWrite(shop, cart.id);
     violations.push(...(await sendCopies(write, plan, counts)));
     sent.push({ write, cartId: isStock ? null : cart.id });
     counts.keys += 1;
@@ -69,11 +69,11 @@ async function sendCopies(
   { senders, copies }: DuplicatesPlan,
   counts: Counts,
 ): Promise<string[]> {
-  const askAt = (index: number): Ask => senders[index % senders.length] ?? senders[0];
+  const askAt = (index: number): SendRequest => senders[index % senders.length] ?? senders[0];
   const answers: ParsedAnswer[] = await Promise.all(
-    Array.from({ length: copies }, async (_, index) => readAnswer(await askAt(index)(request))),
+    Array.from({ length: copies }, async (_, index) => parseAnswer(await askAt(index)(request))),
   );
-  const late = readAnswer(await askAt(counts.keys)(request));
+  const late = parseAnswer(await askAt(counts.keys)(request));
   const done = answers.filter(({ status, code }) => status === 200 && code === undefined);
   const turnedAway = answers.filter(
     ({ status, code }) => status === 409 && code === "idempotency_in_progress",
@@ -93,7 +93,7 @@ async function sendCopies(
   ];
 }
 
-/** What the database says of them. */
+/** Returns a fault for each write that, according to the database, was not executed exactly once. */
 export async function findDuplicateFaults(db: Database, sent: readonly SentWrite[]): Promise<string[]> {
   const { rows: movements } = await sql<{ note: string; count: number }>`
     select note, count(*)::int as count from stock_movement where note is not null group by note`.execute(db);

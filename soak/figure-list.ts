@@ -1,56 +1,60 @@
 /**
- * The measured guarantees: each with the commands that measure it at full size and the test files that check
+ * The measured guarantees, each with the commands that measure it at full size and the test files that check
  * a short version. `npm run generate` writes docs/figures.md from this list and docs/figures.json.
  */
 import type { MeasuredFigure } from "./record.ts";
 
-export interface FigureEntry {
+export interface MeasuredGuarantee {
   readonly number: number;
   readonly promise: string;
-  readonly shownBy: readonly Shown[];
+  readonly measurements: readonly GuaranteeMeasurement[];
   /** Test files of `npm test` that check a short version of the guarantee. */
-  readonly shortForm: readonly string[];
+  readonly shortTests: readonly string[];
 }
 
-export interface Shown {
+export interface GuaranteeMeasurement {
   /** The name of the measurement in docs/figures.json. */
   readonly name: string;
   readonly command: string;
   readonly engines: readonly MeasuredFigure["engine"][];
-  /** Required counts, summed over all engines, by the names of the counts. */
+  /** The minimum of each count, summed over all engines. */
   readonly atLeast?: Readonly<Record<string, number>>;
-  /** Bounds for the values of each engine: at least, and at most. */
+  /** The minimum of each value, on every engine. */
   readonly atLeastEach?: Readonly<Record<string, number>>;
   readonly atMost?: Readonly<Record<string, number>>;
 }
 
 const both = ["pglite", "postgres"] as const;
 
-const soak = (name: string, minutes: number): Pick<Shown, "name" | "command"> => ({
+const soak = (name: string, minutes: number): Pick<GuaranteeMeasurement, "name" | "command"> => ({
   name,
   command: `npm run soak -- --only ${name} --minutes ${minutes}`,
 });
-const suite = (name: string): Shown => ({ ...soak(name, 1), engines: ["both"], atMost: { failed: 0 } });
+const suite = (name: string): GuaranteeMeasurement => ({
+  ...soak(name, 1),
+  engines: ["both"],
+  atMost: { failed: 0 },
+});
 
-const mutation = (module: string): Shown => ({
+const mutation = (module: string): GuaranteeMeasurement => ({
   name: `mutation-${module}`,
   command: "npm run mutation -- --fresh --record",
   engines: [null],
   atLeastEach: { scorePercent: 85 },
 });
 
-export const figureList: readonly FigureEntry[] = [
+export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 1,
     promise:
       "The service survives 50 times `kill -9` during 20 000 changes: no change is made twice, no " +
       "acknowledged change is lost, and every replay equals the first answer. The same holds for two " +
       "gateways and two workers behind nginx, PgBouncer and Redis.",
-    shownBy: [
+    measurements: [
       { ...soak("crash", 30), engines: both, atLeast: { kills: 50, keys: 20_000 } },
       { ...soak("scale-out", 10), engines: ["postgres"], atLeast: { copied: 200, kills: 20 } },
     ],
-    shortForm: [
+    shortTests: [
       "test/exactly-once/crash.test.ts",
       "test/process/payment-kill.test.ts",
       "test/process/scale-out.test.ts",
@@ -61,23 +65,23 @@ export const figureList: readonly FigureEntry[] = [
     promise:
       "1 000 writes are sent 50 times each at the same moment: each has one effect, and all other " +
       "answers are replays with the same bytes or 409.",
-    shownBy: [{ ...soak("duplicates", 10), engines: both, atLeast: { keys: 1_000 } }],
-    shortForm: ["test/exactly-once/duplicates.test.ts"],
+    measurements: [{ ...soak("duplicates", 10), engines: both, atLeast: { keys: 1_000 } }],
+    shortTests: ["test/exactly-once/duplicates.test.ts"],
   },
   {
     number: 3,
     promise:
       "100 clients repeat one idempotency key: the 99th percentile of unrelated requests is at most " +
       "twice that of a quiet period, on PostgreSQL.",
-    shownBy: [{ ...soak("bystanders", 5), engines: ["postgres"], atMost: { "p99 ratio": 2 } }],
-    shortForm: ["test/exactly-once/bystanders.test.ts"],
+    measurements: [{ ...soak("bystanders", 5), engines: ["postgres"], atMost: { "p99 ratio": 2 } }],
+    shortTests: ["test/exactly-once/bystanders.test.ts"],
   },
   {
     number: 4,
     promise:
       "PostgreSQL is killed, or its connections are cut at the commit, 200 times: no change is made " +
       "twice, and a retry returns every outcome.",
-    shownBy: [
+    measurements: [
       {
         ...soak("cuts", 5),
         engines: ["postgres"],
@@ -85,7 +89,7 @@ export const figureList: readonly FigureEntry[] = [
         atMost: { "slowest 503 ms": 3_000 },
       },
     ],
-    shortForm: [
+    shortTests: [
       "test/exactly-once/cuts.test.ts",
       "test/database/idempotency.test.ts",
       "test/faults/database-away.test.ts",
@@ -96,8 +100,8 @@ export const figureList: readonly FigureEntry[] = [
     promise:
       "Every operation is called with every set of scopes, and with ids of other merchants over REST " +
       "and GraphQL: such ids are not found, and nothing is written.",
-    shownBy: [suite("scopes")],
-    shortForm: [
+    measurements: [suite("scopes")],
+    shortTests: [
       "test/gateway/every-scope.test.ts",
       "test/gateway/foreign-ids.test.ts",
       "test/graph/foreign-ids.test.ts",
@@ -108,48 +112,48 @@ export const figureList: readonly FigureEntry[] = [
     promise:
       "8 writers make 10 000 changes each on the same carts: no version is given twice or missing, and " +
       "every state equals that of a replay of the changes.",
-    shownBy: [{ ...soak("histories", 30), engines: both, atLeast: { operations: 80_000 } }],
-    shortForm: ["test/exactly-once/histories.test.ts"],
+    measurements: [{ ...soak("histories", 30), engines: both, atLeast: { operations: 80_000 } }],
+    shortTests: ["test/exactly-once/histories.test.ts"],
   },
   {
     number: 7,
     promise:
       "20 checkouts submit a promotion code with one use at once: one gets the code, and no other " +
       "payment is requested. A cancel and a submission race 1 000 times: never do both succeed.",
-    shownBy: [{ ...soak("checkout", 10), engines: both, atLeast: { rounds: 1_000 } }],
-    shortForm: ["test/exactly-once/checkout.test.ts", "test/exactly-once/checkout-crash.test.ts"],
+    measurements: [{ ...soak("checkout", 10), engines: both, atLeast: { rounds: 1_000 } }],
+    shortTests: ["test/exactly-once/checkout.test.ts", "test/exactly-once/checkout-crash.test.ts"],
   },
   {
     number: 8,
     promise:
       "At 100 events per second, the time from the commit of an event to the first byte at the receiver" +
       " is at most 10 ms for 50 % and 100 ms for 99 % of the deliveries.",
-    shownBy: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p50 ms": 10, "p99 ms": 100 } }],
-    shortForm: ["test/webhooks/dispatcher.test.ts"],
+    measurements: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p50 ms": 10, "p99 ms": 100 } }],
+    shortTests: ["test/webhooks/dispatcher.test.ts"],
   },
   {
     number: 9,
     promise:
       "50 kills beside a receiver that fails three of ten requests: no event is lost, and a repeated " +
       "delivery has the same `webhook-id` and bytes.",
-    shownBy: [{ ...soak("webhooks", 30), engines: both, atLeast: { kills: 50 } }],
-    shortForm: ["test/exactly-once/webhooks.test.ts", "test/process/webhook-stop.test.ts"],
+    measurements: [{ ...soak("webhooks", 30), engines: both, atLeast: { kills: 50 } }],
+    shortTests: ["test/exactly-once/webhooks.test.ts", "test/process/webhook-stop.test.ts"],
   },
   {
     number: 10,
     promise:
       "One endpoint that never answers beside 99 that do: the 99th percentile of the others rises by at" +
       " most a fifth.",
-    shownBy: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p99 ratio": 1.2 } }],
-    shortForm: ["test/webhooks/dispatcher-fairness.test.ts"],
+    measurements: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p99 ratio": 1.2 } }],
+    shortTests: ["test/webhooks/dispatcher-fairness.test.ts"],
   },
   {
     number: 11,
     promise:
       "Receivers that are slow, never answer, redirect, send 10 GB, gzip bombs or connection resets are" +
       " cut off and logged. Retries follow the table of delays, tested with a simulated clock.",
-    shownBy: [suite("receivers")],
-    shortForm: [
+    measurements: [suite("receivers")],
+    shortTests: [
       "test/webhooks/safe-request.test.ts",
       "test/webhooks/dispatcher.test.ts",
       "test/webhooks/retries.test.ts",
@@ -160,15 +164,15 @@ export const figureList: readonly FigureEntry[] = [
     promise:
       "43 addresses that lead into private networks, and a name whose address changes: the service " +
       "connects only to public addresses.",
-    shownBy: [suite("ssrf")],
-    shortForm: ["test/webhooks/blocked-targets.test.ts", "test/webhooks/safe-addresses.test.ts"],
+    measurements: [suite("ssrf")],
+    shortTests: ["test/webhooks/blocked-targets.test.ts", "test/webhooks/safe-addresses.test.ts"],
   },
   {
     number: 13,
     promise:
       "An authorization code is redeemed 20 times at once, 1 000 times: each gives one token. 25 kinds " +
       "of wrong DPoP proofs are refused with 401.",
-    shownBy: [
+    measurements: [
       {
         name: "oauth",
         command: "npm run soak -- --only oauth --rounds 1000 --minutes 30",
@@ -177,20 +181,20 @@ export const figureList: readonly FigureEntry[] = [
       },
       suite("dpop"),
     ],
-    shortForm: ["test/exactly-once/codes.test.ts", "test/gateway/dpop-proofs.test.ts"],
+    shortTests: ["test/exactly-once/codes.test.ts", "test/gateway/dpop-proofs.test.ts"],
   },
   {
     number: 14,
     promise:
       "10 000 valid and invalid requests are generated from the OpenAPI document: no 5xx, no undeclared" +
       " status, and no answer that violates its schema.",
-    shownBy: [{ ...soak("contract", 10), engines: both, atLeast: { requests: 10_000 } }],
-    shortForm: ["test/contract/contract.test.ts"],
+    measurements: [{ ...soak("contract", 10), engines: both, atLeast: { requests: 10_000 } }],
+    shortTests: ["test/contract/contract.test.ts"],
   },
   {
     number: 15,
     promise: "200 hostile GraphQL documents: each is refused within 20 ms.",
-    shownBy: [
+    measurements: [
       {
         ...soak("hostile-documents", 1),
         engines: ["pglite"],
@@ -198,14 +202,14 @@ export const figureList: readonly FigureEntry[] = [
         atMost: { "slowest ms": 20 },
       },
     ],
-    shortForm: ["test/attacks/hostile-documents.test.ts"],
+    shortTests: ["test/attacks/hostile-documents.test.ts"],
   },
   {
     number: 16,
     promise:
       "No request fails when the service gets SIGTERM under load. During 30 minutes of load, resident " +
       "memory grows by at most 1 MB per minute, and no file descriptor stays open.",
-    shownBy: [
+    measurements: [
       { ...soak("stop", 5), engines: both, atLeast: { stops: 20 }, atMost: { failed: 0 } },
       {
         ...soak("memory", 60),
@@ -214,14 +218,14 @@ export const figureList: readonly FigureEntry[] = [
         atMost: { "MB a minute": 1, "descriptors more": 0 },
       },
     ],
-    shortForm: ["test/faults/stop.test.ts", "test/process/serve.test.ts"],
+    shortTests: ["test/faults/stop.test.ts", "test/process/serve.test.ts"],
   },
   {
     number: 17,
     promise:
       "Mutation tests: the tests detect 85 of 100 small faults in idempotency, authentication, signing," +
       " webhook requests, eligibility and money.",
-    shownBy: [
+    measurements: [
       "money",
       "signing",
       "ssrf",
@@ -231,10 +235,10 @@ export const figureList: readonly FigureEntry[] = [
       "cancellation",
       "after-sales",
     ].map(mutation),
-    shortForm: [],
+    shortTests: [],
   },
 ];
 
-/** The number of the guarantee that a measurement belongs to; undefined if no guarantee uses the measurement. */
-export const figureNumberOf = (name: string): number | undefined =>
-  figureList.find(({ shownBy }) => shownBy.some((shown) => shown.name === name))?.number;
+/** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */
+export const findGuaranteeNumber = (name: string): number | undefined =>
+  measuredGuarantees.find(({ measurements }) => measurements.some((shown) => shown.name === name))?.number;

@@ -1,5 +1,5 @@
-/** Writes docs/figures.md: each measured guarantee, how to measure it, and the values last measured. */
-import { type FigureEntry, figureList, type Shown } from "./figure-list.ts";
+/** Renders docs/figures.md: each measured guarantee, with its commands and last measured values. */
+import { type MeasuredGuarantee, measuredGuarantees, type GuaranteeMeasurement } from "./figure-list.ts";
 import type { FigureRecord } from "./record.ts";
 import { formatCounts } from "./report.ts";
 
@@ -22,7 +22,7 @@ A violation is one observed case in which the guarantee did not hold. [Soak test
 each test what it does and what counts as a violation. "Keys" are idempotency keys.
 `;
 
-/** The words under which a value is shown, if its name in docs/figures.json would not be understood alone. */
+/** The labels of values whose names in docs/figures.json are not understandable by themselves. */
 const valueLabels: Readonly<Record<string, string>> = {
   "of them done": "unanswered requests that had their effect",
   unanswered: "unanswered requests",
@@ -42,7 +42,7 @@ const labelOfStopTest: Readonly<Record<string, string>> = {
   "turned away": "requests refused after SIGTERM and sent again",
 };
 
-/** Returns the counts of a record under the words that readers know. */
+/** Returns the counts of a record, named by their labels. */
 function withLabels({ name, counts }: FigureRecord): FigureRecord["counts"] {
   const labels = name === "stop" ? labelOfStopTest : valueLabels;
   return Object.fromEntries(Object.entries(counts).map(([value, count]) => [labels[value] ?? value, count]));
@@ -50,32 +50,32 @@ function withLabels({ name, counts }: FigureRecord): FigureRecord["counts"] {
 
 export function renderFigures(records: readonly FigureRecord[]): string {
   const machines = [...new Set(records.map(({ machine }) => machine))];
-  const sections = figureList.map((entry) => sectionOf(entry, { records, machines }));
+  const sections = measuredGuarantees.map((entry) => sectionOf(entry, { records, machines }));
   const legend = machines.map((machine, index) => `Machine ${letterOf(index)}: ${machine}.`).join("\n\n");
   return `${introduction}\n${sections.join("\n")}\n${legend || "Nothing was measured yet."}\n`;
 }
 
-function sectionOf(entry: FigureEntry, found: FigureRecords): string {
-  const values = entry.shownBy.flatMap((shown) => measuredLines(shown, found));
+function sectionOf(entry: MeasuredGuarantee, found: FigureRecords): string {
+  const values = entry.measurements.flatMap((shown) => measuredLines(shown, found));
   return [
     `## Guarantee ${entry.number}\n`,
     `${wrap(entry.promise)}\n`,
     ...commandsOf(entry).map((command) => `- At full size: ${command}`),
-    ...entry.shortForm.map((file) => `- Short version: \`${file}\``),
+    ...entry.shortTests.map((file) => `- Short version: \`${file}\``),
     ...values.map((value) => wrap(`- Measured: ${value}`, "  ")),
     "",
   ].join("\n");
 }
 
-/** Breaks a text into lines of at most 110 columns, not inside "20 000"; later lines begin with `indent`. */
+/** Wraps a text at 110 columns, but not inside numbers such as "20 000". Later lines begin with `indent`. */
 const wrap = (text: string, indent = ""): string =>
   text.replaceAll(/(.{1,106})(?: (?!\d{3}\b)|$)/g, `$1\n${indent}`).trimEnd();
 
 const letterOf = (index: number): string => String.fromCodePoint(firstLetter + index);
 const firstLetter = 65;
 
-const commandsOf = ({ shownBy }: FigureEntry): string[] => [
-  ...new Set(shownBy.map(({ command }) => `\`${command}\``)),
+const commandsOf = ({ measurements }: MeasuredGuarantee): string[] => [
+  ...new Set(measurements.map(({ command }) => `\`${command}\``)),
 ];
 
 interface FigureRecords {
@@ -85,7 +85,7 @@ interface FigureRecords {
 
 const engineNames = { pglite: "PGlite", postgres: "PostgreSQL", both: "engines as its tests choose" };
 
-function measuredLines(shown: Shown, { records, machines }: FigureRecords): string[] {
+function measuredLines(shown: GuaranteeMeasurement, { records, machines }: FigureRecords): string[] {
   const mine = records.filter(({ name }) => name === shown.name);
   const lines = shown.engines.map((engine) => {
     const where = engine === null ? shown.name : `${shown.name}, ${engineNames[engine]}`;
@@ -99,7 +99,10 @@ function measuredLines(shown: Shown, { records, machines }: FigureRecords): stri
   return [...lines, ...missingCounts(shown, mine)];
 }
 
-function boundFaults({ atMost = {}, atLeastEach = {} }: Shown, { counts }: FigureRecord): string[] {
+function boundFaults(
+  { atMost = {}, atLeastEach = {} }: GuaranteeMeasurement,
+  { counts }: FigureRecord,
+): string[] {
   const sentence = (word: string, name: string, bound: number): string =>
     `**${word}: ${name} is ${counts[name] ?? "not known"}, promised ${bound}**`;
   const above = Object.entries(atMost).filter(([name, bound]) => !((counts[name] ?? Number.NaN) <= bound));
@@ -112,8 +115,8 @@ function boundFaults({ atMost = {}, atLeastEach = {} }: Shown, { counts }: Figur
   ];
 }
 
-/** Counts that the measurements of all engines together have not reached. */
-function missingCounts({ atLeast = {} }: Shown, mine: readonly FigureRecord[]): string[] {
+/** Returns the counts that the measurements on all engines together have not reached. */
+function missingCounts({ atLeast = {} }: GuaranteeMeasurement, mine: readonly FigureRecord[]): string[] {
   if (mine.length === 0) return [];
   const short = Object.entries(atLeast).flatMap(([name, wanted]) => {
     const tried = mine.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);

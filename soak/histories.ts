@@ -1,18 +1,18 @@
 /**
- * Guarantee 6. Several writers change the same carts as fast as they can, half of the time with an expected
- * version. A lost update would show as a version that is given twice or missing, or as a final state that
- * differs from a replay of all changes.
+ * Tests guarantee 6. Several writers change the same carts as fast as possible; half of the requests have an
+ * expected version. A lost update would be visible as a version that occurs twice or is missing, or as a
+ * final state that differs from a replay of all changes.
  */
 import type { Report } from "./report.ts";
 import {
-  addressWrite,
-  type Ask,
+  createAddressWrite,
+  type SendRequest,
   type CartState,
-  cartWrite,
+  createCartWrite,
   requireData,
   openCart,
-  readAnswer,
-  restWrite,
+  parseAnswer,
+  createRestWrite,
   type Shop,
   type ParsedAnswer,
   type Write,
@@ -22,7 +22,7 @@ export interface HistoriesPlan {
   readonly engine: Report["engine"];
   readonly writers: number;
   readonly carts: number;
-  /** Called before each operation; true ends the writers. */
+  /** Called before each operation; the writers end if it returns true. */
   readonly isOver: (operations: number) => boolean;
   readonly onStep?: (text: string) => void;
 }
@@ -37,18 +37,18 @@ export type CartEffect =
   | { readonly kind: "code"; readonly code: string | null }
   | { readonly kind: "address" | "delivery" };
 
-/** An operation that was answered with 200. */
+/** An operation that the service answered with status 200. */
 export interface CartChange {
   readonly cartId: string;
   readonly requestId: string;
   readonly version: number;
-  /** The expected version of the request; null if the request had none. */
+  /** The expected version in the request; null if the request has none. */
   readonly expectedVersion: number | null;
   readonly effect: CartEffect;
   /** The cart in the answer; null if the answer has no cart. */
   readonly cart: CartState | null;
   /**
-   * The promotion code in the answer; null without a code, undefined if the answer does not contain the
+   * The promotion code in the answer; null if the cart has no code; undefined if the answer has no such
    * field.
    */
   readonly code: string | null | undefined;
@@ -61,9 +61,9 @@ export interface CartHistory {
 }
 
 interface Run {
-  readonly ask: Ask;
+  readonly ask: SendRequest;
   readonly shop: Shop;
-  /** The newest state of each cart that an answer has shown, by cart id. */
+  /** The newest known state of each cart, by cart id. */
   readonly seen: Map<string, CartState>;
   readonly changes: CartChange[];
   readonly violations: string[];
@@ -76,7 +76,7 @@ interface Run {
   };
 }
 
-export async function runHistories(ask: Ask, shop: Shop, plan: HistoriesPlan): Promise<CartHistory> {
+export async function runHistories(ask: SendRequest, shop: Shop, plan: HistoriesPlan): Promise<CartHistory> {
   const opened: CartState[] = [];
   for (let cart = 0; cart < plan.carts; cart += 1) opened.push(await openCart(ask, shop));
   const run: Run = {
@@ -112,7 +112,7 @@ interface Operation {
 
 async function operate(run: Run, cart: CartState): Promise<void> {
   const operation = await nextOperation(run, cart);
-  const answer = readAnswer(await run.ask(operation.write.request));
+  const answer = parseAnswer(await run.ask(operation.write.request));
   if (answer.code !== undefined) return countRefusal(run, operation, answer);
   const change = toChange(cart.id, operation, answer);
   run.counts.changed += 1;
@@ -122,7 +122,7 @@ async function operate(run: Run, cart: CartState): Promise<void> {
     run.seen.set(cart.id, change.cart);
 }
 
-/** Error codes that concurrent writers may get. */
+/** The error codes that are correct answers to concurrent writers. */
 const refusals = new Set([
   "cart_version_conflict",
   "invalid_field",
@@ -142,7 +142,7 @@ function countRefusal(run: Run, { effect }: Operation, { status, code = "", text
 function toChange(cartId: string, { effect, expectedVersion }: Operation, answer: ParsedAnswer): CartChange {
   const { requestId } = answer;
   const data = requireData(answer);
-  // REST returns the result itself; GraphQL returns it under the mutation's name.
+  // In REST, `data` is the result; in GraphQL, `data` has a field with the name of the mutation.
   if ("cartVersion" in data) {
     const { cartVersion, promotion } = data as {
       readonly cartVersion: number;
@@ -223,7 +223,7 @@ const merge: MakeOperation = async (input) => {
 };
 
 const setAddress: MakeOperation = ({ run, cart, expectedVersion }) => ({
-  write: addressWrite(run.shop, cart.id, expectedVersion === null ? {} : { expectedVersion }),
+  write: createAddressWrite(run.shop, cart.id, expectedVersion === null ? {} : { expectedVersion }),
   effect: { kind: "address" },
   expectedVersion,
 });
@@ -231,13 +231,13 @@ const setAddress: MakeOperation = ({ run, cart, expectedVersion }) => ({
 const applyCode: MakeOperation = ({ run, cart, expectedVersion }) => {
   const code = pick(run.shop.codes);
   const body = { code, ...(expectedVersion === null ? {} : { expectedVersion }) };
-  const write = restWrite(run.shop, { method: "PUT", cartId: cart.id, path: "/promotion", body });
+  const write = createRestWrite(run.shop, { method: "PUT", cartId: cart.id, path: "/promotion", body });
   return { write, effect: { kind: "code", code }, expectedVersion };
 };
 
-/** Removing a code requires the expected version. */
+/** Creates the removal of the promotion code, which requires an expected version. */
 const removeCode: MakeOperation = ({ run, cart }) => {
-  const write = restWrite(run.shop, {
+  const write = createRestWrite(run.shop, {
     method: "DELETE",
     cartId: cart.id,
     path: "/promotion",
@@ -246,7 +246,10 @@ const removeCode: MakeOperation = ({ run, cart }) => {
   return { write, effect: { kind: "code", code: null }, expectedVersion: cart.version };
 };
 
-/** Operations in the proportion in which they are drawn. Adding is more frequent than removing. */
+/**
+ * The operations; an operation that is listed several times is drawn more often. Adding is more frequent than
+ * removing.
+ */
 const operationMakers = [
   add,
   add,
@@ -269,7 +272,7 @@ function graphOperation(
 ): Operation {
   const expected = expectedVersion === null ? {} : { expectedVersion };
   return {
-    write: cartWrite(run.shop, { mutation, cartId: cart.id, input: { ...input, ...expected } }),
+    write: createCartWrite(run.shop, { mutation, cartId: cart.id, input: { ...input, ...expected } }),
     effect,
     expectedVersion,
   };

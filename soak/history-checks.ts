@@ -1,13 +1,13 @@
 /**
- * Compares the histories of carts with the database: with the events, which name the request of each change,
- * and with a replay of the changes.
+ * Compares the histories of carts with the events in the database, which name the request of each change, and
+ * compares the stored carts with a replay of the changes.
  */
 import type { Database } from "#database/connect.ts";
 import type { CartChange, CartEffect, CartHistory } from "./histories.ts";
 import type { Report } from "./report.ts";
 import type { CartState } from "./shop.ts";
 
-/** Returns the report with the violations found in the database. */
+/** Returns the report of the history, with the violations found in the database. */
 export async function checkHistories(
   db: Database,
   { opened, changes, report }: CartHistory,
@@ -77,7 +77,7 @@ function answerFaults(written: readonly StoredVersion[], answered: readonly Cart
   const versionOf = new Map(written.map(({ requestId, version }) => [requestId, version]));
   for (const { requestId, version, expectedVersion, effect, cartId } of answered) {
     const stored = versionOf.get(requestId);
-    // A request that changed nothing has no event.
+    // A request that did not change the cart has no event.
     if (stored === undefined) continue;
     if (stored !== version)
       faults.push(
@@ -105,8 +105,8 @@ interface Replay {
 }
 
 /**
- * Replays the changes in the order of their versions. After each change the cart must equal the cart in the
- * answer, and at the end the stored cart.
+ * Replays the changes in the order of their versions. After each change, the replayed cart must equal the
+ * cart in the answer; at the end, it must equal the stored cart.
  */
 function replayFaults(opened: CartState, { written, answered, final }: Replay): string[] {
   const states = statesOf(opened, { written, answered, final });

@@ -1,8 +1,8 @@
 /**
- * Guarantee 15: each hostile document is refused within 20 ms. A document is sent ten times in a row, each
- * time with a different text. Two times are measured: the client's waiting time, which includes work of other
- * processes, and the service's CPU time, which includes other work of the service. The smaller of both
- * counts.
+ * Tests guarantee 15: the service refuses each hostile GraphQL document within 20 ms. A document is sent ten
+ * times, each time with a different comment. The counted time is the smaller of two times: the client's
+ * waiting time, which includes work of other processes, and the service's CPU time, which includes other work
+ * of the service.
  */
 import { type HostileDocument, hostileDocuments } from "#test/attacks/hostile-documents.ts";
 import type { Report } from "./report.ts";
@@ -26,7 +26,7 @@ interface Measured {
   readonly name: string;
   readonly ms: number;
   readonly cpuMs: number;
-  /** Median of the client's waiting times in milliseconds. */
+  /** The median of the client's waiting times in milliseconds. */
   readonly clientMs: number;
   readonly fault: string | undefined;
 }
@@ -67,7 +67,7 @@ export async function runHostileDocuments(
   };
 }
 
-/** Combines the rounds of a document: the slower time, and a fault of any round. */
+/** Combines two rounds of a document: returns the slower round, and the fault of any round. */
 function worse(now: Measured, before: Measured | undefined): Measured {
   if (before === undefined) return now;
   const slower = now.ms > before.ms ? now : before;
@@ -118,7 +118,7 @@ async function measure(
   return { name: document.name, ms: Math.min(cpuMs, clientMs), cpuMs, clientMs, fault };
 }
 
-/** True if the document itself was refused, with 400 and an error code. */
+/** Returns whether the service refused the document, with status 400 and an error code. */
 function isRefused({ status, text }: HttpAnswer): boolean {
   if (status !== 400) return false;
   const { errors } = JSON.parse(text) as {
@@ -159,7 +159,7 @@ function send(
   return ask({ method: "POST", url: "/graphql", headers: own, body: salted(body, salt) });
 }
 
-/** Adds a comment to the document. Yoga caches refused texts, so a repeated text would cost nothing. */
+/** Adds a comment to the document, because Yoga caches refused documents by their texts. */
 const salted = (body: string, salt: string): string => body.replace(/^\{"query":"/, `{"query":"# ${salt}\\n`);
 
 const median = (values: readonly number[]): number =>

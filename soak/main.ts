@@ -1,33 +1,33 @@
 /** The command `npm run soak -- --minutes N`, described in README.md of this folder. */
-import { type Arguments, BadArgument, help, readArguments } from "./arguments.ts";
-import { figureNumberOf } from "./figure-list.ts";
-import { figures, runFigure } from "./figures.ts";
+import { type Arguments, InvalidArgument, help, readArguments } from "./arguments.ts";
+import { findGuaranteeNumber } from "./figure-list.ts";
+import { soakTests, runSoakTest } from "./soak-tests.ts";
 import { recordFigures } from "./record.ts";
 import { type Report, formatTable, formatViolations } from "./report.ts";
 
-const known = figures.map(({ name }) => name);
+const known = soakTests.map(({ name }) => name);
 const printResult = (text: string): void => void process.stdout.write(`${text}\n`);
 const printStep = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 /** Runs the selected soak tests. Returns true if none found a violation. */
 async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Arguments): Promise<boolean> {
-  const runs = figures
+  const runs = soakTests
     .filter(({ name }) => only.includes(name))
     .flatMap((figure) =>
       figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })),
     )
     .filter(({ engine }) => wanted === undefined || engine === wanted);
-  // Suites have no share of the time. If only suites run, the sum is 0.
+  // Tests that run test files have the weight 0, so the sum is 0 if only these tests are selected.
   const totalShare = runs.reduce((sum, { share }) => sum + share, 0) || 1;
   const reports: Report[] = [];
   for (const { figure, engine, share } of runs) {
     const startedAt = performance.now();
-    // The time starts with the first question whether it is over, so that preparations do not count.
+    // The time starts with the first call of `isOver`, so that preparations do not count.
     let until: number | undefined;
     printStep(`${figure.name} on ${engine}, for ${((minutes * share) / totalShare).toFixed(1)} minutes`);
     const isOver = (): boolean =>
       performance.now() > (until ??= performance.now() + (minutes * 60_000 * share) / totalShare);
-    const report = await runFigure(figure, engine, {
+    const report = await runSoakTest(figure, engine, {
       isOver,
       roundsMax: rounds,
       onStep: (text) => printStep(`${figure.name} on ${text}`),
@@ -41,9 +41,9 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
   return broken === "";
 }
 
-/** Records the result of a measurement at once, so that a long run that is interrupted keeps its results. */
+/** Records the result of a measurement at once, so that an interrupted run keeps its earlier results. */
 function record({ figure: name, engine, counts, violations }: Report, minutes: number): void {
-  const figure = figureNumberOf(name);
+  const figure = findGuaranteeNumber(name);
   if (figure !== undefined)
     recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }]);
 }
@@ -57,7 +57,7 @@ try {
   else process.exitCode = (await soak(parsed)) ? 0 : 1;
 } catch (error) {
   process.stderr.write(
-    `${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+    `${error instanceof InvalidArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
   );
-  process.exitCode = error instanceof BadArgument ? 2 : 1;
+  process.exitCode = error instanceof InvalidArgument ? 2 : 1;
 }

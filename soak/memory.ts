@@ -1,16 +1,23 @@
 /**
- * Guarantee 16, second part. Clients read and write over reused and new connections, while the service's
- * resident memory and open file descriptors are read from Linux's /proc. The result is the growth of both.
- * Descriptors are compared while no client is connected: after a first turn of all clients, when the service
- * has opened everything that it keeps open, and at the end.
+ * Tests the second part of guarantee 16. Clients read and write over reused and new connections, while the
+ * test reads the service's resident memory and open file descriptors from Linux's /proc. The results are the
+ * growth of both. Descriptors are counted while no client is connected: after the first turn of all clients,
+ * when the service has opened its permanent descriptors, and at the end.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withRetries } from "./checkout-crash.ts";
 import type { Report } from "./report.ts";
-import { sendOverHttp, type Service } from "./service.ts";
-import { addressWrite, type Ask, openCart, openShop, type Shop, stockWrite } from "./shop.ts";
+import { createHttpSender, type Service } from "./service.ts";
+import {
+  createAddressWrite,
+  type SendRequest,
+  openCart,
+  openShop,
+  type Shop,
+  createStockWrite,
+} from "./shop.ts";
 
 export interface MemoryPlan {
   readonly clients: number;
@@ -26,9 +33,9 @@ interface Sample {
 
 const sampleMs = 1_000;
 const stepEvery = 60;
-/** The share of the time that does not count for the slope, because caches fill and code is compiled. */
+/** The share of the time that is ignored for the slope, because caches fill and code is compiled. */
 const settlingShare = 1 / 3;
-/** Milliseconds after which the service has closed the connections of disconnected clients. */
+/** Milliseconds within which the service closes the connections of disconnected clients. */
 const restMs = 2_000;
 
 export async function runMemory(service: Service, { clients, isOver, onStep }: MemoryPlan): Promise<Report> {
@@ -92,7 +99,7 @@ interface Load {
   isEnding: boolean;
 }
 
-/** Runs the clients until their last turns are over, and then disconnects them. */
+/** Runs the clients until they have ended their turns, and then disconnects them. */
 async function putUnderLoad(service: Service, load: Load, turnsMax: number): Promise<void> {
   const kept = new Agent({ keepAlive: true });
   const ask = createRetryingSender(service, kept);
@@ -101,7 +108,7 @@ async function putUnderLoad(service: Service, load: Load, turnsMax: number): Pro
     askOverNewConnection: createRetryingSender(service, new Agent({ keepAlive: false })),
     shop: await openShop(ask, service.access),
   };
-  const beClient = async (index: number): Promise<void> => {
+  const runClient = async (index: number): Promise<void> => {
     for (let turn = index; turn < index + turnsMax && !load.isEnding; turn += 1) {
       await sendTurn(client, turn);
       load.requests += 7;
@@ -109,35 +116,36 @@ async function putUnderLoad(service: Service, load: Load, turnsMax: number): Pro
   };
   const reportFailure = (error: unknown): void =>
     void load.violations.push(`A client gave up: ${String(error)}`);
-  await Promise.all(Array.from({ length: load.clients }, (_, index) => beClient(index).catch(reportFailure)));
+  await Promise.all(
+    Array.from({ length: load.clients }, (_, index) => runClient(index).catch(reportFailure)),
+  );
   kept.destroy();
 }
 
-const createRetryingSender = ({ port, faults }: Service, agent: Agent): Ask =>
-  withRetries(sendOverHttp(port, undefined, agent), { faults });
+const createRetryingSender = ({ port, faults }: Service, agent: Agent): SendRequest =>
+  withRetries(createHttpSender(port, undefined, agent), { faults });
 
 interface Client {
-  readonly ask: Ask;
-  /** Sends a request over a new connection. */
-  readonly askOverNewConnection: Ask;
+  readonly ask: SendRequest;
+  readonly askOverNewConnection: SendRequest;
   readonly shop: Shop;
 }
 
 /** Sends the requests of one turn: creates, changes and reads a cart, changes stock, and reads other data. */
 async function sendTurn({ ask, askOverNewConnection, shop }: Client, turn: number): Promise<void> {
   const authorization = `Bearer ${shop.access.keys.full}`;
-  const read = (url: string, by = ask): ReturnType<Ask> =>
+  const read = (url: string, by = ask): ReturnType<SendRequest> =>
     by({ method: "GET", url, headers: { authorization }, body: undefined });
   const { id } = await openCart(ask, shop);
-  await ask(addressWrite(shop, id).request);
+  await ask(createAddressWrite(shop, id).request);
   await read(`/api/v1/open/storefront/carts/${id}`);
-  await ask(stockWrite(shop, shop.variantIds[turn % shop.variantIds.length] ?? "").request);
+  await ask(createStockWrite(shop, shop.variantIds[turn % shop.variantIds.length] ?? "").request);
   await read("/api/v1/open/identity");
   await read(`/api/v1/open/storefront/carts/cart_${turn}`);
   await read("/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=20", askOverNewConnection);
 }
 
-/** Reads memory and descriptors; undefined if the process has ended. */
+/** Reads memory and descriptors; returns undefined if the process has ended. */
 function readSample(service: Service): Omit<Sample, "minute"> | undefined {
   const pid = service.pid();
   try {
@@ -156,8 +164,8 @@ function readSample(service: Service): Omit<Sample, "minute"> | undefined {
 }
 
 /**
- * True if a descriptor is a file of the embedded database. The database keeps a limited number of files open,
- * so they do not count.
+ * Returns whether a descriptor is a file of the embedded database. These files are not counted, because the
+ * database limits their number.
  */
 function isLinkInto(folder: string, link: string): boolean {
   try {

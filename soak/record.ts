@@ -1,6 +1,6 @@
 /**
- * Reads and writes docs/figures.json, the measured values from which docs/figures.md is generated. Only the
- * measuring commands write the file, with `--record`. For each measurement and engine, the file has the
+ * Reads and writes docs/figures.json, the measured values from which docs/figures.md is generated. Only
+ * commands with the option `--record` write the file. For each measurement and engine, the file has the
  * values of the last run.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ export interface MeasuredFigure {
   /** The database engine; null if the measurement does not depend on an engine. */
   readonly engine: Report["engine"] | null;
   readonly minutes: number;
-  /** The size of the test and the measured values, by names that contain the unit. */
+  /** The size of the test and the measured values. Their names contain the unit. */
   readonly counts: Readonly<Record<string, number>>;
   /** The number of violations of the guarantee. */
   readonly violations: number;

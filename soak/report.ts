@@ -1,5 +1,5 @@
 /**
- * The result of a soak test: its size and measured values, and a sentence for each violation of the
+ * The result of a soak test: its size, its measured values, and a sentence for each violation of the
  * guarantee.
  */
 export interface Report {

@@ -1,7 +1,7 @@
 /**
- * Guarantee 1 for several processes behind nginx, PgBouncer and Redis, while gateways and workers are killed
- * in turn. A client that gets no answer, or an error of the balancer, sends the request again with the same
- * key.
+ * Tests guarantee 1 with several processes, nginx, PgBouncer and Redis, while gateways and workers are killed
+ * in turn. A client that gets no answer, or an error of the balancer, repeats the request with the same
+ * idempotency key.
  */
 import type { Cluster } from "./cluster.ts";
 import { type CrashPlan, runCrash } from "./crash.ts";
@@ -29,7 +29,7 @@ export async function runScaleOut(
     isOver: areCopiesOver,
   });
   const faults = await findDuplicateFaults(database.db, sent);
-  // Only one process is down at a time, so that the other process of its kind still runs.
+  // The processes are killed one at a time, so that the other process of the same role still runs.
   const turns = [gateways[0], workers[0], gateways[1], workers[1]] as const;
   let turn = 0;
   const next = (): (typeof turns)[number] => turns[turn % turns.length] ?? turns[0];

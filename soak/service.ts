@@ -1,6 +1,6 @@
 /**
- * Starts the service as a process, as `npm start` does, and can kill it and start it again at the same
- * address. The process ends when the test ends.
+ * Starts the service as a process, as `npm start` does. A test can kill the process and start it again at the
+ * same port. The process ends when the test ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import type { Ask, HttpAnswer, DemoCredentials } from "./shop.ts";
+import type { SendRequest, HttpAnswer, DemoCredentials } from "./shop.ts";
 
 const main = new URL("../src/main.ts", import.meta.url).pathname;
 /** The script of `npm start`, with its options for Node. */
@@ -23,15 +23,15 @@ const arenasMax = /MALLOC_ARENA_MAX:-(\d+)/.exec(scripts.start)?.[1] ?? "";
 
 export interface Service extends AsyncDisposable {
   readonly engine: OpenedDatabase["engine"];
-  readonly ask: Ask;
+  readonly ask: SendRequest;
   readonly port: number;
   /** The data folder, which has demo.json. */
   readonly folder: string;
   /** Keys, tokens and accounts of the demo. */
   readonly access: DemoCredentials;
-  /** Unexpected events: the process ended by itself. */
+  /** A sentence for each time that the process ended by itself. */
   readonly faults: readonly string[];
-  /** Returns the id of the running process; 0 if none runs. */
+  /** Returns the id of the running process; 0 if no process is running. */
   pid(): number;
   start(): Promise<void>;
   /** Ends the process with SIGKILL. */
@@ -48,7 +48,7 @@ export interface ServiceOptions {
   /** The URL of PostgreSQL; if left out, the embedded database in a new folder. */
   readonly databaseUrl?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The folder with demo.json, if another process has already seeded the database. */
+  /** The folder with demo.json of another process that has seeded the database; left out if there is none. */
   readonly folder?: string;
 }
 
@@ -72,12 +72,12 @@ export async function startService({
       : { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: `soak:${Buffer.alloc(32, 7).toString("base64")}` }),
     ...environment,
   };
-  const ask = sendOverHttp(port);
+  const ask = createHttpSender(port);
   const faults: string[] = [];
   let running: Running | undefined;
   const start = async (): Promise<void> => {
     running = spawnService({ command, settings }, (fault) => faults.push(fault));
-    await untilReady(running, ask);
+    await waitUntilReady(running, ask);
   };
   const kill = async (): Promise<void> => {
     await running?.kill();
@@ -166,10 +166,10 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
   };
 }
 
-/** Milliseconds for a start, including seeding the demo on a busy machine. */
+/** The maximum duration of a start in milliseconds, including seeding the demo on a busy machine. */
 const readyMsMax = 180_000;
 
-async function untilReady({ child, errorOutput }: Running, ask: Ask): Promise<void> {
+async function waitUntilReady({ child, errorOutput }: Running, ask: SendRequest): Promise<void> {
   const until = performance.now() + readyMsMax;
   while (performance.now() < until) {
     if (child.exitCode !== null) throw new Error(`The service ended before it was ready: ${errorOutput()}`);
@@ -189,11 +189,11 @@ const answerMsMax = 20_000;
  * Creates a function that sends requests over HTTP, by default over reused connections, as clients do. The
  * function throws if the connection breaks.
  */
-export function sendOverHttp(
+export function createHttpSender(
   port: number,
   localAddress = "127.0.0.1",
   agent = new Agent({ keepAlive: true }),
-): Ask {
+): SendRequest {
   return ({ method, url, headers, body = "" }) =>
     new Promise<HttpAnswer>((done, failed) => {
       const connection = { agent, host: "127.0.0.1", port, localAddress, timeout: answerMsMax };

@@ -1,7 +1,7 @@
 /**
- * A client of the service with its requests: carts of variants that never run out of stock, and promotion
- * codes. The client uses only HTTP. The function `ask` sends requests over a socket, or directly to an app in
- * the same process.
+ * Creates the requests of the tests: carts with variants that never run out of stock, and promotion codes.
+ * The functions have a parameter `ask`, which sends a request over a socket, or directly to an app in the
+ * same process.
  */
 import { randomUUID } from "node:crypto";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -20,13 +20,13 @@ export interface HttpAnswer {
 }
 
 /** Sends a request. Throws if there is no answer. */
-export type Ask = (request: HttpRequest) => Promise<HttpAnswer>;
+export type SendRequest = (request: HttpRequest) => Promise<HttpAnswer>;
 
 export type DemoCredentials = Pick<DemoFile, "keys" | "tokens" | "staff" | "oauthClient">;
 
 export interface Shop {
   readonly access: DemoCredentials;
-  /** Variants that are sold in Germany, with more stock than the whole load can buy. */
+  /** Variants that are sold in Germany, with more stock than all clients together can buy. */
   readonly variantIds: readonly string[];
   readonly codes: readonly string[];
 }
@@ -47,7 +47,7 @@ const address = {
 };
 
 /** Creates a REST request that changes the address or the promotion of a cart. */
-export function restWrite(
+export function createRestWrite(
   { access }: Pick<Shop, "access">,
   {
     method,
@@ -76,12 +76,12 @@ export function restWrite(
 
 export interface Mutation {
   readonly token: "storefront" | "admin";
-  /** The document. Its variables are `$key` and those in `variables`. */
+  /** The GraphQL document. Its variables are `$key` and the keys of `variables`. */
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export function graphqlWrite(
+export function createGraphqlWrite(
   { access }: Pick<Shop, "access">,
   { token, query, variables }: Mutation,
   key: string = randomUUID(),
@@ -98,16 +98,17 @@ export function graphqlWrite(
   };
 }
 
-export const addressWrite = (
+export const createAddressWrite = (
   shop: Shop,
   cartId: string,
   more: Readonly<Record<string, unknown>> = {},
-): Write => restWrite(shop, { method: "PUT", cartId, path: "/address", body: { address: address, ...more } });
+): Write =>
+  createRestWrite(shop, { method: "PUT", cartId, path: "/address", body: { address: address, ...more } });
 
 export const cartFields =
   "id version lines { id variantId quantity } promotion { promotion { code } } delivery { options { id } }";
 
-export function cartWrite(
+export function createCartWrite(
   shop: Shop,
   { mutation, input, cartId }: { readonly mutation: string; readonly input: object; readonly cartId: string },
 ): Write {
@@ -115,16 +116,16 @@ export function cartWrite(
   const query = `mutation ($cartId: ID!, $key: String, $input: ${type}!) {
     ${mutation}(cartId: $cartId, idempotencyKey: $key, input: $input) { ${cartFields} }
   }`;
-  return graphqlWrite(shop, { token: "storefront", query, variables: { cartId, input } });
+  return createGraphqlWrite(shop, { token: "storefront", query, variables: { cartId, input } });
 }
 
 const stockAdjust =
   "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id } }";
 
-/** Creates a stock change. The note of its movement is the key, so that the effects of a key can be counted. */
-export function stockWrite(shop: Pick<Shop, "access">, variantId: string, delta = 1): Write {
+/** Creates a stock change. Its note is the idempotency key, so that stock movements can be counted by key. */
+export function createStockWrite(shop: Pick<Shop, "access">, variantId: string, delta = 1): Write {
   const key = randomUUID();
-  return graphqlWrite(
+  return createGraphqlWrite(
     shop,
     {
       token: "admin",
@@ -143,8 +144,11 @@ export interface ParsedAnswer {
   readonly text: string;
 }
 
-/** Reads the status and error code of an answer. GraphQL has them in the body, with HTTP status 200. */
-export function readAnswer({ status, headers, text }: HttpAnswer): ParsedAnswer {
+/**
+ * Reads the status and error code of an answer. GraphQL answers have the error code in the body, with the
+ * HTTP status 200; their status is derived from the code.
+ */
+export function parseAnswer({ status, headers, text }: HttpAnswer): ParsedAnswer {
   const body = parse(text);
   const code = body.error?.code ?? body.errors?.[0]?.extensions.code;
   return {
@@ -188,19 +192,19 @@ export function requireData({ status, code, text }: ParsedAnswer): Readonly<Reco
 
 /** Runs a mutation once; throws if it fails. */
 async function runMutation(
-  ask: Ask,
+  ask: SendRequest,
   access: DemoCredentials,
   mutation: Mutation,
 ): Promise<Readonly<Record<string, unknown>>> {
-  return requireData(readAnswer(await ask(graphqlWrite({ access }, mutation).request)));
+  return requireData(parseAnswer(await ask(createGraphqlWrite({ access }, mutation).request)));
 }
 
 const variantsWanted = 4;
 const addedStock = 10_000_000;
 const testQuantity = 200;
 
-/** Finds variants that can be bought in large quantities, raises their stock, and creates promotion codes. */
-export async function openShop(ask: Ask, access: DemoCredentials): Promise<Shop> {
+/** Finds variants that can be bought in large quantities, adds stock, and creates promotion codes. */
+export async function openShop(ask: SendRequest, access: DemoCredentials): Promise<Shop> {
   const found = await runMutation(ask, access, {
     token: "admin",
     query: "{ products(first: 30) { edges { node { variants { id } } } } }",
@@ -213,7 +217,7 @@ export async function openShop(ask: Ask, access: DemoCredentials): Promise<Shop>
   for (const { node } of edges) {
     const [variant] = node.variants;
     if (variant === undefined || variantIds.length === variantsWanted) continue;
-    await ask(stockWrite({ access }, variant.id, addedStock).request);
+    await ask(createStockWrite({ access }, variant.id, addedStock).request);
     const opened = await createCart(ask, access, [{ variantId: variant.id, quantity: testQuantity }]);
     if (opened?.lines[0]?.quantity === testQuantity) variantIds.push(variant.id);
   }
@@ -226,7 +230,11 @@ export async function openShop(ask: Ask, access: DemoCredentials): Promise<Shop>
   };
 }
 
-async function createPromotionCode(ask: Ask, access: DemoCredentials, basisPoints: number): Promise<string> {
+async function createPromotionCode(
+  ask: SendRequest,
+  access: DemoCredentials,
+  basisPoints: number,
+): Promise<string> {
   const code = `SOAK-${randomUUID().slice(0, 8)}`;
   const admin = (mutation: string, variables: object): Promise<Readonly<Record<string, unknown>>> =>
     runMutation(ask, access, { token: "admin", query: mutation, variables: { ...variables } });
@@ -260,20 +268,20 @@ const cartCreate = `mutation ($key: String, $input: CartCreateInput!) {
 }`;
 
 async function createCart(
-  ask: Ask,
+  ask: SendRequest,
   access: DemoCredentials,
   lines: readonly { variantId: string; quantity: number }[],
 ): Promise<CartState | undefined> {
-  const write = graphqlWrite(
+  const write = createGraphqlWrite(
     { access },
     { token: "storefront", query: cartCreate, variables: { input: { market: "DE", lines } } },
   );
-  const answer = readAnswer(await ask(write.request));
+  const answer = parseAnswer(await ask(write.request));
   return answer.code === undefined ? (requireData(answer)["cartCreate"] as CartState) : undefined;
 }
 
 /** Creates a cart with one unit of the first variant. */
-export async function openCart(ask: Ask, { access, variantIds }: Shop): Promise<CartState> {
+export async function openCart(ask: SendRequest, { access, variantIds }: Shop): Promise<CartState> {
   const cart = await createCart(ask, access, [{ variantId: variantIds[0] ?? "", quantity: 1 }]);
   if (cart === undefined) throw new Error("The cart could not be created.");
   return cart;

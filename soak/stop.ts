@@ -1,17 +1,18 @@
 /**
- * Guarantee 16, first part. The service gets SIGTERM while clients send requests as fast as they can. Every
- * request sent before SIGTERM must be answered; no answer, an incomplete answer and a 5xx are failures.
- * Requests sent after SIGTERM may be refused, on new and on reused connections. They are sent again to the
- * next process and must not be replays, because then a change would have been made without an answer.
+ * Tests the first part of guarantee 16. The service gets SIGTERM while clients send requests as fast as
+ * possible. The service must answer every request that was sent before SIGTERM completely, and not with a 5xx
+ * status. The service may refuse requests that are sent after SIGTERM. The clients repeat these requests at
+ * the next process. If an answer is then a replay, the first process has made a change without an answer,
+ * which is a violation.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
-import { type HttpAnswer, openShop, readAnswer, type Shop, stockWrite, type Write } from "./shop.ts";
+import { type HttpAnswer, openShop, parseAnswer, type Shop, createStockWrite, type Write } from "./shop.ts";
 
 export interface StopPlan {
   readonly clients: number;
-  /** Average number of answers before SIGTERM. The number varies by half. */
+  /** The average number of answers before SIGTERM. The actual number is 50 to 150 percent of it. */
   readonly answersPerStop: number;
   readonly isOver: (counts: { readonly stops: number }) => boolean;
   readonly onStep?: (text: string) => void;
@@ -72,7 +73,7 @@ async function runClient(load: Load, index: number): Promise<void> {
     const { shop } = load;
     const variantId = shop.variantIds[index % shop.variantIds.length] ?? "";
     const isAnswered =
-      index % 3 === 2 ? await sendRead(load) : await sendChange(load, stockWrite(shop, variantId));
+      index % 3 === 2 ? await sendRead(load) : await sendChange(load, createStockWrite(shop, variantId));
     if (!isAnswered) tries += 1;
   }
 }
@@ -108,7 +109,7 @@ async function sendOnce(load: Load, request: Write["request"]): Promise<boolean>
     await sleep(pauseMs);
     return false;
   }
-  const { status, code, text } = readAnswer(answered as HttpAnswer);
+  const { status, code, text } = parseAnswer(answered as HttpAnswer);
   counts.answers += 1;
   if (status !== 200 || code !== undefined)
     fail(
@@ -125,13 +126,13 @@ function fail({ counts, violations }: Pick<Load, "counts" | "violations">, viola
 
 const sentAtOnce = 8;
 
-/** Sends the refused writes again. A replay means that the last process made the change without answering. */
+/** Repeats the refused writes. A replay means that the last process made the change without an answer. */
 async function sendAgain(load: Load): Promise<void> {
   const writes = load.turnedAway.splice(0);
   for (let start = 0; start < writes.length; start += sentAtOnce)
     await Promise.all(
       writes.slice(start, start + sentAtOnce).map(async ({ key, request }) => {
-        const answer = readAnswer(await load.service.ask(request));
+        const answer = parseAnswer(await load.service.ask(request));
         if (answer.isReplay) fail(load, `${key} had been done without an answer.`);
         if (answer.status !== 200 || answer.code !== undefined)
           fail(load, `${key} sent again was answered with ${answer.status}: ${answer.text.slice(0, 300)}`);

@@ -1,6 +1,6 @@
 /**
- * Guarantees that are checked by lists of test cases and not by a load over time. The test files with these
- * cases are run with vitest, and their results are counted.
+ * Checks guarantees that are tested with lists of cases, not with load. Runs the test files with vitest and
+ * counts the results.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -65,7 +65,7 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
     const failed = testResults.flatMap(({ assertionResults }) =>
       assertionResults.filter(({ status }) => status === "failed"),
     );
-    // A file that cannot be loaded has no results, so no failed tests either.
+    // A file that cannot be loaded has no results, and therefore no failed tests.
     const filesWithoutResults =
       suites[name].length - testResults.filter(({ assertionResults }) => assertionResults.length > 0).length;
     const seconds = Math.round((performance.now() - startedAt) / 1000);
@@ -82,7 +82,7 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
       violations: [
         ...failed.map(({ fullName }) => `Failed: ${fullName}`),
         ...(filesWithoutResults > 0 ? [`${filesWithoutResults} files could not be run.`] : []),
-        // An error outside of tests, for example after the last test.
+        // vitest also fails after an error outside of tests, for example after the last test.
         ...(exitCode !== 0 && failed.length === 0 && filesWithoutResults === 0
           ? [`vitest ended with exit code ${exitCode}, although no test failed.`]
           : []),

@@ -1,7 +1,7 @@
 /**
- * Guarantees 8 and 10: the time from an event's commit to its first byte at the receiver, at a hundred events
- * per second, and the effect of an endpoint that never answers on 99 others. The times are meaningful only on
- * a machine without other work, so only lost deliveries are violations.
+ * Tests guarantees 8 and 10: the time from the commit of an event to the first byte at the receiver, at a
+ * hundred deliveries per second, and the effect of an endpoint that never answers on 99 other endpoints. The
+ * times are meaningful only on a machine without other work, so only lost deliveries are violations.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { createDispatchWorld, type DispatchWorld, type Installed } from "#test/w
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createSafeSender } from "#webhooks/safe-request.ts";
 import type { Report } from "./report.ts";
-import { arrivalKey, type Receiver, startReceiver } from "./webhook-receiver.ts";
+import { toArrivalKey, type Receiver, startReceiver } from "./webhook-receiver.ts";
 
 export interface LatencyPlan {
   /** The URL of PostgreSQL; undefined for the embedded database. */
@@ -31,7 +31,7 @@ interface Audience extends Installed {
 interface Latency {
   readonly world: DispatchWorld;
   readonly dispatcher: Dispatcher;
-  /** Times of arrival in milliseconds, by path and event. */
+  /** The arrival times in milliseconds, by path and event. */
   readonly arrivedAt: ReadonlyMap<string, number>;
   lost: number;
 }
@@ -45,7 +45,7 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
   const database = await openDatabase(databaseUrl === undefined ? { folder } : { url: databaseUrl });
   const arrivedAt = new Map<string, number>();
   const onArrival = (path: string, eventId: string, atMs: number): void => {
-    const arrival = arrivalKey(path, eventId);
+    const arrival = toArrivalKey(path, eventId);
     if (!arrivedAt.has(arrival)) arrivedAt.set(arrival, atMs);
   };
   let isBlackHoleActive = false;
@@ -63,7 +63,7 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
     const many = await openAudiences(world, receiver, { prefix: "/many", endpointsEach: 10 });
     const figures: Figures = { single: [], without: [], beside: [] };
     dispatcher.start();
-    // A first period warms up the service and is not counted.
+    // The first periods warm up the service; their latencies are not counted.
     await runLoadPeriod(latency, single);
     await runLoadPeriod(latency, many);
     do {
@@ -103,8 +103,8 @@ async function openAudiences(
   return audiences;
 }
 
-const spellMs = 5_000;
-/** Milliseconds after the last event after which a missing delivery counts as lost. */
+const periodMs = 5_000;
+/** A delivery that is missing this number of milliseconds after the last event counts as lost. */
 const arrivalMsMax = 10_000;
 
 interface Written {
@@ -120,7 +120,7 @@ async function runLoadPeriod(latency: Latency, audiences: readonly Audience[]): 
   const { arrivedAt } = latency;
   const startedAt = performance.now();
   const writing: Promise<Written>[] = [];
-  for (let dueMs = 0; dueMs < spellMs;) {
+  for (let dueMs = 0; dueMs < periodMs;) {
     const audience = audiences[writing.length % audiences.length];
     if (audience === undefined) break;
     await sleep(Math.max(0, startedAt + dueMs - performance.now()));
@@ -148,15 +148,18 @@ async function write({ world, dispatcher }: Latency, audience: Audience): Promis
   return {
     arrivals: audience.paths
       .filter((path) => path !== blackHolePath)
-      .map((path) => arrivalKey(path, eventId)),
+      .map((path) => toArrivalKey(path, eventId)),
     committedAtMs,
   };
 }
 
 interface Figures {
-  /** Latencies at a hundred events per second to one endpoint each. */
+  /** Latencies at a hundred events per second, with one endpoint per installation. */
   readonly single: number[];
-  /** Latencies at ten events per second to ten endpoints each: all answer, or one never answers. */
+  /**
+   * Latencies at ten events per second, with ten endpoints per installation: all endpoints answer
+   * (`without`), or one endpoint never answers (`beside`).
+   */
   readonly without: number[];
   readonly beside: number[];
 }

@@ -1,6 +1,6 @@
 /**
- * A webhook receiver on this machine. It verifies every signature with an independent library, records the
- * deliveries, and answers as the test configures it.
+ * A webhook receiver on this machine. Verifies every signature with an independent library, records the
+ * deliveries, and answers as the test has configured.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -13,7 +13,7 @@ export type Reply = number | "cut" | "nothing";
 
 export interface Receiver extends AsyncDisposable {
   readonly origin: string;
-  /** Signing secrets by path. Without a secret, the signatures of a path are not verified. */
+  /** Signing secrets by path. The signatures of a path without a secret are not verified. */
   readonly secrets: Map<string, string>;
   /** The accepted deliveries, by path and webhook-id. */
   readonly accepted: ReadonlySet<string>;
@@ -23,11 +23,11 @@ export interface Receiver extends AsyncDisposable {
 
 export interface ReceiverOptions {
   readonly reply: (path: string) => Reply;
-  /** Called when the headers of a request have arrived; `atMs` is by `performance.now()`. */
+  /** Called when the headers of a request have arrived; `atMs` is the time of `performance.now()`. */
   readonly onArrival?: (path: string, eventId: string, atMs: number) => void;
 }
 
-export const arrivalKey = (path: string, eventId: string): string => `${path} ${eventId}`;
+export const toArrivalKey = (path: string, eventId: string): string => `${path} ${eventId}`;
 
 export async function startReceiver({ reply, onArrival }: ReceiverOptions): Promise<Receiver> {
   const secrets = new Map<string, string>();
@@ -36,7 +36,7 @@ export async function startReceiver({ reply, onArrival }: ReceiverOptions): Prom
   const violations: string[] = [];
   const counts = { requests: 0, refused: 0, duplicates: 0 };
   const checkDelivery = (path: string, headers: IncomingMessage["headers"], body: Buffer): string => {
-    const arrival = arrivalKey(path, String(headers["webhook-id"]));
+    const arrival = toArrivalKey(path, String(headers["webhook-id"]));
     const secret = secrets.get(path);
     if (secret !== undefined && !isSigned(secret, { body, headers }))
       violations.push(`${arrival} has a wrong signature.`);
@@ -59,7 +59,7 @@ export async function startReceiver({ reply, onArrival }: ReceiverOptions): Prom
     if (answer === "cut") request.socket.destroy();
     else response.writeHead(answer).end();
   };
-  // A killed sender leaves an incomplete request.
+  // A killed sender leaves an incomplete request, whose error is ignored.
   const server = createServer((request, response) => void receive(request, response).catch(() => undefined));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

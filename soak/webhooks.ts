@@ -1,7 +1,7 @@
 /**
- * Guarantee 9. Clients write while the processes that send webhooks are killed repeatedly, and the receiver
- * fails three of ten requests. At the end, every event must have arrived at every endpoint with a correct
- * signature, and repeated deliveries must have the same bytes.
+ * Tests guarantee 9. Clients write while the processes that send webhooks are killed repeatedly, and the
+ * receiver fails three of ten requests. At the end, every event must have arrived at every endpoint with a
+ * correct signature, and repeated deliveries must have the same bytes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -11,30 +11,30 @@ import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
 import {
   type DemoCredentials,
-  addressWrite,
+  createAddressWrite,
   type HttpAnswer,
-  type Ask,
+  type SendRequest,
   requireData,
   openCart,
   openShop,
-  readAnswer,
+  parseAnswer,
   type Shop,
 } from "./shop.ts";
-import { arrivalKey, type Receiver, type Reply, startReceiver } from "./webhook-receiver.ts";
+import { toArrivalKey, type Receiver, type Reply, startReceiver } from "./webhook-receiver.ts";
 
 /** Settings of every process: short waits between attempts, and a receiver on this machine. */
 export const webhookEnvironment = { WEBHOOK_RETRY_SCALE: "0.001", WEBHOOK_ALLOW_LOOPBACK: "1" };
 
 export interface WebhooksPlan {
-  /** Processes on the same database. Requests are sent to the first. */
+  /** Processes on the same database. All requests are sent to the first process. */
   readonly services: readonly [Service, ...Service[]];
   readonly writers: number;
   /**
-   * Maximum number of writes whose events are not delivered yet; no maximum by default. Bounds the time at
-   * the end.
+   * The maximum number of writes whose events are not delivered yet; no maximum if left out. A maximum limits
+   * the time for the remaining deliveries at the end.
    */
   readonly aheadMax?: number;
-  /** Average number of requests to the receiver per kill. The number varies by half. */
+  /** The average number of requests to the receiver per kill; the actual number is 50 to 150 % of it. */
   readonly arrivalsPerKill: number;
   readonly isOver: (counts: { readonly kills: number }) => boolean;
   /**
@@ -63,7 +63,7 @@ export async function runWebhooks(plan: WebhooksPlan): Promise<Report> {
   const stopWriting = startWriting(plan, { shop, counts, receiver });
   try {
     for (;;) {
-      const killed = await killSome(plan, receiver, counts.kills);
+      const killed = await killServices(plan, receiver, counts.kills);
       counts.kills += 1;
       plan.onStep?.(
         `${service.engine}: ${counts.kills} kills, ${counts.writes} writes, ` +
@@ -99,7 +99,7 @@ function unreliable(): Reply {
 const endpointOptions = [{ payloadMode: "snapshot" }, { payloadMode: "thin" }, { payloadMode: "snapshot" }];
 
 async function openEndpoints(
-  ask: Ask,
+  ask: SendRequest,
   { access, receiver }: { readonly access: DemoCredentials; readonly receiver: Receiver },
 ): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
@@ -117,7 +117,7 @@ async function openEndpoints(
       "idempotency-key": `endpoint-${index}`,
     };
     const answered = await ask({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body });
-    const { endpoint, secret } = requireData(readAnswer(answered)) as {
+    const { endpoint, secret } = requireData(parseAnswer(answered)) as {
       readonly endpoint: { readonly id: string };
       readonly secret: { readonly value: string };
     };
@@ -133,7 +133,7 @@ interface Writing {
   readonly counts: { writes: number; unanswered: number };
 }
 
-/** The answer for requests after the end. The database shows which of them were written. */
+/** The answer to requests after the end, which are not sent. The database shows which writes were made. */
 const skippedAnswer: HttpAnswer = { status: 200, headers: {}, text: "{}" };
 
 /** Starts the writers. Returns a function that ends them. */
@@ -151,7 +151,7 @@ function startWriting(
   const write = async (): Promise<void> => {
     const { id } = await openCart(ask, shop);
     while (!end.signal.aborted) {
-      requireData(readAnswer(await ask(addressWrite(shop, id).request)));
+      requireData(parseAnswer(await ask(createAddressWrite(shop, id).request)));
       counts.writes += 1;
       while (
         !end.signal.aborted &&
@@ -167,8 +167,11 @@ function startWriting(
   };
 }
 
-/** Kills each process alone in turn, and then all together. Returns the killed processes. */
-async function killSome(
+/**
+ * Waits for requests to the receiver, and then kills one of the processes or all of them, in turn. Returns
+ * the killed processes.
+ */
+async function killServices(
   { services, arrivalsPerKill }: WebhooksPlan,
   { counts }: Receiver,
   turn: number,
@@ -181,17 +184,17 @@ async function killSome(
   return killed;
 }
 
-/** Milliseconds without an arrival after which missing deliveries count as lost. */
+/** If no delivery arrives for this number of milliseconds, missing deliveries count as lost. */
 const arrivalWaitMsMax = 180_000;
-/** Milliseconds without an arrival after which the database is read again. */
+/** If no delivery arrives for these numbers of milliseconds, the database is read again. */
 const quietMs = {
   /** Longer than the lease of a killed process on its deliveries. */
   lease: 25_000,
   /** Longer than the wait before the last attempt, which is the longest wait. */
   retry: 110_000,
-  /** The same if waiting deliveries were made due at once; they may fail once more. */
+  /** Used if waiting deliveries were made due at once; they may fail once more. */
   hurriedRetry: 40_000,
-  /** Longer than the time from a receiver's answer until it is recorded. */
+  /** Longer than the time until the service has recorded an answer of the receiver. */
   note: 1_000,
 };
 
@@ -201,7 +204,10 @@ interface Settling {
   readonly last: { readonly arrivalMs: number };
 }
 
-/** Waits until all deliveries have arrived, or none arrives for a long time. Returns the missing deliveries. */
+/**
+ * Waits until all deliveries have arrived, or no delivery arrives for a long time. Returns the missing
+ * deliveries.
+ */
 async function awaitDeliveries(
   { services, isHurried, onStep }: WebhooksPlan,
   { endpoints, receiver, last }: Settling,
@@ -248,8 +254,8 @@ interface MissingDeliveries {
 }
 
 /**
- * Finds missing deliveries of all events after the creation of the endpoints. Endpoints get no events about
- * themselves.
+ * Finds missing deliveries of all events after the creation of the endpoints. An endpoint receives no events
+ * about itself.
  */
 async function findMissing(
   db: Database,
@@ -266,7 +272,7 @@ async function findMissing(
     where w.id = any(${ids}::text[])`.execute(db);
   const pathOf = new Map(endpoints.map(({ id, path }) => [id, path]));
   const arrival = ({ endpointId, eventId }: ExpectedDelivery): string =>
-    arrivalKey(pathOf.get(endpointId) ?? "", eventId);
+    toArrivalKey(pathOf.get(endpointId) ?? "", eventId);
   const missing = rows.filter((owed) => !receiver.accepted.has(arrival(owed)));
   const undone = rows.filter(({ status }) => status !== "succeeded");
   return {

@@ -4,9 +4,9 @@
  */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { figureList } from "#soak/figure-list.ts";
+import { measuredGuarantees } from "#soak/figure-list.ts";
 import { renderFigures } from "#soak/figure-table.ts";
-import { figures } from "#soak/figures.ts";
+import { soakTests } from "#soak/soak-tests.ts";
 import { type FigureRecord, readRecords } from "#soak/record.ts";
 import { suites } from "#soak/suites.ts";
 
@@ -26,26 +26,31 @@ const sectionOf = (records: readonly FigureRecord[], number: number): string =>
 
 describe("the list of figures", () => {
   it("has seventeen figures, in order", () => {
-    expect(figureList.map(({ number }) => number)).toEqual(
+    expect(measuredGuarantees.map(({ number }) => number)).toEqual(
       Array.from({ length: 17 }, (_, index) => index + 1),
     );
   });
 
   it("names existing commands, on the engines that they support", () => {
-    const known = figures.map(({ name, engines }) => ({ name, engines }));
-    const shown = figureList
-      .flatMap(({ shownBy }) => shownBy)
+    const known = soakTests.map(({ name, engines }) => ({ name, engines }));
+    const shown = measuredGuarantees
+      .flatMap(({ measurements }) => measurements)
       .filter(({ command }) => command.startsWith("npm run soak"));
     for (const { name, engines } of shown) expect(known).toContainEqual({ name, engines });
   });
 
   it("names existing files of this suite", () => {
-    const files = [...figureList.flatMap(({ shortForm }) => shortForm), ...Object.values(suites).flat()];
+    const files = [
+      ...measuredGuarantees.flatMap(({ shortTests }) => shortTests),
+      ...Object.values(suites).flat(),
+    ];
     expect(files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual([]);
   });
 
   it("has an entry for every record", () => {
-    const named = new Set(figureList.flatMap(({ shownBy }) => shownBy.map(({ name }) => name)));
+    const named = new Set(
+      measuredGuarantees.flatMap(({ measurements }) => measurements.map(({ name }) => name)),
+    );
     expect(readRecords().filter(({ name }) => !named.has(name))).toEqual([]);
   });
 });

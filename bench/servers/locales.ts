@@ -1,7 +1,7 @@
-/** Locale chains for the yardstick. Only well-formed locales are supported, and results are cached. */
+/** Creates locale chains for the yardstick. Supports only well-formed locales. */
 
 /** Returns a locale with its fallbacks: `zh-Hant-TW` gives `zh-Hant-TW`, `zh-Hant`, `zh`. */
-export function localeChain(locale: string): string[] {
+export function createLocaleChain(locale: string): string[] {
   const parts = locale.split("-");
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
 }
@@ -9,8 +9,8 @@ export function localeChain(locale: string): string[] {
 const known = new Map<string, readonly string[]>();
 const knownMax = 1000;
 
-/** Returns the locale chains of an `Accept-Language` header, preferred language first. */
-export function requestedChain(header: string | undefined): readonly string[] {
+/** Returns the locale chains of an `Accept-Language` header, preferred language first. Caches the results. */
+export function parseRequestedLocales(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   let chain = known.get(header);
   if (chain === undefined) {
@@ -21,7 +21,7 @@ export function requestedChain(header: string | undefined): readonly string[] {
         return { tag, quality: Number(quality ?? 1) };
       })
       .toSorted((a, b) => b.quality - a.quality)
-      .flatMap(({ tag }) => localeChain(tag));
+      .flatMap(({ tag }) => createLocaleChain(tag));
     if (known.size < knownMax) known.set(header, chain);
   }
   return chain;

@@ -1,6 +1,6 @@
 /**
- * Creates DataLoaders of rows by id and of lists of rows by owner, and caches values that several fields of
- * one object need.
+ * Creates DataLoaders of rows by id and of lists of rows by owner, and caches of values that several fields
+ * of one object need.
  */
 import DataLoader from "dataloader";
 
@@ -26,8 +26,8 @@ export function createRowsByOwnerLoader<Row>(
   });
 }
 
-/** Caches a computed value per object. An object lives for one request. */
-export function computeOnce<Subject extends object, Context, Value>(
+/** Creates a function that computes a value once per object. An object exists for one request only. */
+export function createCachePerObject<Subject extends object, Context, Value>(
   find: (subject: Subject, context: Context) => Promise<Value>,
 ): (subject: Subject, context: Context) => Promise<Value> {
   const known = new WeakMap<Subject, Promise<Value>>();

@@ -1,6 +1,6 @@
 /**
- * The builder of the plain schema, and the types that products and carts share. Enum values are returned as
- * texts, as they are stored.
+ * The builder of the plain schema (see `plain-schema.ts`), and the types that products and carts share. Enum
+ * values are returned as texts, as they are stored.
  */
 import SchemaBuilder from "@pothos/core";
 import type { PlainLoaders } from "./plain-loaders.ts";
@@ -41,7 +41,7 @@ export const builder = new SchemaBuilder<{
   };
 }>({
   defaultFieldNullability: false,
-  // This type belongs to a plugin that is not used here, but whose types are global.
+  // The service's authorization plugin, which is not used here, adds this type globally.
   scopeAuth: { authScopes: () => ({}) },
 });
 

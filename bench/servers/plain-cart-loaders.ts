@@ -1,4 +1,4 @@
-/** The loaders of a cart's lines, address, promotion and delivery. */
+/** Creates the DataLoaders of a cart's lines, address, promotion and delivery. */
 import type { Selectable } from "kysely";
 import type {
   CartPromotionTable,

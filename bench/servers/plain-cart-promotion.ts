@@ -1,9 +1,9 @@
 /** The promotion state and the totals of a cart in the plain schema. */
 import type { Selectable } from "kysely";
 import type { CartPromotionTable, CartTable, MerchantTable, PromotionTable } from "#database/tables.ts";
-import { computeOnce } from "./plain-batches.ts";
+import { createCachePerObject } from "./plain-batches.ts";
 import { builder, MoneyType, type PlainContext } from "./plain-builder.ts";
-import { joinLocaleChains, type Money, money, findName, type Names } from "./yardstick-parts.ts";
+import { joinLocaleChains, type Money, toMoney, findName, type Names } from "./yardstick-parts.ts";
 
 export interface CartNode {
   readonly row: Selectable<CartTable>;
@@ -24,9 +24,9 @@ interface PromotionNode {
 }
 
 export const moneyOrNull = (amountMinor: number | null, { row }: CartNode): Money | null =>
-  amountMinor === null ? null : money(amountMinor, row.currency);
+  amountMinor === null ? null : toMoney(amountMinor, row.currency);
 
-export const findPromotions = computeOnce(
+export const findPromotions = createCachePerObject(
   async ({ row, merchant }: CartNode, { loaders }: PlainContext): Promise<PromotionNode[]> => {
     const all = await loaders.cartPromotions.load(row.id);
     const nodes = await Promise.all(
@@ -59,8 +59,8 @@ async function findCode(cart: CartNode, context: PlainContext): Promise<Promotio
 
 export const CartTotals = builder.objectRef<CartNode>("CartTotals").implement({
   fields: (t) => ({
-    subtotal: t.field({ type: MoneyType, resolve: ({ row }) => money(row.subtotalMinor, row.currency) }),
-    discount: t.field({ type: MoneyType, resolve: ({ row }) => money(row.discountMinor, row.currency) }),
+    subtotal: t.field({ type: MoneyType, resolve: ({ row }) => toMoney(row.subtotalMinor, row.currency) }),
+    discount: t.field({ type: MoneyType, resolve: ({ row }) => toMoney(row.discountMinor, row.currency) }),
     shipping: t.field({
       type: MoneyType,
       nullable: true,
@@ -72,7 +72,7 @@ export const CartTotals = builder.objectRef<CartNode>("CartTotals").implement({
       resolve: (cart) => moneyOrNull(cart.row.taxMinor, cart),
     }),
     taxIncluded: t.boolean({ resolve: ({ row }) => row.taxIncluded }),
-    total: t.field({ type: MoneyType, resolve: ({ row }) => money(row.totalMinor, row.currency) }),
+    total: t.field({ type: MoneyType, resolve: ({ row }) => toMoney(row.totalMinor, row.currency) }),
     estimated: t.boolean({ resolve: ({ row }) => row.shippingMinor === null || row.taxMinor === null }),
   }),
 });
@@ -84,7 +84,7 @@ const PromotionValue = builder.objectRef<PromotionNode>("PromotionValue").implem
       type: MoneyType,
       nullable: true,
       resolve: ({ promotion: { amountMinor, currency } }) =>
-        amountMinor === null || currency === null ? null : money(amountMinor, currency),
+        amountMinor === null || currency === null ? null : toMoney(amountMinor, currency),
     }),
   }),
 });
@@ -110,7 +110,7 @@ const AutomaticPromotion = builder
       title: t.string({ resolve: ({ node }) => node.title }),
       discount: t.field({
         type: MoneyType,
-        resolve: ({ node, cart }) => money(node.applied.discountMinor, cart.row.currency),
+        resolve: ({ node, cart }) => toMoney(node.applied.discountMinor, cart.row.currency),
       }),
     }),
   });
@@ -124,7 +124,7 @@ const PromotionAllocation = builder
       promotionId: t.exposeString("promotionId"),
       amount: t.field({
         type: MoneyType,
-        resolve: ({ amountMinor, cart }) => money(amountMinor, cart.row.currency),
+        resolve: ({ amountMinor, cart }) => toMoney(amountMinor, cart.row.currency),
       }),
     }),
   });
@@ -159,7 +159,7 @@ export const PromotionState = builder.objectRef<CartNode>("CartPromotionState").
     discount: t.field({
       type: MoneyType,
       resolve: async (cart, _args, context) =>
-        money((await findCode(cart, context))?.applied.discountMinor ?? 0, cart.row.currency),
+        toMoney((await findCode(cart, context))?.applied.discountMinor ?? 0, cart.row.currency),
     }),
     allocations: t.field({
       type: [PromotionAllocation],
@@ -175,7 +175,7 @@ export const PromotionState = builder.objectRef<CartNode>("CartPromotionState").
         );
       },
     }),
-    // This field is only in answers to changes.
+    // Only answers to changes have a value.
     replaced: t.field({ type: ReplacedCode, nullable: true, resolve: () => null }),
     totals: t.field({ type: CartTotals, resolve: (cart) => cart }),
   }),

@@ -1,8 +1,8 @@
-/** Carts of the plain schema. Like the yardstick, it supports only active carts. */
+/** The carts of the plain schema, which supports only active carts, as the yardstick does. */
 import type { Selectable } from "kysely";
 import { toCartWarningView, type CartWarningView } from "#commerce/carts/render-cart.ts";
 import type { CartLineTable } from "#database/tables.ts";
-import { computeOnce } from "./plain-batches.ts";
+import { createCachePerObject } from "./plain-batches.ts";
 import {
   absoluteUrl,
   builder,
@@ -20,7 +20,7 @@ import {
   moneyOrNull,
   PromotionState,
 } from "./plain-cart-promotion.ts";
-import { availabilities, type Money, money } from "./yardstick-parts.ts";
+import { availabilities, type Money, toMoney } from "./yardstick-parts.ts";
 
 async function findCart(
   id: string,
@@ -48,24 +48,26 @@ interface Display {
 }
 
 const displayOf = ({ row }: LineNode): Display => row.display as Display;
-const moneyOf = (amountMinor: number, { row }: CartNode): Money => money(amountMinor, row.currency);
+const moneyOf = (amountMinor: number, { row }: CartNode): Money => toMoney(amountMinor, row.currency);
 
 interface Stocked {
   readonly rank: number;
   readonly available: number;
 }
 
-const findStock = computeOnce(async ({ row }: LineNode, { loaders }: PlainContext): Promise<Stocked> => {
-  const [variant, stock] = await Promise.all([
-    loaders.variantById.load(row.variantId),
-    loaders.stock.load(row.variantId),
-  ]);
-  const product = variant === null ? null : await loaders.products.load(variant.productId);
-  if (variant === null || product?.status !== "published") return { rank: 6, available: 0 };
-  const left =
-    stock === null || variant.discontinued ? 0 : stock.onHand - stock.reserved + stock.backorderLimit;
-  return { rank: availabilityRank(variant, stock), available: Math.min(100, Math.max(0, left)) };
-});
+const findStock = createCachePerObject(
+  async ({ row }: LineNode, { loaders }: PlainContext): Promise<Stocked> => {
+    const [variant, stock] = await Promise.all([
+      loaders.variantById.load(row.variantId),
+      loaders.stock.load(row.variantId),
+    ]);
+    const product = variant === null ? null : await loaders.products.load(variant.productId);
+    if (variant === null || product?.status !== "published") return { rank: 6, available: 0 };
+    const left =
+      stock === null || variant.discontinued ? 0 : stock.onHand - stock.reserved + stock.backorderLimit;
+    return { rank: availabilityRank(variant, stock), available: Math.min(100, Math.max(0, left)) };
+  },
+);
 
 interface DiscountValue {
   readonly source: string;
@@ -267,7 +269,7 @@ const CartType = builder.objectRef<CartNode>("Cart").implement({
       resolve: ({ row }) =>
         (row.warnings as Parameters<typeof toCartWarningView>[0][]).map(toCartWarningView),
     }),
-    // This field is only set for ended carts.
+    // Only carts that have ended have a value.
     revocation: t.field({ type: CartRevocation, nullable: true, resolve: () => null }),
     createdAt: t.string({ resolve: ({ row }) => row.createdAt.toISOString() }),
     updatedAt: t.string({ resolve: ({ row }) => row.updatedAt.toISOString() }),

@@ -1,4 +1,4 @@
-/** The database of the plain resolvers: Kysely on a pool of pg, without prepared or shared statements. */
+/** Opens the database of the plain schema: Kysely on a pool of pg, without prepared or shared statements. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { Pool, types } from "pg";
 import type { Tables } from "#database/tables.ts";

@@ -1,6 +1,6 @@
 /**
- * Creates a DataLoader for each relation, with one statement each, for every request, as in a simple GraphQL
- * server.
+ * Creates the DataLoaders of a request: one per relation, each with its own SQL statement, as in a simple
+ * GraphQL server.
  */
 import type { Selectable } from "kysely";
 import type {

@@ -1,19 +1,19 @@
-/** The fields of the plain schema's product page that product lists do not have. */
+/** The fields of a product page of the plain schema that product lists do not have. */
 import type { Selectable } from "kysely";
 import type { MediaTable } from "#database/tables.ts";
-import { computeOnce } from "./plain-batches.ts";
+import { createCachePerObject } from "./plain-batches.ts";
 import { absoluteUrl, builder, ImageType, MoneyType, type PlainContext } from "./plain-builder.ts";
 import {
   findPrices,
   findAvailabilityRank,
   findVariants,
-  presentPrice,
+  findCurrentPrice,
   ProductListing,
   type ProductNode,
   toImage,
   type VariantNode,
 } from "./plain-products.ts";
-import { availabilities, type Money, money, moneyRange } from "./yardstick-parts.ts";
+import { availabilities, type Money, toMoney, toMoneyRange } from "./yardstick-parts.ts";
 
 const day = 86_400_000;
 
@@ -42,7 +42,7 @@ interface OptionValue extends Named {
   readonly values: readonly { readonly code: string; readonly label: string }[];
 }
 
-const findOptions = computeOnce(
+const findOptions = createCachePerObject(
   async ({ row, nameOf }: ProductNode, { loaders }: PlainContext): Promise<OptionValue[]> => {
     const options = await loaders.options.load(row.id);
     return options.map(({ code, names, choices }) => ({
@@ -58,7 +58,7 @@ const findOptions = computeOnce(
 
 function offersOf(variant: VariantNode): OfferValue[] {
   return variant.product.markets.flatMap(({ id, currency, countries }) => {
-    const price = presentPrice(variant, id);
+    const price = findCurrentPrice(variant, id);
     if (price === undefined) return [];
     const since = price.validFrom.getTime();
     const earlier = variant.prices.filter(
@@ -69,12 +69,12 @@ function offersOf(variant: VariantNode): OfferValue[] {
         validUntil.getTime() > since - 30 * day,
     );
     const offer = {
-      price: money(price.amountMinor, currency),
-      compareAt: price.compareAtMinor === null ? null : money(price.compareAtMinor, currency),
+      price: toMoney(price.amountMinor, currency),
+      compareAt: price.compareAtMinor === null ? null : toMoney(price.compareAtMinor, currency),
       lowest30d:
         earlier.length === 0
           ? null
-          : money(Math.min(...earlier.map(({ amountMinor }) => amountMinor)), currency),
+          : toMoney(Math.min(...earlier.map(({ amountMinor }) => amountMinor)), currency),
     };
     return countries.map((market) => ({ ...offer, market }));
   });
@@ -201,8 +201,8 @@ const Policy = builder.objectRef<PolicyValue>("ProductPolicy").implement({
 async function findOffers(product: ProductNode, context: PlainContext): Promise<MarketOffer[]> {
   const variants = await findVariants(product, context);
   return product.markets.flatMap(({ id, currency, taxIncluded, countries }) => {
-    const range = moneyRange(
-      variants.flatMap((variant) => presentPrice(variant, id)?.amountMinor ?? []),
+    const range = toMoneyRange(
+      variants.flatMap((variant) => findCurrentPrice(variant, id)?.amountMinor ?? []),
       currency,
     );
     return range === null ? [] : countries.map((market) => ({ market, currency, taxIncluded, ...range }));
@@ -234,7 +234,7 @@ const schemaAvailabilities = [
 const decimal = ({ amountMinor, exponent }: Money): string =>
   (amountMinor / 10 ** exponent).toFixed(exponent);
 
-/** Undefined values are omitted from JSON. */
+/** Returns the schema.org data of a product. Undefined values are omitted from JSON. */
 async function findStructuredData(product: ProductNode, context: PlainContext): Promise<unknown> {
   const { row, translation, main } = product;
   const [media, variants, prices, rank] = await Promise.all([
@@ -247,7 +247,7 @@ async function findStructuredData(product: ProductNode, context: PlainContext): 
     .filter(({ type }) => type === "image")
     .map(({ url }) => absoluteUrl(url, context.publicUrl));
   const only = variants.length === 1 ? variants[0] : undefined;
-  const range = moneyRange(
+  const range = toMoneyRange(
     prices.map(({ amountMinor }) => amountMinor),
     main.currency,
   );

@@ -1,4 +1,7 @@
-/** Products of the plain schema. Each field has a resolver, which uses the loaders of the needed relations. */
+/**
+ * The products of the plain schema. Each field has a resolver that uses the DataLoaders of the needed
+ * relations.
+ */
 import type { Selectable } from "kysely";
 import type {
   MediaTable,
@@ -8,8 +11,8 @@ import type {
   ProductTranslationTable,
   VariantTable,
 } from "#database/tables.ts";
-import { localeChain } from "./locales.ts";
-import { computeOnce } from "./plain-batches.ts";
+import { createLocaleChain } from "./locales.ts";
+import { createCachePerObject } from "./plain-batches.ts";
 import {
   absoluteUrl,
   builder,
@@ -20,7 +23,7 @@ import {
   PriceRangeType,
   availabilityRank,
 } from "./plain-builder.ts";
-import { availabilities, joinLocaleChains, findName, type Names, moneyRange } from "./yardstick-parts.ts";
+import { availabilities, joinLocaleChains, findName, type Names, toMoneyRange } from "./yardstick-parts.ts";
 
 export interface PlainMarket {
   readonly id: string;
@@ -42,7 +45,7 @@ export interface ProductNode {
 }
 
 export interface ProductSelection {
-  /** The country; null for the merchant's own country. */
+  /** The country; null for the merchant's default country. */
   readonly country: string | null;
   readonly chain: readonly string[];
 }
@@ -71,7 +74,7 @@ export async function findProductNode(
   );
   const translation = translations.find(({ locale }) => locale === tag) ?? translations[0];
   if (translation === undefined) return null;
-  const names = [...localeChain(translation.locale), ...fallbacks];
+  const names = [...createLocaleChain(translation.locale), ...fallbacks];
   return {
     row,
     merchant,
@@ -104,7 +107,7 @@ export interface VariantNode {
   readonly prices: readonly Selectable<PriceTable>[];
 }
 
-export const findVariants = computeOnce(
+export const findVariants = createCachePerObject(
   async (product: ProductNode, { loaders }: PlainContext): Promise<VariantNode[]> => {
     const rows = await loaders.variants.load(product.row.id);
     return Promise.all(
@@ -116,7 +119,10 @@ export const findVariants = computeOnce(
   },
 );
 
-export const presentPrice = ({ prices }: VariantNode, marketId: string): Selectable<PriceTable> | undefined =>
+export const findCurrentPrice = (
+  { prices }: VariantNode,
+  marketId: string,
+): Selectable<PriceTable> | undefined =>
   prices.find((price) => price.marketId === marketId && price.validUntil === null);
 
 /** Returns the current prices in the main market. */
@@ -125,14 +131,17 @@ export async function findPrices(
   context: PlainContext,
 ): Promise<Selectable<PriceTable>[]> {
   return (await findVariants(product, context)).flatMap(
-    (variant) => presentPrice(variant, product.main.id) ?? [],
+    (variant) => findCurrentPrice(variant, product.main.id) ?? [],
   );
 }
 
-/** Returns the best availability rank of the variants that are sold in the market; of all variants if none is. */
+/**
+ * Returns the best availability rank of the variants in the main market; of all variants if none is sold
+ * there.
+ */
 export async function findAvailabilityRank(product: ProductNode, context: PlainContext): Promise<number> {
   const variants = await findVariants(product, context);
-  const offered = variants.filter((variant) => presentPrice(variant, product.main.id) !== undefined);
+  const offered = variants.filter((variant) => findCurrentPrice(variant, product.main.id) !== undefined);
   return variants.length === 0
     ? 5
     : Math.min(...(offered.length > 0 ? offered : variants).map(({ rank }) => rank));
@@ -193,7 +202,7 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
       resolve: async (product, _args, context) => {
         const prices = await findPrices(product, context);
         const amounts = prices.map(({ amountMinor }) => amountMinor);
-        return moneyRange(amounts, product.main.currency);
+        return toMoneyRange(amounts, product.main.currency);
       },
     }),
     compareAtRange: t.field({
@@ -202,7 +211,7 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
       resolve: async (product, _args, context) => {
         const prices = await findPrices(product, context);
         const amounts = prices.flatMap(({ compareAtMinor }) => compareAtMinor ?? []);
-        return moneyRange(amounts, product.main.currency);
+        return toMoneyRange(amounts, product.main.currency);
       },
     }),
     availability: t.string({

@@ -1,8 +1,11 @@
-/** The plain schema, and the context of a request: new loaders, and the viewer, found with one statement. */
+/**
+ * The plain schema: a GraphQL schema with the same fields as this service, but with simple resolvers and
+ * DataLoaders, as a comparison. Also creates the context of a request, with new DataLoaders and the viewer.
+ */
 import { createHash } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
 import type { Pool } from "pg";
-import { requestedChain } from "./locales.ts";
+import { parseRequestedLocales } from "./locales.ts";
 import { builder, type PlainContext, type PlainViewer } from "./plain-builder.ts";
 import { openPlainDatabase, type PlainDatabase } from "./plain-database.ts";
 import { createPlainLoaders } from "./plain-loaders.ts";
@@ -39,7 +42,7 @@ export function createPlainContext(
   return async (headers) => ({
     viewer: await findViewer(db, headers.get("authorization")),
     buyerReference: headers.get("x-buyer-reference"),
-    chain: requestedChain(headers.get("accept-language") ?? undefined),
+    chain: parseRequestedLocales(headers.get("accept-language") ?? undefined),
     loaders: createPlainLoaders(db),
     findProduct: (merchantSlug, productSlug) => findProduct(db, merchantSlug, productSlug),
     find,
@@ -62,7 +65,7 @@ async function findProduct(
   return row?.productId;
 }
 
-/** Finds the viewer by the id in the key or token, which is its third part. */
+/** Finds the viewer by the id in the API key or token, which is the third part of the text. */
 async function findViewer(db: PlainDatabase, authorization: string | null): Promise<PlainViewer | null> {
   if (authorization === null) return null;
   const value = authorization.replace("Bearer ", "");

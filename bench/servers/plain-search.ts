@@ -1,6 +1,6 @@
 /**
- * The plain schema's search. The yardstick's statement finds and counts the products, and the loaders load
- * their fields.
+ * The search of the plain schema. The yardstick's SQL statement finds and counts the products; DataLoaders
+ * load their fields.
  */
 import { builder, type PlainContext } from "./plain-builder.ts";
 import { findProductNode, ProductListing, type ProductNode } from "./plain-products.ts";
@@ -100,7 +100,7 @@ builder.queryFields((t) => ({
   productSearch: t.field({
     type: SearchResult,
     args: {
-      // Without a text, or with an empty one, all products are found.
+      // Without a text, or with an empty text, the search finds all products.
       q: t.arg({ type: "SearchText" }),
       locale: t.arg({ type: "LocaleCode", required: true }),
       market: t.arg({ type: "CountryCode", required: true }),

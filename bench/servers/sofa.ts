@@ -1,7 +1,7 @@
 /**
- * REST that SOFA derives from the plain schema. Each query is a URL, here with the URLs of the contract, and
- * returns all fields of its type. The documents are created once at start, and graphql-js executes them for
- * every request.
+ * A REST server that the library SOFA derives from the plain schema. Each query field has a URL, which is
+ * configured to be the URL of the contract, and returns all fields of its type. SOFA creates the GraphQL
+ * documents at the start; graphql-js executes a document for every request.
  */
 import { createServer } from "node:http";
 import { useSofa } from "sofa-api";

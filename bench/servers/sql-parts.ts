@@ -6,8 +6,11 @@ export const utcSql = (column: string): string =>
 export const urlSql = (url: string, base: string): string =>
   `case when left(${url}, 1) = '/' then ${base} || ${url} else ${url} end`;
 
-/** SQL for the rank of a variant's availability; 1 is the best. */
-export const rankSql = (variant: string, stock: string): string => `case when ${variant}.discontinued then 6
+/** Returns an SQL expression for the rank of a variant's availability; 1 is the best. */
+export const availabilityRankSql = (
+  variant: string,
+  stock: string,
+): string => `case when ${variant}.discontinued then 6
     when coalesce(${stock}.on_hand - ${stock}.reserved + ${stock}.backorder_limit, 0) <= 0 then 5
     when ${variant}.available_from > now() then 4
     when ${stock}.on_hand - ${stock}.reserved <= 0 then 3

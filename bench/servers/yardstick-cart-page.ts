@@ -4,7 +4,7 @@ import {
   availabilities,
   joinLocaleChains,
   type Money,
-  money,
+  toMoney,
   findName,
   type Names,
 } from "./yardstick-parts.ts";
@@ -62,7 +62,7 @@ export interface CartPromotion {
   readonly isExclusive: boolean;
 }
 
-/** The row of the cart statement. Empty lists are null. */
+/** A row of the cart statement. An empty list is null. */
 export interface CartRow {
   readonly id: string;
   readonly version: number;
@@ -106,9 +106,9 @@ export interface CartRow {
 }
 
 const orNull = (amountMinor: number | null, currency: string): Money | null =>
-  amountMinor === null ? null : money(amountMinor, currency);
+  amountMinor === null ? null : toMoney(amountMinor, currency);
 
-export function writeCartPage(row: CartRow, publicUrl: string): Readonly<Record<string, unknown>> {
+export function toCartPage(row: CartRow, publicUrl: string): Readonly<Record<string, unknown>> {
   const { currency, delivery_options: options } = row;
   const lines = row.lines ?? [];
   return {
@@ -122,7 +122,7 @@ export function writeCartPage(row: CartRow, publicUrl: string): Readonly<Record<
     lines: lines.map((line) => writeLine(line, row, publicUrl)),
     totalQuantity: lines.reduce((sum, { quantity }) => sum + quantity, 0),
     totals: totalsOf(row),
-    promotion: writePromotionState(row, null),
+    promotion: toPromotionState(row, null),
     address: row.address,
     addressTokenExpiresAt: row.address_expires_at,
     delivery:
@@ -134,7 +134,7 @@ export function writeCartPage(row: CartRow, publicUrl: string): Readonly<Record<
               id,
               name,
               carrier,
-              price: money(priceMinor, currency),
+              price: toMoney(priceMinor, currency),
               minDays,
               maxDays,
               pickup,
@@ -171,16 +171,16 @@ function writeLine(line: CartLine, { currency, promotions }: CartRow, publicUrl:
             height: image.height,
           },
     quantity: line.quantity,
-    unitPrice: money(line.unit, currency),
+    unitPrice: toMoney(line.unit, currency),
     compareAtUnitPrice: orNull(line.compareAt, currency),
-    subtotal: money(line.subtotal, currency),
-    discount: money(line.discount, currency),
+    subtotal: toMoney(line.subtotal, currency),
+    discount: toMoney(line.discount, currency),
     tax: orNull(line.tax, currency),
-    total: money(line.total, currency),
+    total: toMoney(line.total, currency),
     discountAllocations: (promotions ?? []).flatMap(({ trigger, promotionId, allocations }) =>
       allocations
         .filter(({ lineId }) => lineId === line.id)
-        .map(({ amountMinor }) => ({ source: trigger, promotionId, amount: money(amountMinor, currency) })),
+        .map(({ amountMinor }) => ({ source: trigger, promotionId, amount: toMoney(amountMinor, currency) })),
     ),
     availability: availabilities[line.rank - 1],
     availableQuantity: line.available,
@@ -199,18 +199,18 @@ function totalsOf({
   total_minor,
 }: CartRow): unknown {
   return {
-    subtotal: money(subtotal_minor, currency),
-    discount: money(discount_minor, currency),
+    subtotal: toMoney(subtotal_minor, currency),
+    discount: toMoney(discount_minor, currency),
     shipping: orNull(shipping_minor, currency),
     tax: orNull(tax_minor, currency),
     taxIncluded: tax_included,
-    total: money(total_minor, currency),
+    total: toMoney(total_minor, currency),
     estimated: shipping_minor === null || tax_minor === null,
   };
 }
 
-/** Converts a cart row to the promotion state. `replaced` is the code before the change. */
-export function writePromotionState(row: CartRow, replaced: string | null): unknown {
+/** Converts a cart row to the promotion state. `replaced` is the code that the change replaced. */
+export function toPromotionState(row: CartRow, replaced: string | null): unknown {
   const { currency, locale, default_locale: merchantLocale } = row;
   const promotions = row.promotions ?? [];
   const titleOf = ({ titles }: CartPromotion): string =>
@@ -227,14 +227,14 @@ export function writePromotionState(row: CartRow, replaced: string | null): unkn
       .map((promotion) => ({
         id: promotion.promotionId,
         title: titleOf(promotion),
-        discount: money(promotion.discount, currency),
+        discount: toMoney(promotion.discount, currency),
       })),
-    discount: money(code?.discount ?? 0, currency),
+    discount: toMoney(code?.discount ?? 0, currency),
     allocations: (code?.allocations ?? []).map(({ lineId, amountMinor }) => ({
       target: lineId === null ? "shipping" : "line",
       lineId,
       promotionId: code?.promotionId,
-      amount: money(amountMinor, currency),
+      amount: toMoney(amountMinor, currency),
     })),
     replaced: replaced === null ? null : { code: replaced },
     totals: totalsOf(row),

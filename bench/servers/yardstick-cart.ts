@@ -3,10 +3,10 @@
  * supported.
  */
 import type { Pool } from "pg";
-import { rankSql, utcSql } from "./sql-parts.ts";
-import { type CartRow, writeCartPage } from "./yardstick-cart-page.ts";
+import { availabilityRankSql, utcSql } from "./sql-parts.ts";
+import { type CartRow, toCartPage } from "./yardstick-cart-page.ts";
 
-/** The cart statement: `$1` is the cart, `$2` its merchant; `more` has further columns. */
+/** Returns the cart statement. `$1` is the cart id, `$2` the merchant id; `more` has further columns. */
 export const cartSql = (more = ""): string => `
 select c.id, c.version, c.status, c.country, c.currency, c.tax_included, c.locale, c.subtotal_minor,
 c.discount_minor, c.shipping_minor, c.tax_minor,
@@ -25,7 +25,7 @@ c.discount_minor, c.shipping_minor, c.tax_minor,
       l.discount_minor, 'tax', l.tax_minor,
       'total', l.total_minor, 'display', l.display, 'requiresShipping', l.requires_shipping, 'restrictions',
       l.restrictions,
-      'rank', case when p.status = 'published' then ${rankSql("v", "sl")} else 6 end,
+      'rank', case when p.status = 'published' then ${availabilityRankSql("v", "sl")} else 6 end,
       'available', case when p.status = 'published' and not v.discontinued
         then least(100, greatest(0, coalesce(sl.on_hand - sl.reserved + sl.backorder_limit, 0))) else 0 end)
         order by l.position, l.id)
@@ -58,5 +58,5 @@ export async function readCartPage(
 ): Promise<string | undefined> {
   const { rows } = await pool.query<CartRow>({ name: "cart", text: statement, values: [cartId, merchantId] });
   const [row] = rows;
-  return row === undefined ? undefined : JSON.stringify({ data: writeCartPage(row, publicUrl) });
+  return row === undefined ? undefined : JSON.stringify({ data: toCartPage(row, publicUrl) });
 }

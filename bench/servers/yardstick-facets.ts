@@ -1,4 +1,4 @@
-/** Converts facets to the contract: labels in the requested locale, prices as ranges. Formatters are cached. */
+/** Converts facets to the contract: labels in the requested locale, prices as ranges. */
 
 import { joinLocaleChains, currencyExponent, findName } from "./yardstick-parts.ts";
 
@@ -50,7 +50,7 @@ function formatOf(locale: string, currency: string): PriceFormat {
   return known;
 }
 
-export function writeFacets(raw: RawFacets, locale: string, currency: string | null): Facets {
+export function toFacets(raw: RawFacets, locale: string, currency: string | null): Facets {
   return [
     {
       key: "category",

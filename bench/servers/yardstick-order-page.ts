@@ -1,6 +1,6 @@
 /** Converts the yardstick's order row to the order of the contract. */
 import { createHmac } from "node:crypto";
-import { joinLocaleChains, type Money, money, findName, type Names } from "./yardstick-parts.ts";
+import { joinLocaleChains, type Money, toMoney, findName, type Names } from "./yardstick-parts.ts";
 
 interface OrderLine {
   readonly id: string;
@@ -47,7 +47,7 @@ interface Refund {
   readonly createdAt: string;
 }
 
-/** The row of the order statement. Empty lists are null. */
+/** A row of the order statement. An empty list is null. */
 export interface OrderRow {
   readonly id: string;
   readonly number: string;
@@ -97,9 +97,9 @@ export interface OrderRow {
 
 const referenceDigits = 26;
 const orNull = (amountMinor: number | null, currency: string): Money | null =>
-  amountMinor === null ? null : money(amountMinor, currency);
+  amountMinor === null ? null : toMoney(amountMinor, currency);
 
-export function writeOrderPage(row: OrderRow, publicUrl: string): Readonly<Record<string, unknown>> {
+export function toOrderPage(row: OrderRow, publicUrl: string): Readonly<Record<string, unknown>> {
   const { currency, locale, default_locale: merchantLocale } = row;
   const [payments, refunds] = [row.payments ?? [], row.refunds ?? []];
   const keptMinor = payments.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0);
@@ -122,22 +122,22 @@ export function writeOrderPage(row: OrderRow, publicUrl: string): Readonly<Recor
     promotions: row.promotions.map(({ code, titles, discountMinor }) => ({
       code,
       title: findName(titles, chain) ?? "",
-      discount: money(discountMinor, currency),
+      discount: toMoney(discountMinor, currency),
     })),
     fulfillments: row.fulfillments ?? [],
     payments: payments.map(({ id, status, methodType, amount, captured, refunded, createdAt }) => ({
       id,
       status,
       methodType,
-      amount: money(amount, currency),
-      capturedAmount: money(captured, currency),
-      refundedAmount: money(refunded, currency),
+      amount: toMoney(amount, currency),
+      capturedAmount: toMoney(captured, currency),
+      refundedAmount: toMoney(refunded, currency),
       createdAt,
     })),
     refunds: refunds.map(({ id, status, amount, reason, createdAt }) => ({
       id,
       status,
-      amount: money(amount, currency),
+      amount: toMoney(amount, currency),
       reason,
       createdAt,
     })),
@@ -186,19 +186,22 @@ function writeLine(line: OrderLine, { currency, keptMinor, publicUrl }: Light): 
             width: image.width,
             height: image.height,
           },
-    unitPrice: money(line.unit, currency),
+    unitPrice: toMoney(line.unit, currency),
     quantities: line.quantities,
-    subtotal: money(line.subtotal, currency),
-    discount: money(line.discount, currency),
-    tax: money(line.tax ?? 0, currency),
-    total: money(line.total, currency),
-    refundable: money(refundableMinor(line, keptMinor), currency),
+    subtotal: toMoney(line.subtotal, currency),
+    discount: toMoney(line.discount, currency),
+    tax: toMoney(line.tax ?? 0, currency),
+    total: toMoney(line.total, currency),
+    refundable: toMoney(refundableMinor(line, keptMinor), currency),
     restrictions: line.restrictions,
     warranty: line.warranty,
   };
 }
 
-/** Returns the amount of the remaining units, rounded so that the amounts of all units add up to the line. */
+/**
+ * Returns the amount of the remaining units, rounded so that the amounts of all units add up to the total of
+ * the line.
+ */
 function refundableMinor(
   { total, reduced, quantities: { ordered, canceled, refunded } }: OrderLine,
   keptMinor: number,
@@ -212,15 +215,15 @@ function totalsOf(row: OrderRow, keptMinor: number): unknown {
   const { currency } = row;
   const refundedMinor = (row.payments ?? []).reduce((sum, { refunded }) => sum + refunded, 0);
   return {
-    subtotal: money(row.subtotal_minor, currency),
-    discount: money(row.discount_minor, currency),
+    subtotal: toMoney(row.subtotal_minor, currency),
+    discount: toMoney(row.discount_minor, currency),
     shipping: orNull(row.shipping_minor, currency),
     tax: orNull(row.tax_minor, currency),
     taxIncluded: row.tax_included,
-    total: money(row.total_minor, currency),
+    total: toMoney(row.total_minor, currency),
     estimated: false,
-    refunded: money(refundedMinor, currency),
-    outstanding: money(row.total_minor - row.reduced_minor - keptMinor, currency),
+    refunded: toMoney(refundedMinor, currency),
+    outstanding: toMoney(row.total_minor - row.reduced_minor - keptMinor, currency),
   };
 }
 

@@ -1,12 +1,12 @@
 /**
- * Reads an order for the yardstick with one statement, in which lists are JSON. It reads only the fields of
- * the answer.
+ * Reads an order for the yardstick with one statement, in which lists are JSON. Reads only the fields of the
+ * answer.
  */
 import type { Pool } from "pg";
 import { utcSql } from "./sql-parts.ts";
-import { type OrderRow, writeOrderPage } from "./yardstick-order-page.ts";
+import { type OrderRow, toOrderPage } from "./yardstick-order-page.ts";
 
-/** The order statement: `$1` is the order, `$2` its merchant. */
+/** The order statement: `$1` is the order id, `$2` the merchant id. */
 const statement = `
 select o.id, o.number, o.version, o.status, o.payment_status, o.fulfillment_status, o.return_status,
 o.country, o.currency, o.locale, o.tax_included,
@@ -79,5 +79,5 @@ export async function readOrderPage(
     values: [orderId, merchantId],
   });
   const [row] = rows;
-  return row === undefined ? undefined : JSON.stringify({ data: writeOrderPage(row, publicUrl) });
+  return row === undefined ? undefined : JSON.stringify({ data: toOrderPage(row, publicUrl) });
 }

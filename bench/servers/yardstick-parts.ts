@@ -1,5 +1,5 @@
-/** Names and amounts in the yardstick's answers. */
-import { localeChain } from "./locales.ts";
+/** Creates the names and amounts in the yardstick's answers. */
+import { createLocaleChain } from "./locales.ts";
 
 /** The availabilities, from the best to the worst. */
 export const availabilities = [
@@ -19,13 +19,16 @@ export interface Money {
   readonly exponent: number;
 }
 
-/** Returns the name in the first locale of the chain that has a name; null if none has. */
+/**
+ * Returns the name in the first locale of the chain that has a name, otherwise the name in the alphabetically
+ * first locale; null if there are no names.
+ */
 export function findName(names: Names, chain: readonly string[]): string | null {
   for (const locale of chain) if (names[locale] !== undefined) return names[locale];
   return names[Object.keys(names).toSorted()[0] ?? ""] ?? null;
 }
 
-export const joinLocaleChains = (locales: readonly string[]): string[] => locales.flatMap(localeChain);
+export const joinLocaleChains = (locales: readonly string[]): string[] => locales.flatMap(createLocaleChain);
 
 const exponents = new Map<string, number>();
 
@@ -41,14 +44,17 @@ export function currencyExponent(currency: string): number {
   return exponent;
 }
 
-export const money = (amountMinor: number, currency: string): Money => ({
+export const toMoney = (amountMinor: number, currency: string): Money => ({
   amountMinor,
   currency,
   exponent: currencyExponent(currency),
 });
 
-export function moneyRange(amounts: readonly number[], currency: string): { min: Money; max: Money } | null {
+export function toMoneyRange(
+  amounts: readonly number[],
+  currency: string,
+): { min: Money; max: Money } | null {
   return amounts.length === 0
     ? null
-    : { min: money(Math.min(...amounts), currency), max: money(Math.max(...amounts), currency) };
+    : { min: toMoney(Math.min(...amounts), currency), max: toMoney(Math.max(...amounts), currency) };
 }

@@ -3,10 +3,10 @@ import {
   availabilities,
   joinLocaleChains,
   type Money,
-  money,
+  toMoney,
   findName,
   type Names,
-  moneyRange,
+  toMoneyRange,
 } from "./yardstick-parts.ts";
 
 type Price = readonly [amount: number, compareAt: number | null, lowest30d: number | null];
@@ -47,7 +47,7 @@ export interface ProductPage {
   readonly locale: string;
 }
 
-/** The row of the product statement. Empty lists are null. */
+/** A row of the product statement. An empty list is null. */
 export interface ProductRow {
   readonly id: string;
   readonly brand: string | null;
@@ -96,7 +96,7 @@ const shownPolicies = ["return", "warranty", "cancellation"];
 const decimal = ({ amountMinor, exponent }: Money): string =>
   (amountMinor / 10 ** exponent).toFixed(exponent);
 
-/** The market and translation of the whole page. */
+/** The market and translation that all parts of the page use. */
 interface Chosen {
   readonly main: Market;
   readonly translation: ProductRow["translations"][number];
@@ -123,8 +123,8 @@ interface Summary {
   readonly images: readonly string[];
   readonly rating: { readonly average: number; readonly count: number } | null;
   readonly rank: number;
-  readonly priceRange: ReturnType<typeof moneyRange>;
-  readonly compareAtRange: ReturnType<typeof moneyRange>;
+  readonly priceRange: ReturnType<typeof toMoneyRange>;
+  readonly compareAtRange: ReturnType<typeof toMoneyRange>;
 }
 
 function summarize(
@@ -139,18 +139,18 @@ function summarize(
     rating: average === null || count === null ? null : { average, count },
     rank:
       all.length === 0 ? soldOut : Math.min(...(offered.length > 0 ? offered : all).map(({ rank }) => rank)),
-    priceRange: moneyRange(
+    priceRange: toMoneyRange(
       prices.map(([amount]) => amount),
       currency,
     ),
-    compareAtRange: moneyRange(
+    compareAtRange: toMoneyRange(
       prices.flatMap(([, compareAt]) => compareAt ?? []),
       currency,
     ),
   };
 }
 
-export function writeProductPage(row: ProductRow, requestedLocales: readonly string[]): ProductPage {
+export function toProductPage(row: ProductRow, requestedLocales: readonly string[]): ProductPage {
   const { translations, markets, attributes } = row;
   const [options, media, variants, categories] = [
     row.options ?? [],
@@ -212,7 +212,7 @@ export function writeProductPage(row: ProductRow, requestedLocales: readonly str
     })),
     offers: markets.flatMap(({ id, currency, taxIncluded, countries }) => {
       const amounts = variants.flatMap(({ prices }) => prices?.[id]?.[0] ?? []);
-      const range = moneyRange(amounts, currency);
+      const range = toMoneyRange(amounts, currency);
       return range === null
         ? []
         : countries.map((market) => ({ market, currency, taxIncluded, min: range.min, max: range.max }));
@@ -246,7 +246,7 @@ interface Described {
   readonly summary: Summary;
 }
 
-/** Undefined values are omitted from JSON. */
+/** Returns the schema.org data of a product. Undefined values are omitted from JSON. */
 function structuredDataOf({ id, brand, variants }: ProductRow, { translation, summary }: Described): unknown {
   const { images, rating, rank, priceRange } = summary;
   const [first, ...others] = variants ?? [];
@@ -302,9 +302,9 @@ function offersOf({ prices }: Variant, markets: readonly Market[]): unknown[] {
     if (price === undefined) return [];
     const [amount, compareAt, lowest] = price;
     const offer = {
-      price: money(amount, currency),
-      compareAt: compareAt === null ? null : money(compareAt, currency),
-      lowest30d: lowest === null ? null : money(lowest, currency),
+      price: toMoney(amount, currency),
+      compareAt: compareAt === null ? null : toMoney(compareAt, currency),
+      lowest30d: lowest === null ? null : toMoney(lowest, currency),
     };
     return countries.map((market) => ({
       market,

@@ -1,7 +1,7 @@
 /** Reads a product page for the yardstick with one statement, in which lists are JSON. */
 import type { Pool } from "pg";
-import { rankSql, urlSql, utcSql } from "./sql-parts.ts";
-import { type ProductPage, type ProductRow, writeProductPage } from "./yardstick-product-page.ts";
+import { availabilityRankSql, urlSql, utcSql } from "./sql-parts.ts";
+import { type ProductPage, type ProductRow, toProductPage } from "./yardstick-product-page.ts";
 
 /** The product statement: `$1` is the merchant's slug, `$2` the product's slug, `$3` the public URL. */
 const statement = `
@@ -23,7 +23,7 @@ published_at, ${utcSql("p.updated_at")} as updated_at,
     'height', md.height, 'position', md.position) order by md.position, md.id) from media md
     where md.product_id = p.id) as media,
   (select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'media',
-  v.media_id, 'rank', ${rankSql("v", "sl")},
+  v.media_id, 'rank', ${availabilityRankSql("v", "sl")},
       'maximum', v.max_order_quantity, 'restrictions', v.restrictions, 'weight', v.weight_grams,
       'prices', (select json_object_agg(pr.market_id, json_build_array(pr.amount_minor, pr.compare_at_minor,
           (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id
@@ -61,5 +61,5 @@ export async function readProductPage(
     values: [merchantSlug, productSlug, publicUrl],
   });
   const [row] = rows;
-  return row === undefined ? undefined : writeProductPage(row, chain);
+  return row === undefined ? undefined : toProductPage(row, chain);
 }

@@ -1,7 +1,7 @@
 /**
  * Applies a promotion code for the yardstick, in one transaction of three statements. The first locks the
- * cart and reads the idempotency record. The second reads everything that determines the price. The third
- * writes the cart, the record and the event.
+ * cart and reads the idempotency record. The second reads the cart with its prices and promotion. The third
+ * writes the cart, the idempotency record and the event.
  */
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
@@ -11,8 +11,8 @@ import {
   type CartLine,
   type CartPromotion,
   type CartRow,
-  writeCartPage,
-  writePromotionState,
+  toCartPage,
+  toPromotionState,
 } from "./yardstick-cart-page.ts";
 
 export interface PromotionRequest {
@@ -34,7 +34,7 @@ select r.fingerprint, r.sealed from cart c left join idempotency_record r on r.o
 and r.idempotency_key = $4
 where c.id = $1 and c.merchant_id = $2 for no key update of c`;
 
-/** `$3` is the normalized code. */
+/** Reads the cart, its current prices and the promotion. `$3` is the normalized code. */
 const readSql = cartSql(`,
   (select json_object_agg(pr.variant_id, json_build_array(pr.amount_minor, pr.compare_at_minor))
     from cart_line l join price pr on pr.variant_id = l.variant_id
@@ -77,7 +77,7 @@ thin, occurred_at)
 values ($15, $16, 'cart.promotion_applied', 1, 'cart', $1, $2 + 1, $17, $18, $6::timestamptz)`;
 
 interface PricedRow extends CartRow {
-  /** Values by variant id. */
+  /** The current prices by variant id. */
   readonly prices: Readonly<Record<string, readonly [amount: number, compareAt: number | null]>>;
   readonly wanted:
     | (Omit<CartPromotion, "discount" | "allocations" | "basisPoints"> & {
@@ -129,9 +129,9 @@ async function applyOnce(
   const [row] = rows;
   if (row === undefined || row.wanted === null) return { status: 422, body: "{}" };
   const now = new Date();
-  const after = priceAnew(row, row.wanted, now);
+  const after = repriceWithPromotion(row, row.wanted, now);
   const present = row.promotions?.find(({ trigger }) => trigger === "code")?.code ?? null;
-  const body = JSON.stringify({ data: writePromotionState(after, present) });
+  const body = JSON.stringify({ data: toPromotionState(after, present) });
   const event = writeEvents(after, publicUrl, now);
   await client.query({
     name: "write",
@@ -160,7 +160,7 @@ async function applyOnce(
   return { status: 200, body };
 }
 
-/** Divides and rounds half to even. */
+/** Returns a share of an amount, with half-even rounding. */
 function percentOf(amountMinor: number, basisPoints: number): number {
   const product = amountMinor * basisPoints;
   const rest = product % 10_000;
@@ -170,7 +170,7 @@ function percentOf(amountMinor: number, basisPoints: number): number {
 
 const lifeMs = 30 * 86_400_000;
 
-function priceAnew(row: PricedRow, wanted: NonNullable<PricedRow["wanted"]>, now: Date): CartRow {
+function repriceWithPromotion(row: PricedRow, wanted: NonNullable<PricedRow["wanted"]>, now: Date): CartRow {
   if (row.address !== null || row.promotions?.some(({ trigger }) => trigger === "automatic") === true)
     throw new Error(
       `Cart ${row.id} has an address or automatic promotions, which the yardstick cannot price.`,
@@ -219,5 +219,5 @@ function writeEvents(
       data: { object, previous: null, truncated: false },
       cause: { operationId: "applyPublicCartPromotion", actor: "api_key", requestId: null },
     });
-  return { id, snapshot: bodyOf(writeCartPage(row, publicUrl)), thin: bodyOf({ id: row.id }) };
+  return { id, snapshot: bodyOf(toCartPage(row, publicUrl)), thin: bodyOf({ id: row.id }) };
 }

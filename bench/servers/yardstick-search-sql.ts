@@ -1,8 +1,8 @@
 /**
- * The yardstick's search statement. Every combination of filters has a separate text, so that PostgreSQL's
- * cached plan fits.
+ * Creates the yardstick's search statement. Each combination of filters has its own SQL text, so that
+ * PostgreSQL caches a suitable plan for each.
  */
-import { rankSql, urlSql, utcSql } from "./sql-parts.ts";
+import { availabilityRankSql, urlSql, utcSql } from "./sql-parts.ts";
 import { priceSteps } from "./yardstick-facets.ts";
 
 export interface SearchForm {
@@ -12,7 +12,7 @@ export interface SearchForm {
   readonly chainLength: number;
   readonly category: boolean;
   readonly merchant: boolean;
-  /** True to omit the products' fields. */
+  /** True to leave out the fields of the products. */
   readonly isBare: boolean;
 }
 
@@ -34,7 +34,10 @@ const orders: Readonly<Record<string, string>> = {
 
 const matchesMax = 10_000;
 
-/** Parameters: country, public URL (unless bare), bounds of the page, locale chain, filters, words. */
+/**
+ * Creates the SQL text. Parameters: country, public URL (unless bare), bounds of the page, locale chain,
+ * filters, words.
+ */
 function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBare }: SearchForm): string {
   let count = isBare ? 3 : 4;
   const next = (type: string): string => `$${++count}::${type}`;
@@ -171,7 +174,7 @@ on d.product_id = f.product_id and d.locale = f.locale
     where f.place > $2::int and f.place <= $3::int) o
 join search_document d on d.product_id = o.product_id and d.locale = o.locale`;
 
-/** Selects the hits with the fields of each product, from the catalog tables. */
+/** Returns the SQL that selects the fields of the found products from the catalog tables. */
 function page(hit: string): string {
   return `
 select o.place, o.score, o.matched, d.title, d.stemmer, ${titleStems},
@@ -202,7 +205,7 @@ cross join lateral (
     variants,
     min(r.rank) as rank, min(r.rank) filter (where pr.variant_id is not null) as offered_rank
   from variant v left join stock_level sl on sl.variant_id = v.id cross join
-  lateral (select ${rankSql("v", "sl")} as rank) r
+  lateral (select ${availabilityRankSql("v", "sl")} as rank) r
   left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
   where v.product_id = p.id) v`;
 }

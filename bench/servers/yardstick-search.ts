@@ -1,8 +1,8 @@
 /**
- * The yardstick's search: one statement for matches, page, facets and the products' fields. Words are
- * analysed and looked up in the vocabulary with the functions of this service, because this is not measured.
- * Only the searches of the benchmark are supported: no spelling correction, and without words only the order
- * by popularity.
+ * The yardstick's search: one statement for matches, page, facets and the products' fields. The functions of
+ * this service analyse the words and look them up in the vocabulary, because this part need not be compared.
+ * Supports only the searches of the benchmark: no spelling correction, and only the order by popularity for
+ * searches without words.
  */
 import type { Pool } from "pg";
 import { type StemmedTitle, highlightTitle } from "#commerce/search/highlight-title.ts";
@@ -17,10 +17,10 @@ import { buildTitlePhrase } from "#commerce/search/search-form.ts";
 import type { ExpandedQuery } from "#commerce/search/word-forms.ts";
 import { openDatabase } from "#database/connect.ts";
 import type { Database } from "#database/connect.ts";
-import { localeChain } from "./locales.ts";
-import { type Facets, type RawFacets, writeFacets } from "./yardstick-facets.ts";
+import { createLocaleChain } from "./locales.ts";
+import { type Facets, type RawFacets, toFacets } from "./yardstick-facets.ts";
 import { searchSql } from "./yardstick-search-sql.ts";
-import { availabilities, joinLocaleChains, findName, type Names, moneyRange } from "./yardstick-parts.ts";
+import { availabilities, joinLocaleChains, findName, type Names, toMoneyRange } from "./yardstick-parts.ts";
 
 interface Row {
   readonly hits: readonly BareHit[];
@@ -38,7 +38,7 @@ interface BareHit extends StemmedTitle {
   readonly locale: string;
 }
 
-/** The row of the search statement. Empty lists are null. */
+/** A hit in the row of the search statement. An empty list is null. */
 interface Hit extends BareHit {
   readonly slug: string;
   readonly name: string;
@@ -75,7 +75,7 @@ export interface SearchRequest {
   readonly merchant: string | null;
 }
 
-function readAsked(values: URLSearchParams): SearchRequest {
+function parseSearchRequest(values: URLSearchParams): SearchRequest {
   const text = (name: string): string => values.get(name) ?? "";
   return {
     q: text("q"),
@@ -93,9 +93,9 @@ export function createSearchHandler(
   pool: Pool,
   publicUrl: string,
 ): (values: URLSearchParams) => Promise<string> {
-  const ask = createStatement(pool, { publicUrl, isBare: false });
+  const runSearch = createStatement(pool, { publicUrl, isBare: false });
   return async (params) => {
-    const { row, meta, highlight } = await ask(readAsked(params));
+    const { row, meta, highlight } = await runSearch(parseSearchRequest(params));
     return JSON.stringify({
       data: (row.hits as readonly Hit[]).map((hit) => itemOf(hit, highlight(hit))),
       meta,
@@ -118,9 +118,9 @@ export type FindHits = (request: SearchRequest) => Promise<SearchHits>;
 
 /** Creates a search that returns only ids, for servers that load the products' fields themselves. */
 export function createHitFinder(pool: Pool): FindHits {
-  const ask = createStatement(pool, { publicUrl: "", isBare: true });
+  const runSearch = createStatement(pool, { publicUrl: "", isBare: true });
   return async (request) => {
-    const { row, meta, highlight } = await ask(request);
+    const { row, meta, highlight } = await runSearch(request);
     return { hits: row.hits.map((hit) => Object.assign(hit, { highlight: highlight(hit) })), meta };
   };
 }
@@ -151,7 +151,7 @@ function createStatement(
   return async (request) => {
     const { country, page, pageSize, category, merchant } = request;
     const query = parseSearchQuery(request.q);
-    const chain = localeChain(request.locale);
+    const chain = createLocaleChain(request.locale);
     const hasWords = query.words.length > 0;
     reader ??= openDatabase({ url: String(pool.options.connectionString) }).then(({ db }) => db);
     const expanded = await expandSearchQuery(await reader, query);
@@ -204,8 +204,8 @@ function itemOf(hit: Hit, title: string | null): unknown {
       image === null
         ? null
         : { url: image.url, alt: findName(image.alts, chain), width: image.width, height: image.height },
-    priceRange: moneyRange(hit.prices, currency),
-    compareAtRange: moneyRange(hit.compares, currency),
+    priceRange: toMoneyRange(hit.prices, currency),
+    compareAtRange: toMoneyRange(hit.compares, currency),
     availability: availabilities[hit.rank - 1],
     variantCount: hit.variants,
     rating: rating === null || ratings === null ? null : { average: rating, count: ratings },
@@ -217,7 +217,7 @@ function itemOf(hit: Hit, title: string | null): unknown {
   };
 }
 
-/** The parameters, in the order of the statement. */
+/** Returns the parameters of the words and filters, in the order of the statement. */
 function wordValues(expanded: ExpandedQuery, category: string | null): string[] {
   const { query } = expanded;
   const all = buildTsqueryOfAllParts(expanded);
@@ -274,7 +274,7 @@ function metaOf(
     locale: { requested: locale, resolved: row.locale ?? locale },
     market: country,
     currency: row.currency,
-    facets: writeFacets(row.facets, locale, row.currency),
+    facets: toFacets(row.facets, locale, row.currency),
     indexedAt: (row.indexedAt ?? new Date()).toISOString(),
   };
 }

@@ -1,13 +1,13 @@
 /**
- * The yardstick: a hand-written server with node:http and pg that supports only the measured URLs. A read is
- * one named prepared statement, PostgreSQL writes JSON where possible, and keys are checked by their digest
- * in memory. The server has no metrics, no log, and few checks.
+ * The yardstick: a hand-written server with node:http and pg, against which the other servers are compared.
+ * Supports only the measured URLs, and has no metrics, no log and few checks. A read is one prepared
+ * statement, PostgreSQL creates JSON where possible, and API keys are looked up by their digest in memory.
  */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { Pool, types } from "pg";
-import { requestedChain } from "./locales.ts";
+import { parseRequestedLocales } from "./locales.ts";
 import { readCartPage } from "./yardstick-cart.ts";
 import { readOrderPage } from "./yardstick-order.ts";
 import { applyPromotion } from "./yardstick-promotion.ts";
@@ -77,7 +77,7 @@ async function sendProduct(
   const page = await readProductPage(pool, {
     merchantSlug: decodeURIComponent(merchantSlug),
     productSlug: decodeURIComponent(productSlug),
-    chain: requestedChain(headers["accept-language"]),
+    chain: parseRequestedLocales(headers["accept-language"]),
     publicUrl,
   });
   if (page === undefined) return send(response, 404, "{}");

@@ -1,8 +1,8 @@
 /**
- * GraphQL Yoga with the graph, resolvers and loaders of this service, without the gateway, compiled documents
- * and REST. POST /graphql returns exactly the fields of the REST operations. Yoga caches parsed and validated
- * documents. Keys are verified as in this service. A change is one transaction with its event, without a
- * stored answer.
+ * A GraphQL Yoga server with the schema, resolvers and loaders of this service, but without the gateway,
+ * compiled documents and REST. POST /graphql returns exactly the fields of the REST operations. Yoga caches
+ * parsed and validated documents. API keys are verified as in this service. A change is one transaction with
+ * its event, without a stored answer.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
@@ -24,7 +24,7 @@ import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
 const { db } = await openDatabase({ url });
-// Enum values have the spelling of REST, so that the answers can be compared.
+// The schema spells enum values as REST does, so that the answers can be compared.
 const mesh = await openMesh();
 const schema = toLowerCaseEnumSchema(mesh.schema, "declared");
 const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);

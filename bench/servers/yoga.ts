@@ -1,7 +1,7 @@
 /**
- * A simple GraphQL server with Yoga, Pothos and Kysely: a resolver for each field, and a DataLoader with one
- * statement for each relation. POST /graphql returns exactly the fields of the REST operations. Yoga caches
- * parsed and validated documents.
+ * A GraphQL Yoga server with the plain schema, as many projects have: Pothos and Kysely, a resolver for each
+ * field, and a DataLoader with one statement for each relation. POST /graphql returns exactly the fields of
+ * the REST operations. Yoga caches parsed and validated documents.
  */
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";

@@ -1,6 +1,6 @@
 /**
- * Builds the service of one process: its shared parts, its HTTP plugins in order, and its background work.
- * `close` stops all of them.
+ * Creates the service of one process: the shared services, the HTTP plugins in their order, and the
+ * background work.
  */
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
@@ -56,18 +56,18 @@ export interface AppOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Folder with a `.meshrc.yaml` to use instead of the project's. */
+  /** The folder of `.meshrc.yaml`; the project's folder if left out. */
   readonly meshFolder?: string;
-  /** An open database to use instead of the one in the settings. `close` of the app leaves it open. */
+  /** An open database, which `close` leaves open. If left out, the database of the settings is used. */
   readonly database?: OpenedDatabase;
   readonly onStatement?: (event: LogEvent) => void;
   /** The role of this process; `all` by default. */
   readonly role?: ProcessRole;
-  /** Resolves host names of webhook endpoints; DNS by default. */
+  /** Resolves host names of webhook endpoints; uses DNS by default. */
   readonly resolveName?: ResolveName;
-  /** Rate limiter to use instead of the one in the settings. `close` of the app closes it. */
+  /** The rate limiter, which `close` closes. If left out, the rate limiter of the settings is used. */
   readonly limiter?: RateLimiter | undefined;
-  /** Collects the metrics of all processes that were started together; undefined if this is the only process. */
+  /** Collects the metrics of all processes of one command; undefined if there is only one process. */
   readonly exchange?: MetricsExchange | undefined;
 }
 
@@ -142,15 +142,15 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
 type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /**
- * Creates everything that the HTTP plugins and the background work share; every part uses only parts created
- * before.
+ * Creates the services that the HTTP plugins and the background work share, each after the services that it
+ * uses.
  */
 async function createParts(options: AppOptions) {
   const { settings, log, clock = systemClock, role = "all" } = options;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const publicUrl = getPublicUrl({ ...settings, port });
   const events = createServiceEvents();
-  // Mesh and the database open at the same time: neither needs the other.
+  // Mesh and the database are opened concurrently, which shortens the start.
   const [mesh, database] = await Promise.all([
     openMesh(options.meshFolder),
     options.database ?? openConfiguredDatabase(options),
@@ -210,7 +210,7 @@ async function createParts(options: AppOptions) {
 
 interface CredentialOptions extends Pick<GraphServices, "db" | "clock" | "publicUrl" | "keyring" | "events"> {
   readonly log: Log;
-  /** Returns whether the process has received all recent notices. */
+  /** Returns whether the process has received all recent notices, so that its caches are current. */
   readonly isCurrent: () => boolean;
 }
 

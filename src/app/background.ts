@@ -1,7 +1,7 @@
 /**
- * Background work: payments, webhook deliveries, exports, and sweeps. A process with the role `all` does it
- * itself. With PostgreSQL, `worker` processes can do it for `gateway` processes, which wake them with notices
- * (NOTIFY).
+ * Background work: payments, webhook deliveries, exports, and sweeps. A process with the role `all` does its
+ * own background work. With PostgreSQL, `worker` processes can do the background work of `gateway` processes,
+ * which send notices (NOTIFY) if work is due.
  */
 import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
 import {
@@ -30,7 +30,7 @@ export type ProcessRole = "all" | "gateway" | "worker";
 
 export interface PaymentBackgroundWork extends PaymentDriver {
   readonly parts: PaymentDriverOptions;
-  /** Runs all payment operations that are due, and waits for them. */
+  /** Runs all payment operations that are due; resolves when they have ended. */
   readonly drive: () => Promise<void>;
 }
 
@@ -95,9 +95,8 @@ export function createBackgroundWork(
 }
 
 /**
- * The number of connections that is assumed for the embedded database, so that half as many payment
- * operations run at the same time. PGlite has only one connection, but a slow provider must not delay other
- * payments.
+ * The number of connections that is assumed for the embedded database. PGlite has one connection, but several
+ * payment operations must run concurrently, so that a slow provider does not delay other payments.
  */
 const embeddedConnections = 8;
 const paymentWorkersMax = 8;
@@ -118,7 +117,7 @@ function createPayments(
     clock,
     keyring,
     log,
-    // Half of the connections are left to requests, however many payments are due.
+    // Payments use at most half of the connections; requests can always use the other half.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
     provider: createTestProvider({ db, clock }),
     settle: (operation, outcome) =>

@@ -1,7 +1,7 @@
 /**
- * The encryption keys of stored data: given by ENCRYPTION_KEYS or, for the embedded database, generated once
- * and stored in DATA_DIR. The key file is written atomically and never replaced, because data encrypted with
- * a lost key cannot be decrypted.
+ * Reads the encryption keys of stored data from the setting ENCRYPTION_KEYS. With the embedded database, the
+ * setting is optional; without it, a key is generated once and stored in a file in DATA_DIR. The key file is
+ * written atomically and never replaced, because data encrypted with a lost key cannot be decrypted.
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,10 @@ export const encryptionKeysRule = "a comma-separated list of id:base64, each key
 
 const keyForm = /^([\w-]{1,32}):([A-Za-z\d+/]{43}=?)$/;
 
-/** Parses ENCRYPTION_KEYS. Returns the keys, or the rule that the text breaks. */
+/**
+ * Parses the text of ENCRYPTION_KEYS. Returns the keys; returns the broken rule, a text, if the text is
+ * invalid.
+ */
 export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
   const keys = text.split(",").flatMap((part): EncryptionKey[] => {
     const [, id, base64] = keyForm.exec(part.trim()) ?? [];
@@ -33,8 +36,8 @@ export const readKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring =
   createKeyring(encryptionKeys ?? loadEncryptionKeys(dataDir));
 
 /**
- * Reads the key file in the folder; creates the file if it is missing. Of concurrent calls, one creates the
- * file and all use it.
+ * Reads the key file in the folder; creates the file if it is missing. Concurrent calls of several processes
+ * return the same keys.
  */
 export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
   const path = join(dataDir, "encryption-keys");
@@ -51,15 +54,15 @@ export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
   );
 }
 
-/** Creates the key file and returns its content; returns the existing content if another process was first. */
+/** Creates the key file. Returns its content, which is from another process if that was faster. */
 function createKeyFile(dataDir: string, path: string): string {
-  // The key id is random, so an error about data of another folder names the missing key.
+  // The key id is random, so that an error about data from another folder names the key that is missing.
   const text = `local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}\n`;
   const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
-    // A hard link fails if the file exists, and makes only the complete file visible.
+    // Creating a hard link fails if the file exists, and never makes an incomplete file visible.
     linkSync(draft, path);
     return text;
   } catch (error) {

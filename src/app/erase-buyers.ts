@@ -1,6 +1,7 @@
 /**
- * Erases a buyer at the operator's request. The buyer's data is searched first; one transaction then checks
- * that nothing has changed since, erases the data, publishes the events and writes the audit entry.
+ * Erases a buyer's data at the operator's request. First searches for the data, without locks. One
+ * transaction then locks the data, checks that the search result is still valid, erases the data, publishes
+ * the events and writes the audit entry.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
@@ -30,11 +31,11 @@ export interface ErasureServices {
 
 export interface ErasureRequest {
   readonly target: ErasureTarget;
-  /** Whether to erase even if an order has not been shipped completely. */
+  /** True to erase the data even if an order has not been shipped completely. */
   readonly isForced: boolean;
 }
 
-/** Maximum number of searches. The search is repeated if the buyer's data changes before it is erased. */
+/** The maximum number of searches. The search is repeated if the buyer's data changes after a search. */
 const roundsMax = 5;
 
 export async function eraseBuyerOnRequest(
@@ -57,8 +58,8 @@ export async function eraseBuyerOnRequest(
 }
 
 /**
- * Erases what was found. Returns undefined and erases nothing if carts or orders have changed since the
- * search.
+ * Erases the data that the search found. Returns undefined, and erases nothing, if the carts or orders have
+ * changed since the search.
  */
 async function eraseFinds(
   transaction: Transaction,

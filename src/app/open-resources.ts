@@ -1,4 +1,4 @@
-/** Opens the resources that the settings name: the database (migrated), the rate limiter, and a free port. */
+/** Opens the database and the rate limiter of the settings, and finds a free port. */
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -13,7 +13,7 @@ export interface OpenResourcesOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly onStatement?: (event: LogEvent) => void;
-  /** Rate limiter to use instead of the configured one. */
+  /** The rate limiter; if left out, the rate limiter of the settings is created. */
   readonly limiter?: RateLimiter | undefined;
 }
 
@@ -51,8 +51,8 @@ export async function openConfiguredDatabase({
 }
 
 /**
- * Finds a free port, for PORT=0. Responses contain absolute URLs, so the port must be known before the
- * service is built.
+ * Finds a free port, for the setting PORT=0. The port must be known before the service is created, because
+ * answers contain absolute URLs.
  */
 export function findFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {

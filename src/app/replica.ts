@@ -1,6 +1,6 @@
 /**
- * The databases of reports and public reads (the replica of DATABASE_READ_URL, otherwise the primary), and
- * the counting of searches.
+ * Opens the replica of DATABASE_READ_URL for reports and public reads, and creates the services that run
+ * reports and count searches. Without a replica, reports run on the primary.
  */
 import type { LogEvent } from "kysely";
 import { createSearchCounts } from "#commerce/search/search-counts.ts";
@@ -27,12 +27,12 @@ export interface ReportServicesOptions {
   readonly log: Log;
 }
 
-/** Maximum number of reports that run at the same time on the replica; further reports wait. */
+/** The maximum number of reports that run concurrently on the replica; further reports wait. */
 const runningMax = 4;
 
 /**
- * Returns the maximum number of reports that run at the same time on the primary: a third of its connections,
- * so that the others remain for requests. The embedded database has one connection.
+ * Returns the maximum number of reports that run concurrently on the primary: a third of the connections, so
+ * that requests can always use the others. The embedded database has one connection.
  */
 const reportsOnPrimary = ({ engine }: OpenedDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
@@ -66,12 +66,12 @@ interface ReplicaOptions {
   readonly onStatement: ((event: LogEvent) => void) | undefined;
 }
 
-/** Connections for analysts on the replica: four for reports (`runningMax`), four for other queries. */
+/** The number of connections for analysts: four for reports (`runningMax`), four for other queries. */
 const analystConnections = 8;
-/** Time limit of an analyst's transaction in ms: one second more than the database's time limit of a report. */
+/** The time limit of an analyst's transaction in milliseconds: one second longer than that of a report. */
 const analystMs = reportTimeoutMs + 1_000;
 
-/** Opens the replica; undefined if DATABASE_READ_URL is not set. Connections are made at the first query. */
+/** Opens the replica; returns undefined if DATABASE_READ_URL is not set. The first query connects. */
 export async function openReplica({
   settings,
   clock,

@@ -1,8 +1,7 @@
 /**
  * Wraps the data keys of all encrypted rows with the first of ENCRYPTION_KEYS, so that the other keys can be
- * removed. The service can keep running. Rows are processed page by page; rows that have the first key
- * already are skipped, so a stopped run continues where it stopped. Rows that change meanwhile are left
- * unchanged.
+ * removed. The service can keep running. Rows that already use the first key are skipped, so that a new run
+ * continues an interrupted run. Rows that change during the run are skipped too.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -10,7 +9,7 @@ import { inTransaction } from "#database/transaction.ts";
 import { DecryptionFailed, type Keyring, type SealContext } from "#foundation/encryption.ts";
 import { oauthItemSealContext } from "#access/oauth/oauth-items.ts";
 import { signingKeySealContext } from "#access/oauth/signing-keys.ts";
-import { personalDataSealContext as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
+import { personalDataSealContext } from "#commerce/addresses/personal-data.ts";
 import { sessionSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
 import { paymentTokenSealContext } from "#commerce/payments/payment-rows.ts";
 import { idempotencyRecordSealContext } from "#database/idempotency.ts";
@@ -19,9 +18,9 @@ import { webhookSecretSealContext } from "#webhooks/signatures.ts";
 export interface RewrapResult {
   readonly table: string;
   readonly rewrapped: number;
-  /** Values that could not be decrypted, with the reason; they are left unchanged. */
+  /** The reason for each value that could not be decrypted. These values are not changed. */
   readonly broken: readonly string[];
-  /** Rows that still have another key than the first, because a process keeps writing with it. */
+  /** The number of rows that still use another key, because a running process encrypts with that key. */
   readonly left: number;
 }
 
@@ -38,7 +37,7 @@ interface SealedValuesCheck {
   readonly broken: readonly string[];
 }
 
-/** Decrypts every encrypted value with its key and changes nothing. */
+/** Decrypts every encrypted value, to check its key. Changes nothing. */
 export async function checkSealedValues({
   db,
   keyring,
@@ -54,9 +53,9 @@ export async function checkSealedValues({
   return results;
 }
 
-export async function rewrapSealedValues(parts: RewrapOptions): Promise<RewrapResult[]> {
+export async function rewrapSealedValues(options: RewrapOptions): Promise<RewrapResult[]> {
   const results: RewrapResult[] = [];
-  for (const column of sealedColumns) results.push(await rewrapColumn(parts, column));
+  for (const column of sealedColumns) results.push(await rewrapColumn(options, column));
   return results;
 }
 
@@ -77,7 +76,7 @@ async function countOthers(
   return Number(rows[0]?.count ?? 0);
 }
 
-const rowsAtOnce = 200;
+const rowsPerPage = 200;
 
 async function rewrapColumn(
   { db, keyring, onProgress }: RewrapOptions,
@@ -99,8 +98,8 @@ async function rewrapColumn(
   };
 }
 
-/** A sealed row. `first` and `second` are its primary key as texts, with bytes in hex. */
-interface OldRow {
+/** An encrypted row. `first` and `second` are the columns of its primary key as texts, with bytes in hex. */
+interface SealedRow {
   readonly first: string;
   readonly second: string;
   readonly sealed: Uint8Array;
@@ -110,23 +109,23 @@ interface OldRow {
 
 interface PageQuery {
   readonly column: SealedColumn;
-  /** Id of the encryption key whose rows are skipped; undefined to read all rows. */
+  /** The id of the encryption key whose rows are skipped; undefined to read all rows. */
   readonly skippedKeyId: string | undefined;
 }
 
-async function* pagesOf(db: Database, query: PageQuery): AsyncGenerator<OldRow[]> {
-  for (let after: OldRow | undefined; ;) {
+async function* pagesOf(db: Database, query: PageQuery): AsyncGenerator<SealedRow[]> {
+  for (let after: SealedRow | undefined; ;) {
     const rows = await findRows(db, { ...query, after });
     yield rows;
-    if (rows.length < rowsAtOnce) return;
+    if (rows.length < rowsPerPage) return;
     after = rows.at(-1);
   }
 }
 
 async function findRows(
   db: Database,
-  { column, skippedKeyId, after }: PageQuery & { readonly after: OldRow | undefined },
-): Promise<OldRow[]> {
+  { column, skippedKeyId, after }: PageQuery & { readonly after: SealedRow | undefined },
+): Promise<SealedRow[]> {
   const { table, sealed, dataKey, keyId, key } = column;
   const [one, two] = key;
   const names = sql.join(key.map(({ name }) => sql.ref(name)));
@@ -137,11 +136,11 @@ async function findRows(
         ? sql`${sql.ref(one.name)} > ${after.first}`
         : sql`(${names}) > (${valueOf(one.type, sql`${after.first}`)},
           ${valueOf(two.type, sql`${after.second}`)})`;
-  const { rows } = await sql<OldRow>`
+  const { rows } = await sql<SealedRow>`
     select ${textOf(one)} as first, ${two === undefined ? sql`''` : textOf(two)} as second,
       ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
     from ${sql.table(table)} where ${sql.ref(keyId)} <> ${skippedKeyId ?? ""} and ${behind} order by ${names}
-    limit ${rowsAtOnce}`.execute(db);
+    limit ${rowsPerPage}`.execute(db);
   return rows;
 }
 
@@ -150,7 +149,7 @@ const textOf = ({ name, type }: SealedKeyColumn): RawBuilder<unknown> =>
 const valueOf = (type: SealedKeyColumn["type"], value: RawBuilder<unknown>): RawBuilder<unknown> =>
   type === "bytea" ? sql`decode(${value}, 'hex')` : value;
 
-interface RenewedRow extends OldRow {
+interface RenewedRow extends SealedRow {
   readonly newDataKey: Uint8Array;
 }
 
@@ -161,9 +160,9 @@ interface DecryptOptions {
 }
 
 /** Returns whether the row can be decrypted; otherwise adds the reason to `broken`. */
-function canDecrypt(row: OldRow, { keyring, column, broken }: DecryptOptions): boolean {
+function canDecrypt(row: SealedRow, { keyring, column, broken }: DecryptOptions): boolean {
   try {
-    keyring.open(row, column.placeOf(row.first, row.second));
+    keyring.open(row, column.sealContextOf(row.first, row.second));
     return true;
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error;
@@ -172,12 +171,12 @@ function canDecrypt(row: OldRow, { keyring, column, broken }: DecryptOptions): b
   }
 }
 
-function rewrapRow(row: OldRow, options: DecryptOptions): RenewedRow[] {
+function rewrapRow(row: SealedRow, options: DecryptOptions): RenewedRow[] {
   if (!canDecrypt(row, options)) return [];
   return [
     {
       ...row,
-      newDataKey: options.keyring.rewrap(row, options.column.placeOf(row.first, row.second)).dataKey,
+      newDataKey: options.keyring.rewrap(row, options.column.sealContextOf(row.first, row.second)).dataKey,
     },
   ];
 }
@@ -189,8 +188,8 @@ interface RewrappedRows {
 }
 
 /**
- * Saves the new data keys. Rows whose data key has changed meanwhile are skipped, because they were erased or
- * written again.
+ * Saves the new data keys. Skips rows whose data key has changed since they were read, because these rows
+ * were erased or written again.
  */
 function saveRows(db: Database, { column, currentKeyId, renewed }: RewrappedRows): Promise<number> {
   const { table, dataKey, keyId, key } = column;
@@ -213,7 +212,7 @@ function saveRows(db: Database, { column, currentKeyId, renewed }: RewrappedRows
   });
 }
 
-/** An encrypted column of the database, with the data needed to rewrap or check its rows. */
+/** A column of the primary key of a table with encrypted values. */
 interface SealedKeyColumn {
   readonly name: string;
   readonly type: "text" | "bytea";
@@ -221,14 +220,17 @@ interface SealedKeyColumn {
 
 interface SealedColumn {
   readonly table: string;
-  /** Names of the columns. All three are null in a row without a value. */
+  /**
+   * The names of the three columns of an encrypted value. All three columns are null in a row without a
+   * value.
+   */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
-  /** The primary key. */
+  /** The columns of the primary key. */
   readonly key: readonly [SealedKeyColumn] | readonly [SealedKeyColumn, SealedKeyColumn];
-  /** Returns the seal context of a row from its primary key; bytes are given in hex. */
-  readonly placeOf: (first: string, second: string) => SealContext;
+  /** Returns the seal context of the row with this primary key; bytes are given in hex. */
+  readonly sealContextOf: (first: string, second: string) => SealContext;
 }
 
 const id = [{ name: "id", type: "text" }] as const;
@@ -236,15 +238,15 @@ const columns = { sealed: "sealed", dataKey: "data_key", keyId: "key_id" } as co
 const bytes = (hex: string): Buffer => Buffer.from(hex, "hex");
 
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: "webhook_secret", ...columns, key: id, placeOf: webhookSecretSealContext },
-  { table: "personal_data", ...columns, key: id, placeOf: placeOfPersonalData },
+  { table: "webhook_secret", ...columns, key: id, sealContextOf: webhookSecretSealContext },
+  { table: "personal_data", ...columns, key: id, sealContextOf: personalDataSealContext },
   {
     table: "payment",
     sealed: "token_sealed",
     dataKey: "token_data_key",
     keyId: "token_key_id",
     key: id,
-    placeOf: paymentTokenSealContext,
+    sealContextOf: paymentTokenSealContext,
   },
   {
     table: "hosted_checkout_session",
@@ -252,9 +254,9 @@ export const sealedColumns: readonly SealedColumn[] = [
     dataKey: "url_data_key",
     keyId: "url_key_id",
     key: id,
-    placeOf: sessionSecretSealContext,
+    sealContextOf: sessionSecretSealContext,
   },
-  { table: "oauth_signing_key", ...columns, key: id, placeOf: signingKeySealContext },
+  { table: "oauth_signing_key", ...columns, key: id, sealContextOf: signingKeySealContext },
   {
     table: "oauth_item",
     ...columns,
@@ -262,7 +264,7 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "kind", type: "text" },
       { name: "digest", type: "bytea" },
     ],
-    placeOf: (kind, digest) => oauthItemSealContext(kind, bytes(digest)),
+    sealContextOf: (kind, digest) => oauthItemSealContext(kind, bytes(digest)),
   },
   {
     table: "idempotency_record",
@@ -271,6 +273,6 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "owner_id", type: "text" },
       { name: "idempotency_key", type: "bytea" },
     ],
-    placeOf: (ownerId, digest) => idempotencyRecordSealContext({ ownerId, digest: bytes(digest) }),
+    sealContextOf: (ownerId, digest) => idempotencyRecordSealContext({ ownerId, digest: bytes(digest) }),
   },
 ];

@@ -1,6 +1,6 @@
 /**
- * The services that the GraphQL resolvers of one process share, and the rendering of events: an event's
- * object contains the fields that its document in `schema/events` selects, with enum values in lower case as
+ * Creates the services that the GraphQL resolvers of one process share, and the renderer of event objects. An
+ * event object has the fields that a document in `schema/events` selects, with enum values in lower case as
  * in REST answers.
  */
 import type { DocumentNode } from "graphql";
@@ -30,13 +30,13 @@ export type EventSubjectRenderer = (
   subject: EventSubject,
 ) => ReturnType<RenderEventSubject>;
 
-/** Returns whether a subscription in this process follows the subject. */
+/** Returns whether a subscription in this process reports changes of the subject. */
 type IsWatched = (subject: EventSubject) => boolean;
 
 /**
- * Adds the rendering of events to the services. An object is rendered only to publish an event about it.
- * Rendering therefore also makes sure that, after the commit, the webhook dispatcher (once per transaction)
- * and the subscriptions to the object are notified.
+ * Adds the renderer of event objects to the services. An object is only rendered to publish an event about
+ * it. The renderer therefore also notifies the webhook dispatcher (once per transaction) and the
+ * subscriptions to the object, after the commit.
  */
 export function createServices(
   parts: Omit<GraphServices, "render">,
@@ -66,7 +66,7 @@ function notifyAfterCommit(
   };
 }
 
-/** Creates the renderer of event objects. Throws if a type of subject has no document. */
+/** Creates the renderer of event objects. Throws if there is a subject type without a document. */
 export function createEventSubjectRenderer({
   events,
   run,
@@ -95,7 +95,7 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
   return document;
 }
 
-/** Puts the changed object into the loader, so that the event's GraphQL document does not load it again. */
+/** Puts the changed object into its loader, so that the document does not load the object again. */
 function prime(
   { carts, orders, products, webhookEndpoints }: Loaders,
   { type, id, object }: Pick<EventSubject, "type" | "id"> & { readonly object: object },
@@ -106,7 +106,7 @@ function prime(
   if (type === "webhook_endpoint") webhookEndpoints.prime(id, object as WebhookEndpoint);
 }
 
-/** Creates the renderer of events for commands. Mesh is opened when a command publishes its first event. */
+/** Creates the renderer of event objects for the command line. The first event opens Mesh. */
 export function createCommandEventRenderer(db: Database, settings: Settings): RenderEventSubject {
   let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
   const keyring = readKeyring(settings);
@@ -118,8 +118,8 @@ export function createCommandEventRenderer(db: Database, settings: Settings): Re
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
-    // Nothing listens to these events: a command has no subscriptions, and a running service finds new
-    // payments and deliveries by itself.
+    // These events have no listeners, because a command of the command line has no subscriptions, and a
+    // running service polls for new payments and deliveries.
     events: createServiceEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,

@@ -1,6 +1,6 @@
 /**
- * The settings: environment variables, read once at start into a frozen, typed object. A wrong value stops
- * the start with one line that names the variable and its rule.
+ * Reads the settings from environment variables. If a value is invalid, the service does not start, and its
+ * error names the variable and the rule.
  */
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -32,7 +32,7 @@ const httpUrl = address(["http:", "https:"], "https://api.example.com").refine(
   (value) => !value.endsWith("/"),
   "must not end with a slash",
 );
-/** URL of a trace collector. Trailing slashes are removed, because platforms set it with and without one. */
+/** The URL of a trace collector, without trailing slashes, which some platforms add. */
 const collectorUrl = address(["http:", "https:"], "http://collector:4318")
   .refine((value) => !/[?#]/.test(value), "must not have a query or a fragment")
   .transform((value) => value.replace(/\/+$/, ""));
@@ -88,35 +88,35 @@ const secretNames = new Set([
 export interface Settings {
   readonly host: string;
   readonly port: number;
-  /** Public base URL; undefined to build it from host and port. */
+  /** The public base URL; undefined to create the base URL from host and port. */
   readonly publicUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
-  /** URL of the replica for reports, analysts and public reads; undefined to read from the primary. */
+  /** The URL of the replica for reports, analysts and public reads; undefined to read from the primary. */
   readonly databaseReadUrl: string | undefined;
   readonly databasePool: number;
   readonly databasePrepared: boolean;
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   /**
-   * Encryption keys: the first encrypts, all decrypt. Undefined only on the embedded database, which uses the
-   * key file in `dataDir`.
+   * The encryption keys. The first key encrypts; all keys decrypt. Undefined only on the embedded database,
+   * to use the key file in `dataDir`.
    */
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
-  /** Whether merchants in test mode may use webhook receivers on this machine. */
+  /** True if merchants in test mode may use webhook receivers on this machine. */
   readonly webhookAllowLoopback: boolean;
-  /** Factor for the waiting times between delivery attempts. */
+  /** The factor by which the delays between delivery attempts are multiplied. */
   readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
-  /** Token that allows reading the metrics; if undefined, only this machine may read them. */
+  /** The token for reading the metrics; undefined to allow reading only from this machine. */
   readonly metricsToken: string | undefined;
-  /** Number of processes of one `serve`, `gateway` or `worker` command. */
+  /** The number of processes that one `serve`, `gateway` or `worker` command starts. */
   readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
-  /** URL of the trace collector; undefined if tracing is off. */
+  /** The URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
 }
 
@@ -204,7 +204,7 @@ function differsByOneLetter(a: string, b: string): boolean {
 }
 
 function parse(environment: Environment): z.infer<typeof schema> {
-  // An empty variable counts as not set, because shells and Compose files produce them easily.
+  // An empty variable counts as not set, because shells and Compose files easily create empty variables.
   const given = Object.fromEntries(
     settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]),
   );

@@ -1,6 +1,6 @@
 /**
- * Sweeps: periodic jobs that store changes which become due with time. Until a sweep has run, reads compute
- * these changes from the current time.
+ * Runs the sweeps: periodic jobs that store changes which become due with time, for example the expiry of a
+ * cart. Until a sweep has stored a change, reads compute the change from the current time.
  */
 import { sweepDpopProofs } from "#access/oauth/dpop.ts";
 import { sweepOauthItems } from "#access/oauth/oauth-items.ts";
@@ -31,9 +31,9 @@ export interface SweepRound {
 
 interface Sweep {
   readonly name: string;
-  /** Minimum time between two runs of this sweep in ms; if undefined, the sweep runs in every round. */
+  /** Minimum number of milliseconds between two runs of the sweep. If left out, it runs in every round. */
   readonly everyMs?: number;
-  /** Processes everything that is due. */
+  /** Stores all changes that are due. */
   readonly run: (services: GraphServices, round: SweepRound) => Promise<unknown>;
 }
 
@@ -52,8 +52,8 @@ export const sweeps: readonly Sweep[] = [
     run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
   },
   // Runs after the sweeps that release stock, so that the search index shows the released stock in the same
-  // round. As a round starts every minute, the index shows a pre-order for up to a minute after its release
-  // date.
+  // round. The index shows a pre-order for up to a minute after its release date, because a round starts
+  // every minute.
   { name: "index due changes", run: ({ db }, { now, signal }) => refreshDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
@@ -104,8 +104,8 @@ export const sweeps: readonly Sweep[] = [
 ];
 
 /**
- * Starts the sweeps; rounds do not overlap. Returns a function that stops them and waits for the current
- * round.
+ * Starts the sweeps; their rounds do not overlap. Returns a function that stops the sweeps and waits for the
+ * current round.
  */
 export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
@@ -135,7 +135,7 @@ export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000)
   };
 }
 
-/** Logs a failed sweep. If the sweep continued after failed rows, each row's error is logged too. */
+/** Logs a failed sweep. If the sweep skipped failed rows, also logs the error of each row. */
 function logFailure(log: Log, sweep: string, error: unknown): void {
   log.error({ err: error, sweep }, "A sweep failed.");
   if (error instanceof AggregateError)

@@ -1,7 +1,4 @@
-/**
- * Loads the demo's catalogue, merchants and bulk vocabulary from the files in src/demo/data. Each file is
- * read once, at its first use.
- */
+/** Loads the data files in src/demo/data. Each file is read once, when it is used for the first time. */
 import { z } from "zod";
 import { pictureMotifs } from "#demo/pictures/pictures.ts";
 import { catalogFileSchema, type productFamilySchema } from "./data/catalog-schema.ts";
@@ -31,7 +28,7 @@ const bulkItemType = z.strictObject({
 });
 export type BulkItemType = z.infer<typeof bulkItemType>;
 /**
- * Materials and traits that suit each other: a clock, for example, is never knitted. The German text of a
+ * Materials and traits that can be combined. A clock, for example, is never knitted. The German text of a
  * material is in the dative case, because it follows "aus".
  */
 const bulkMake = z.strictObject({ materials: z.array(localizedText), traits: z.array(localizedText) });
@@ -91,7 +88,7 @@ export const loadDemoSales = createOnceLoader(() =>
   parseDataFile("sales.json", salesFileSchema, readDataFile("sales")),
 );
 export const loadDemoSynonyms = createOnceLoader(() => parseDemoData.synonyms(readDataFile("synonyms")));
-/** Loads the two merchants with their products. Throws if a product has a category that its merchant lacks. */
+/** Loads the two merchants with their products. Throws if a product has an unknown category. */
 export const loadDemoMerchants = createOnceLoader(() => {
   const { first, second } = parseDemoData.merchants(readDataFile("merchants"));
   return { first: addProductFamilies(first), second: addProductFamilies(second) };

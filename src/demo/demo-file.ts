@@ -1,7 +1,7 @@
 /**
- * Reads and writes `demo.json`: the ids and secrets that a developer needs to try the demo. The file has
- * secrets, so only its owner can read the file. A write replaces the whole file atomically and keeps parts
- * that this version does not know.
+ * Reads and writes `demo.json`, which has the ids and secrets that a developer needs to try the demo. Only
+ * the owner of the file can read it. A write replaces the file atomically, and keeps parts of the file that
+ * other versions of the service have written.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -85,7 +85,7 @@ const demoFile = z.looseObject({
   }),
   tokens: z.object({
     storefront: z.string(),
-    /** Publishable token; demo data of versions before 0.2 has none. */
+    /** The publishable token; an empty text if the demo data is from a version before 0.2. */
     browser: z.string().default(""),
     admin: z.string(),
     analyst: z.string(),
@@ -94,8 +94,8 @@ const demoFile = z.looseObject({
   merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
   /**
-   * Cart ids of the first merchant, except `otherMerchant`, which belongs to the second merchant. Each cart
-   * is in the state that its name states.
+   * Cart ids of the first merchant, except `otherMerchant`, which belongs to the second merchant. The name of
+   * each cart describes its state.
    */
   carts: z.record(z.enum(demoCartNames), z.string()),
   /**
@@ -104,16 +104,13 @@ const demoFile = z.looseObject({
    */
   sessions: z.record(z.enum(demoSessionNames), z.string()),
   /**
-   * The page of the session `open`. Everyone who knows the URL can check out. Absent if no session could be
-   * opened, for example because its products are sold out.
+   * The checkout page of the session `open`, which can be used without a credential. Absent if no session
+   * could be opened, for example because its products are sold out.
    */
   checkout: z.object({ url: z.string() }).optional(),
   /** Order ids, named as the carts are. The order `delivered` was placed with the cart `completed`. */
   orders: z.record(z.enum(demoOrderNames), z.string()),
-  /**
-   * Promotion codes as a buyer types them. They belong to the first merchant, except `otherMerchant`, which
-   * belongs to the second merchant.
-   */
+  /** Promotion codes of the first merchant, except `otherMerchant`, which belongs to the second merchant. */
   promotionCodes: z.record(z.enum(demoPromotionCodeKeys), z.string()),
   /**
    * Ids of the webhook endpoint of the first merchant's installation, and of its deliveries. No server
@@ -128,7 +125,7 @@ const demoFile = z.looseObject({
 export type DemoFile = z.infer<typeof demoFile>;
 export type DemoPromotionCodes = DemoFile["promotionCodes"];
 
-/** The file as an earlier version of the service may have written it: these parts may be absent. */
+/** The schema of files that an earlier version of the service may have written, without these parts. */
 const partialDemoFile = demoFile.partial({
   carts: true,
   sessions: true,

@@ -1,8 +1,8 @@
 /**
- * Prepares the demo at the start of the service. Seeds an empty database. Creates the keys, tokens, accounts,
- * carts, orders and webhooks that demo.json lacks (the file was deleted, an earlier version wrote it, or the
- * process ended before it was written). They are created again rather than looked up, because secrets cannot
- * be read back, and carts, orders and deliveries may have changed since.
+ * Prepares the demo at the start of the service. Seeds an empty database, and writes demo.json. If demo.json
+ * is missing or incomplete, for example because an earlier version wrote the file, creates new keys, tokens,
+ * accounts, carts, orders and webhooks for the missing parts. The existing objects are not reused, because
+ * secrets cannot be read back, and users may have changed carts, orders and deliveries.
  */
 import { sql } from "kysely";
 import { getPageUrlOfOpenSession } from "#commerce/checkout/render-session.ts";
@@ -31,7 +31,7 @@ import {
 } from "./demo-file.ts";
 import { listDemoProducts, seedDemo } from "./seed-demo.ts";
 
-/** Everything that preparing the demo needs besides the database. */
+/** The services and settings that preparing the demo needs, except the database. */
 export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
@@ -43,27 +43,26 @@ export interface PrepareDemoOptions {
 }
 
 /**
- * Slugs of the merchants in data/merchants.json. They are repeated here so that the file is read only for
- * seeding.
+ * The slugs of the merchants in data/merchants.json. The slugs are repeated here, so that this file need not
+ * be read at each start.
  */
 const demoMerchantSlugs = { first: "lindenhof", second: "morgenrot" } as const;
 
 const seedingLockKey = 7_462_193_016;
 
 /**
- * Prepares the demo and writes demo.json. Returns undefined, and changes nothing, if the database has data
- * other than the demo's.
+ * Prepares the demo and writes demo.json. Does not change a database that has merchants but not the demo's,
+ * and then returns undefined unless demo.json exists.
  */
 export async function prepareDemo(
   { db }: OpenedDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
-  // The folder is created only for the demo: with PostgreSQL, nothing else needs it, so the service must
-  // start without a folder if it has no demo.
+  // The folder is created only if there is a demo. A service on PostgreSQL without a demo needs no folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
   const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
-    // If two processes start at once, the second one waits here and then finds the seeded demo.
+    // The lock prevents two processes that start at the same time from both seeding the demo.
     await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
@@ -95,8 +94,8 @@ export async function prepareDemo(
 }
 
 /**
- * Returns the URL of the demo's open checkout session. Opens another session if this one has ended, because
- * the longest lifetime of a session is a day.
+ * Returns the URL of the demo's open checkout session. Opens a new session if the session has ended, which
+ * happens after a day at the latest.
  */
 async function renewOpenCheckout(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Deterministic pseudo-random numbers for the demo: the same seed gives the same numbers, so that every
- * seeding creates the same data.
+ * Creates pseudo-random numbers for the demo. The same seed gives the same numbers, so that each seeding
+ * creates the same data.
  */
 
 /** Computes the 32-bit FNV-1a hash of a text. */
@@ -29,8 +29,8 @@ export function pickRandomItem<Item>(random: () => number, items: readonly Item[
 }
 
 /**
- * Creates a GTIN-13 with the prefix 2, which GS1 reserves for internal use by shops. The code can therefore
- * never be that of a real product.
+ * Creates a GTIN-13 with the prefix 2, which GS1 reserves for internal use by shops, so that no real product
+ * has the same GTIN.
  */
 export function createGtin(number: number): string {
   const body = `2${String(number % 100_000_000_000).padStart(11, "0")}`;

@@ -24,7 +24,7 @@ export interface CredentialContext {
   readonly now: Date;
 }
 
-/** The origins whose pages may send the demo's publishable token: local development servers. */
+/** The origins of web pages that may send the demo's publishable token: local development servers. */
 const demoBrowserOrigins = ["http://localhost:5173", "http://127.0.0.1:5173"] as const;
 
 /** Creates the API keys and internal tokens that demo.json lists. */
@@ -102,8 +102,8 @@ interface AccountSeedContext {
 }
 
 /**
- * Creates a staff account and an OAuth client. A repeated call creates new ones, because a password cannot be
- * read back.
+ * Creates a staff account and an OAuth client. A repeated call creates a new account and client, because
+ * their secrets cannot be read back.
  */
 export async function seedAccounts(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Seeds an empty database with the two demo merchants, their catalogues, the search counts of four weeks and
- * an app that both merchants have installed. The caller creates keys and tokens and updates the search
+ * Seeds an empty database with the two demo merchants, their catalogs, the search counts of four weeks, and
+ * an app that both merchants have installed. The caller creates keys and tokens, and updates the search
  * index.
  */
 import { integratorScopes } from "#access/viewer.ts";
@@ -45,7 +45,7 @@ interface SeededMerchant {
 }
 
 const dayMs = 86_400_000;
-/** The merchants are created this many days ago, before their oldest product. */
+/** The age of the merchants in days; higher than the age of their oldest product. */
 const merchantAgeDays = 400;
 const productAgeDaysMax = 200;
 /**
@@ -55,8 +55,8 @@ const productAgeDaysMax = 200;
 const priceHistoryAgeDaysMin = 60;
 
 /**
- * The branding of the first merchant. The second has none, so that both looks of the checkout page can be
- * seen.
+ * The branding of the first merchant. The second merchant has no branding, so that the demo shows both looks
+ * of the checkout page.
  */
 const demoBranding = {
   color: "#7a3e1d",
@@ -136,8 +136,8 @@ function createMerchantWithProducts(
 }
 
 /**
- * Computes the age of a product in days, different for every product. Multiples of the golden ratio put
- * products of one family far apart.
+ * Computes the age of a product in days. Each product has another age; multiples of the golden ratio give
+ * products of one family very different ages.
  */
 function computeProductAgeDays(
   entry: CatalogEntry,
@@ -209,7 +209,7 @@ async function insertAppWithInstallations(
   return [first.id, second.id];
 }
 
-/** The number of days, including today, for which search counts are seeded. */
+/** The number of days with search counts, including today. */
 const searchDays = 28;
 
 /** Creates the daily counts of the buyers' searches, with and without results. */

@@ -1,7 +1,4 @@
-/**
- * Finds the deliveries of an endpoint page by page, builds the query that counts them, and finds their stored
- * bodies.
- */
+/** Queries the deliveries of an endpoint: one page, their number, and their stored bodies. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { KeysetPage } from "#database/sql-fragments.ts";
@@ -9,7 +6,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveryFilter {
-  /** Only endpoints of this merchant; null for all merchants. */
+  /** The merchant that must own the endpoint; null to accept endpoints of all merchants. */
   readonly merchantId: string | null;
   readonly endpointId: string;
   readonly status: DeliveryStatus | null;
@@ -28,7 +25,7 @@ export function selectDeliveryIds(
     .$if(status !== null, (query) => query.where("status", "=", status ?? "pending"));
 }
 
-/** All delivery statuses. They are the keys of a record, so that the compiler reports a missing status. */
+/** Has every delivery status as a key, so that the compiler reports a missing status. */
 const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
   pending: true,
   sending: true,
@@ -64,8 +61,8 @@ export async function findDeliveryPage(
 }
 
 /**
- * Returns an SQL condition that is true if the merchant owns the endpoint. It is evaluated once per query and
- * not for each delivery.
+ * Returns an SQL condition that is true if the merchant owns the endpoint. PostgreSQL evaluates the condition
+ * once per query, not once per delivery.
  */
 const isOwned = ({
   merchantId,
@@ -81,7 +78,7 @@ export interface DeliveryBody {
   readonly body: string;
 }
 
-/** Finds the stored bodies of deliveries in the present payload mode of their endpoints. */
+/** Finds the stored bodies of deliveries, each in the current payload mode of its endpoint. */
 export async function findDeliveryBodies(
   reader: DatabaseReader,
   deliveryIds: readonly string[],

@@ -1,14 +1,14 @@
 /**
  * Rules of deliveries: how an attempt changes its delivery (succeeded, retried, exhausted) and its endpoint
  * (circuit breaker, degraded, disabled), how long events are stored, and when a delivery may be replayed. All
- * functions are pure, so tests cover 75 hours and five days without waiting.
+ * functions are pure and receive the current time, so that tests of delays of days need not wait.
  */
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";
 import type { WebhookDeliveryTable } from "#database/tables.ts";
 import type { AttemptResult } from "./safe-request.ts";
 
-/** Seconds of delay before attempts 1 to 10 of a webhook delivery; together 75 h 35 min. */
+/** The delay in seconds before each of the attempts 1 to 10 of a delivery; 75 h 35 min in total. */
 const delaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const jitterShare = 0.1;
 const retryAfterSecondsMax = 86_400;
@@ -25,16 +25,16 @@ export type AttemptOutcome =
   | { readonly kind: "succeeded" }
   | { readonly kind: "retrying"; readonly at: Date }
   | { readonly kind: "exhausted" }
-  /** The receiver answered 410 and wants no more deliveries. */
+  /** The receiver answered with status 410 (Gone), so the endpoint is disabled. */
   | { readonly kind: "gone" };
 
 export interface AttemptContext {
-  /** Number of the finished attempt of a webhook delivery; the first attempt has number 1. */
+  /** The number of the finished attempt; the first attempt of a delivery has the number 1. */
   readonly attempt: number;
   readonly now: Date;
   /** Returns a random number from 0 to 1, as `Math.random` does. */
   readonly random: () => number;
-  /** The setting WEBHOOK_RETRY_SCALE; all delays are multiplied by it. */
+  /** The setting WEBHOOK_RETRY_SCALE, by which all delays are multiplied. */
   readonly scale: number;
 }
 
@@ -57,21 +57,21 @@ function isSuccess({ errorCode }: Pick<AttemptResult, "errorCode">): boolean {
 }
 
 /**
- * Returns the delay before an attempt, with a random jitter of up to 10 percent, so that deliveries that
- * failed at the same time are not retried at the same time.
+ * Returns the delay before an attempt. A random jitter of up to 10 percent spreads the retries of deliveries
+ * that failed at the same time.
  */
 export function getAttemptDelaySeconds(attempt: number, random: () => number): number {
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 
-/** The recent successes and failures of one endpoint. */
+/** Counts and times of the recent failures of one endpoint, from which the circuit breaker is controlled. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
-  /** Time of the first failure since the last success; null if there was no failure since then. */
+  /** Time of the first failure since the last success; null if no attempt has failed since then. */
   readonly failingSince: Date | null;
   /**
    * The number of deliveries since the last success whose first attempt failed. Only first attempts count,
-   * because behind an open circuit breaker deliveries never use up all their attempts.
+   * because deliveries to an endpoint with an open circuit breaker rarely reach their last attempt.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
@@ -89,7 +89,7 @@ export const initialEndpointHealth: EndpointHealth = {
 
 export interface EndpointHealthChange {
   readonly health: EndpointHealth;
-  /** The change of the endpoint after this attempt; null if the endpoint does not change. */
+  /** The new state of the endpoint after this attempt; null if the state does not change. */
   readonly becomes: "degraded" | "gone" | "failing" | null;
 }
 
@@ -128,7 +128,7 @@ function later(now: Date, ms: number): Date {
 export type DeliveryStatus = Selectable<WebhookDeliveryTable>["status"];
 export type ReplayReason = NonNullable<Selectable<WebhookDeliveryTable>["replayReason"]>;
 
-/** How long an event, its bodies and its deliveries are stored after the event. */
+/** The number of days for which an event is stored, with its bodies and deliveries. */
 export const eventRetentionDays = 30;
 export const replaysMax = 10;
 
@@ -146,7 +146,7 @@ export interface ReplayState {
   readonly status: DeliveryStatus;
   /** Time of the event that is delivered. */
   readonly occurredAt: Date;
-  /** Number of replays that the original delivery has had so far. */
+  /** The number of earlier replays of the original delivery. */
   readonly replays: number;
 }
 
@@ -164,8 +164,8 @@ export function getEventRetentionStart(now: Date): Date {
 }
 
 /**
- * Returns why the delivery must not be replayed; null if it may be. Each replay is a new delivery, and the
- * number of replays of an original delivery is limited.
+ * Returns why the delivery must not be replayed; null if a replay is allowed. An original delivery can be
+ * replayed `replaysMax` times.
  */
 export function findReplayRefusal(
   { status, occurredAt, replays }: ReplayState,

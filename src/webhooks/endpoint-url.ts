@@ -1,7 +1,8 @@
 /**
- * Checks the URLs of endpoints: public https names and, if allowed, receivers on this machine. The form is
- * checked before any row is read. The addresses of the host name are checked here once, outside transactions
- * (`createHostNameChecker` caches the result for seconds), and again at each connection.
+ * Checks the URLs of endpoints. A URL must have the scheme https and a public host name; in test mode,
+ * receivers on this machine may be allowed. The form of a URL is checked before any row is read. The IP
+ * addresses of the host name are checked here, before the transaction, and again at each connection
+ * (`safe-connector.ts`).
  */
 import { LRUCache } from "lru-cache";
 import type { FailureDetail } from "#foundation/failure.ts";
@@ -27,7 +28,7 @@ const nameLengthMax = 253;
 
 const specialUse = ["localhost", "local", "internal", "home.arpa", "lan", "onion", "test", "invalid"];
 const name = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Captures the scheme and the part between `//` and the path, as written. */
+/** Captures the scheme, and the part between `//` and the path, as the client wrote them. */
 const written = /^(https?):\/\/([^/?#\\]+)/i;
 const literal = /^\[|^[\d.]+$/;
 
@@ -57,8 +58,8 @@ export interface ResolutionOptions extends EndpointUrlRules {
 }
 
 /**
- * Refuses a URL whose host name has an IP address that is not public. A name without addresses, or whose
- * lookup is slow, is accepted; later the delivery fails with the error. The URL must be valid in form.
+ * Refuses a URL whose host name has an IP address that is not public. Accepts a name without addresses and a
+ * name whose lookup is slow; deliveries to them may fail later. The form of the URL must be valid.
  */
 export async function findResolutionFaults(
   url: string,
@@ -82,8 +83,8 @@ interface Parsed {
 }
 
 /**
- * Parses a URL. Returns undefined if the parser would have to correct it: remove line breaks, replace
- * backslashes or repair the scheme.
+ * Parses a URL. Returns undefined if the parser of Node would have to correct the URL, for example remove
+ * line breaks, replace backslashes or repair the scheme.
  */
 function parse(url: string): Parsed | undefined {
   const authority = written.exec(url)?.[2];
@@ -127,8 +128,8 @@ function hostFaults(host: string, authority: string): readonly FailureDetail[] {
 }
 
 /**
- * All parsers must read the same host from the URL, so hosts that only parsing makes canonical
- * (`%65xample.com`, full-width letters) are refused. Upper case is allowed.
+ * Refuses hosts that the parser changes (`%65xample.com`, full-width letters), because other parsers may read
+ * a different host. Upper case is allowed.
  */
 function canonicalFaults(host: string, authority: string): readonly FailureDetail[] {
   const hostWritten = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d*$/, "");
@@ -152,12 +153,9 @@ function fault(code: string, message: string): FailureDetail {
   return { in: "body", field: "/url", code, message };
 }
 
-/**
- * Checks the host names of new endpoint URLs. DNS lookups take time, so they run before a transaction, never
- * inside it.
- */
+/** Checks the host names of new endpoint URLs. Runs before the transaction, because DNS lookups are slow. */
 export interface HostNameChecker {
-  /** Returns the faults of the addresses of the URL's host name and caches them for 15 seconds. Never rejects. */
+  /** Returns the faults of the host name's IP addresses. Caches them for 15 seconds. Never rejects. */
   readonly faultsOf: (url: string) => Promise<readonly FailureDetail[]>;
 }
 
@@ -168,7 +166,7 @@ export function createHostNameChecker(resolve: ResolveName = resolveName): HostN
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
     faultsOf: async (url) => {
-      // A URL that is refused for its form is not looked up. Receivers on this machine need no lookup.
+      // Host names of URLs with an invalid form are not looked up, because these URLs are refused anyway.
       if (findEndpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return [];
       const { hostname } = new URL(url);
       const known = found.get(hostname);

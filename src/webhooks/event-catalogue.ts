@@ -1,6 +1,6 @@
 /**
- * The event catalogue as integrators read it: the description, JSON schema and example of every event type.
- * All event bodies share one envelope; the schema of a type adds the constraints of that type.
+ * The event catalogue for integrators: the description, JSON schema and example of every event type. All
+ * event bodies have the same envelope schema; each event type adds its constraints.
  */
 import { readFileSync } from "node:fs";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
@@ -9,7 +9,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface EventTypeView {
   readonly name: EventType;
-  /** The part of the name before the dot, for example `order`. Endpoints subscribe to a group as `order.*`. */
+  /** The part of the name before the dot, for example `order`. Endpoints subscribe to it as `order.*`. */
   readonly group: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
@@ -43,7 +43,7 @@ const eventGroup = (name: EventType): string => name.split(".", 1).join("");
 export const getEventTypeStability = (name: EventType): "stable" | "candidate" =>
   candidateSubjectTypes.has(eventTypes[name].subject) ? "candidate" : "stable";
 
-/** The name of the schema of a subject type in the OpenAPI document, for example `ApiKeyEventObject`. */
+/** Returns the name of a subject type's schema in the OpenAPI document, for example `ApiKeyEventObject`. */
 export function getEventObjectSchemaName(subject: SubjectType): string {
   const words = subject.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}EventObject`;
@@ -101,8 +101,8 @@ export const eventEnvelopeSchema: JsonSchema = {
 };
 
 /**
- * The JSON schema constraints that an event type adds to the envelope. `schemas` is the prefix of references
- * to object schemas, for example `#/components/schemas/`.
+ * Returns the JSON schema constraints that an event type adds to the envelope. `schemas` is the prefix of
+ * references to object schemas, for example `#/components/schemas/`.
  */
 export function getEventTypeConstraints(name: EventType, schemas: string): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
@@ -131,12 +131,12 @@ function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) as JsonSchema };
 }
 
-/** The example of each event type. `npm run generate` writes this file. */
+/** The example object of each subject type. `npm run generate` writes this file. */
 const examplesFile = new URL("../../schema/event-examples.json", import.meta.url);
 
 const catalogues = new Map<string, readonly EventTypeView[]>();
 
-/** Returns all event types. `publicUrl` is the base URL of the service, which the schema references point to. */
+/** Returns all event types. References in the schemas are URLs that begin with `publicUrl`. */
 export function listEventCatalogue(publicUrl: string): readonly EventTypeView[] {
   const known = catalogues.get(publicUrl);
   if (known !== undefined) return known;

@@ -57,7 +57,7 @@ export function selectMerchantDeliveryIds(
   return list;
 }
 
-/** An event as lists show it, without its deliveries. */
+/** An event in a list, without its deliveries. */
 export interface EventSummary {
   readonly id: string;
   readonly merchantId: string;

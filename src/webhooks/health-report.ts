@@ -1,4 +1,4 @@
-/** The statistics of webhook attempts in a period: numbers, errors and durations, read in one statement. */
+/** Loads statistics of the webhook attempts in a period: numbers, errors and durations. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
@@ -22,7 +22,7 @@ export interface HealthFigures {
   readonly failures: number;
   /** Share of successful attempts, 0 to 1; null if there were no attempts. */
   readonly successRate: number | null;
-  /** Only errors that occurred, most frequent first. */
+  /** The errors that occurred in the period, most frequent first. */
   readonly failuresByCode: readonly { readonly code: DeliveryErrorCode; readonly count: number }[];
   /** Median duration of the attempts in milliseconds; null if there were no attempts. */
   readonly p50DurationMs: number | null;
@@ -37,7 +37,7 @@ export interface HealthReport {
 }
 
 export interface HealthReportFilter {
-  /** Only attempts of this merchant; null for all merchants. */
+  /** The merchant whose attempts are counted; null to count the attempts of all merchants. */
   readonly merchantId: string | null;
   readonly endpointId: string | null;
   readonly installationId: string | null;
@@ -72,9 +72,9 @@ export async function loadHealthReport(
 }
 
 interface Row {
-  /** The number of the bucket, from 1; null in the row of the whole period. */
+  /** The number of the bucket, from 1; null if the row counts the whole period. */
   readonly bucket: number | null;
-  /** Null in rows that count all endpoints. */
+  /** The endpoint whose attempts the row counts; null if the row counts all endpoints. */
   readonly endpointId: string | null;
   readonly attempts: number;
   readonly successes: number;
@@ -82,7 +82,10 @@ interface Row {
   readonly durations: readonly [number, number] | null;
 }
 
-/** The rows of the endpoints, the buckets and the total come from one pass over the attempts. */
+/**
+ * Creates the statement that counts the attempts by endpoint, by bucket and in total, in one pass over the
+ * attempts.
+ */
 function healthStatement({
   merchantId,
   endpointId,

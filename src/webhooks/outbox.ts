@@ -12,7 +12,7 @@ import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
 
 export interface DomainEvent {
   readonly type: EventType;
-  /** The id of the changed object, which is the subject of the event. */
+  /** The id of the subject, which is the changed object. */
   readonly id: string;
   /** The changed fields with their values before the change; null if there are none. */
   readonly previous?: Readonly<Record<string, unknown>> | null;
@@ -58,7 +58,7 @@ export interface EventSubject {
   readonly id: string;
   readonly merchantId: string;
   readonly object: object | undefined;
-  /** Identifies a batch: subjects with the same object here are rendered together and share their SQL queries. */
+  /** Identifies the batch: subjects of the same batch are rendered together and share their SQL queries. */
   readonly batch: object;
 }
 
@@ -72,7 +72,7 @@ const eventBytesMax = 65_536;
 /** The largest number of subjects rendered in one batch, and of events inserted by one statement. */
 const chunkMax = 500;
 
-/** Runs the work with an outbox and inserts the appended events when the work is done. */
+/** Runs `work` with an outbox, and then inserts the events that `work` has appended. */
 export async function withOutbox<Result>(
   transaction: Transaction,
   { render, ...context }: EventContext & { readonly render: RenderEventSubject },
@@ -96,7 +96,7 @@ export async function withOutbox<Result>(
 
 interface EventInsertContext extends EventContext {
   readonly render: RenderEventSubject;
-  /** The time at which deliveries were created for the event. Null if the dispatcher must still create them. */
+  /** The time at which the event's deliveries were created; null if the dispatcher must still create them. */
   readonly fannedOutAt: Date | null;
 }
 
@@ -127,12 +127,11 @@ async function toEventRows(
 ): Promise<readonly EventRow[]> {
   const mode = await loadMerchantMode(transaction, merchantId);
   const objects = await renderSubjects(transaction, events, { render, merchantId, at: "object" });
-  // If a subject has several events, the last state in this list is used. The list is reversed, so that this
-  // is the subject's earliest state.
+  // `renderSubjects` uses the last state of a subject with several events. Reversed, the last state is the
+  // earliest.
   const changed = events.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
-  // Ids that are created in the same millisecond are in random order. They are sorted, so that the events are
-  // in the order of their ids.
+  // Ids of the same millisecond are created in random order. Sorting them gives later events higher ids.
   const ids = events.map(() => createId("event", context.now.getTime())).toSorted();
   const traceparent = currentRecordedSpan()?.traceparent;
   return events.map((event, index) => {
@@ -149,7 +148,7 @@ async function toEventRows(
 const merchantsMax = 10_000;
 const modes = new LRUCache<string, "live" | "test">({ max: merchantsMax });
 
-/** A merchant's mode never changes, so the cached value stays valid. */
+/** Loads a merchant's mode. The mode never changes, so a cached value stays valid. */
 async function loadMerchantMode(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {
   const known = modes.get(merchantId);
   if (known !== undefined) return known;
@@ -164,7 +163,7 @@ async function loadMerchantMode(transaction: Transaction, merchantId: string): P
 
 interface SubjectRenderOptions extends Pick<EventInsertContext, "render" | "merchantId"> {
   /**
-   * Which state to render: `object` is the state after the change (loaded if absent), `before` the state
+   * The state to render: `object` for the state after the change (loaded if absent), `before` for the state
    * before the change.
    */
   readonly at: "object" | "before";

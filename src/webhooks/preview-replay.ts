@@ -1,17 +1,20 @@
-/** Counts what a bulk replay would do, with the same selection and the same rules, without changing anything. */
+/**
+ * Counts the deliveries that a bulk replay would replay or skip, with the same selection and rules, without
+ * changing data.
+ */
 import type { DatabaseReader } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import type { ReplayCommandContext } from "./replay-delivery.ts";
 import {
-  bulkReplayFaults,
+  findBulkReplayFaults,
   bulkReplayPageSize,
   countSkipReasons,
   type FailedDeliveryFilter,
-  findClosedEndpoints,
+  loadReplayTargetCheck,
   findFailedDeliveries,
   findReplayInstallation,
   readReplayCandidates,
-  replaySkipReason,
+  findReplaySkipReason,
   type SkippedCount,
 } from "./replay-selection.ts";
 
@@ -25,20 +28,22 @@ export interface ReplayPreview {
   readonly hasMore: boolean;
 }
 
-/** Returns null if the caller has no such endpoint or installation. */
+/** Returns null if the endpoint or installation does not exist or belongs to another merchant. */
 export async function previewReplay(
   reader: DatabaseReader,
   { merchantId, now }: Pick<ReplayCommandContext, "merchantId" | "now">,
   filter: FailedDeliveryFilter,
 ): Promise<ReplayPreview | null> {
-  requireNoFaults(bulkReplayFaults(filter));
+  requireNoFaults(findBulkReplayFaults(filter));
   const installationId = await findReplayInstallation(reader, { merchantId }, filter);
   if (installationId === undefined) return null;
   const found = await findFailedDeliveries(reader, { ...filter, installationId });
   const page = found.slice(0, bulkReplayPageSize);
   const candidates = await readReplayCandidates(reader, page, filter.toEndpointId ?? null);
-  const closed = await findClosedEndpoints(reader, candidates, "read");
-  const reasons = candidates.flatMap((candidate) => replaySkipReason(candidate, { closed, now }) ?? []);
+  const findTargetRefusal = await loadReplayTargetCheck(reader, candidates, "read");
+  const reasons = candidates.flatMap(
+    (candidate) => findReplaySkipReason(candidate, { findTargetRefusal, now }) ?? [],
+  );
   return {
     replayable: candidates.length - reasons.length,
     passedOver: countSkipReasons(reasons),

@@ -1,7 +1,7 @@
 /**
- * Replays many deliveries: those of one endpoint or installation with the same final status and with events
- * in a time window. Works page by page, oldest event first. Deliveries that must not be replayed or were
- * replayed already are skipped and counted by reason.
+ * Replays the deliveries of one endpoint or installation that have a given final status and whose events are
+ * in a time window. One call replays one page, oldest event first. Deliveries that must not be replayed, or
+ * were replayed already, are skipped and counted by reason.
  */
 import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
@@ -11,16 +11,16 @@ import { createId } from "#foundation/ids.ts";
 import type { ReplayCommandContext } from "./replay-delivery.ts";
 import {
   type BulkReplayInput,
-  bulkReplayFaults,
+  findBulkReplayFaults,
   bulkReplayPageSize,
   countSkipReasons,
   type DeliveryPosition,
-  findClosedEndpoints,
+  loadReplayTargetCheck,
   findFailedDeliveries,
   findReplayInstallation,
   readReplayCandidates,
   type ReplayCandidate,
-  replaySkipReason,
+  findReplaySkipReason,
   type ReplaySkipReason,
   type SkippedCount,
   toReplayCursor,
@@ -39,7 +39,7 @@ export async function replayDeliveries(
   context: ReplayCommandContext,
   input: BulkReplayInput,
 ): Promise<BulkReplayResult> {
-  requireNoFaults(bulkReplayFaults(input));
+  requireNoFaults(findBulkReplayFaults(input));
   const installationId = await findReplayInstallation(transaction, context, input);
   if (installationId === undefined)
     throw fail((input.endpointId ?? null) === null ? "resource_not_found" : "webhook_endpoint_not_found");
@@ -62,7 +62,7 @@ interface NumberedCandidate extends ReplayCandidate {
   readonly replayNo: number;
 }
 
-/** Locks the events until the end of the transaction, so that replays of one event run one after the other. */
+/** Locks the events until the end of the transaction, so that replays of one event are not concurrent. */
 async function lockEvents(transaction: Transaction, found: readonly DeliveryPosition[]): Promise<void> {
   const eventIds = [...new Set(found.map((row) => row.eventId))];
   await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(
@@ -77,12 +77,12 @@ async function selectReplays(
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
   // The deliveries are read after their events are locked, so that no concurrent replay is missed.
   const candidates = await readReplayCandidates(transaction, page, input.toEndpointId ?? null);
-  const closed = await findClosedEndpoints(transaction, candidates, "lock");
+  const findTargetRefusal = await loadReplayTargetCheck(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];
   const passedOver: ReplaySkipReason[] = [];
   const numbers = new Map<string, number>();
   for (const candidate of candidates) {
-    const refusal = replaySkipReason(candidate, { closed, now });
+    const refusal = findReplaySkipReason(candidate, { findTargetRefusal, now });
     if (refusal !== null) {
       passedOver.push(refusal);
       continue;

@@ -36,7 +36,7 @@ export interface ReplayCommandContext {
 export interface DeliveryReplayInput {
   readonly deliveryId: string;
   readonly reason: ReplayReason;
-  /** Another endpoint of the installation to send the replay to. If left out, the endpoint of the delivery. */
+  /** The endpoint of the installation that receives the replay; the endpoint of the delivery if left out. */
   readonly endpointId?: string | null | undefined;
   /** True to replay the delivery even if it succeeded. */
   readonly force?: boolean | null | undefined;
@@ -72,7 +72,7 @@ export async function replayDelivery(
   return { deliveryId, original: { id: delivery.originalId, status: delivery.originalStatus } };
 }
 
-/** SQL condition: the installation `i` may still read the event `e`. */
+/** An SQL condition that is true if the installation `i` may still read the event `e`. */
 export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type =
   any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 
@@ -88,8 +88,8 @@ interface LockedDelivery extends ReplayState {
 }
 
 /**
- * Locks the event of the delivery, then reads the delivery. The lock makes replays of one event run one after
- * the other, so that their number is counted correctly and each gets a unique replay number.
+ * Locks the event of the delivery, then reads the delivery. The lock prevents concurrent replays of one
+ * event, which could exceed the limit or get the same replay number.
  */
 async function lockDelivery(
   transaction: Transaction,
@@ -115,7 +115,7 @@ async function lockDelivery(
   return delivery;
 }
 
-/** SQL condition: the column equals the value. Always true if the value is null. */
+/** Returns an SQL condition that the column equals the value; always true if the value is null. */
 export const equalsUnlessNullSql = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
   value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`;
 
@@ -130,8 +130,8 @@ interface ReplayTarget {
 }
 
 /**
- * Locks the endpoint, so that it is not disabled or deleted until the replay is inserted. A later change of
- * the endpoint then also ends the replay.
+ * Locks the endpoint, so that no other transaction disables or deletes the endpoint before the replay is
+ * inserted. A later command that disables or deletes the endpoint then finds the replay and ends it.
  */
 async function lockEndpoint(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Selects the deliveries of a bulk replay, and says which of them cannot be replayed. The replay itself and
- * its preview use the same selection.
+ * Selects the deliveries of a bulk replay, and decides which of them cannot be replayed. Used by the bulk
+ * replay and by its preview.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -21,11 +21,11 @@ import {
   type ReplayCommandContext,
 } from "./replay-delivery.ts";
 
-/** The final statuses of unsuccessful deliveries. */
+/** The statuses of deliveries that have ended without success. */
 export type FailedDeliveryStatus = "exhausted" | "skipped" | "canceled";
 
 export interface FailedDeliveryFilter {
-  /** Replays only the deliveries of this endpoint. Either `endpointId` or `installationId` is required. */
+  /** The endpoint whose deliveries are selected. Either `endpointId` or `installationId` is required. */
   readonly endpointId?: string | null | undefined;
   readonly installationId?: string | null | undefined;
   /** Start of the time window of the events. */
@@ -33,7 +33,10 @@ export interface FailedDeliveryFilter {
   /** End of the time window, exclusive. */
   readonly until: Date;
   readonly status: FailedDeliveryStatus;
-  /** Another endpoint for all replays, for example because the original endpoint is deleted. */
+  /**
+   * The endpoint that receives all replays; the endpoint of each delivery if left out. Needed if the original
+   * endpoint is deleted.
+   */
   readonly toEndpointId?: string | null | undefined;
   /** The `endCursor` of the previous page. */
   readonly after?: string | null | undefined;
@@ -60,7 +63,7 @@ export const countSkipReasons = (reasons: readonly ReplaySkipReason[]): readonly
 
 const cursorPattern = /^evt_[0-9a-hjkmnp-tv-z]{26} whd_[0-9a-hjkmnp-tv-z]{26}$/;
 
-export function bulkReplayFaults({
+export function findBulkReplayFaults({
   since,
   until,
   note,
@@ -94,8 +97,8 @@ export const toReplayCursor = ({ eventId, id }: DeliveryPosition): string =>
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
 /**
- * Finds the installation, also of a deleted endpoint. Endpoint and installation must belong together. Returns
- * undefined if there is none.
+ * Finds the installation whose deliveries are replayed, also if the endpoint is deleted. Returns undefined if
+ * it does not exist, or if the endpoint belongs to another installation.
  */
 export async function findReplayInstallation(
   reader: DatabaseReader,
@@ -121,8 +124,8 @@ export async function findReplayInstallation(
 const cleanIdOrEmpty = (id: string): string => (isTextWithoutForbiddenCharacters(id) ? id : "");
 
 /**
- * Finds the deliveries to replay. Deliveries that are replays themselves are left out, because each of them
- * belongs to its original delivery. Returns at most one row more than a page.
+ * Finds the original deliveries to replay; deliveries that are replays are not selected. Returns up to a page
+ * and one further row, which shows that there is another page.
  */
 export async function findFailedDeliveries(
   reader: DatabaseReader,
@@ -159,7 +162,7 @@ export interface ReplayCandidate extends ReplayState, DeliveryPosition {
   readonly replayNo: number;
 }
 
-/** Reads what decides whether the deliveries may be replayed. */
+/** Reads the values that decide whether each delivery may be replayed. */
 export async function readReplayCandidates(
   reader: DatabaseReader,
   page: readonly DeliveryPosition[],
@@ -181,20 +184,21 @@ export async function readReplayCandidates(
 }
 
 /**
- * Returns a function that says why an endpoint cannot receive replays; null if it can. With "lock", the
- * endpoints cannot be disabled until the end of the transaction.
+ * Loads the target endpoints of the replays. Returns a function that returns why an endpoint cannot receive
+ * replays; null if the endpoint can. With `lock`, the endpoints cannot be disabled until the end of the
+ * transaction.
  */
-export async function findClosedEndpoints(
+export async function loadReplayTargetCheck(
   reader: DatabaseReader,
   candidates: readonly ReplayCandidate[],
-  manner: "read" | "lock",
+  mode: "read" | "lock",
 ): Promise<(endpointId: string, installationId: string) => ReplaySkipReason | null> {
   const ids = [...new Set(candidates.map(({ endpointId }) => cleanIdOrEmpty(endpointId)))];
   const { rows } = await sql<{ id: string; installationId: string; isOpen: boolean }>`
     select w.id, w.installation_id, w.status = 'enabled' and i.status = 'active' as is_open
     from webhook_endpoint w join installation i on i.id = w.installation_id
     where w.id = any(${ids}::text[]) and w.status <> 'deleted' order by w.id
-    ${manner === "lock" ? sql`for share of w` : sql``}`.execute(reader);
+    ${mode === "lock" ? sql`for share of w` : sql``}`.execute(reader);
   const found = new Map(rows.map((row) => [row.id, row]));
   return (endpointId, installationId) => {
     const endpoint = found.get(endpointId);
@@ -203,13 +207,13 @@ export async function findClosedEndpoints(
   };
 }
 
-export function replaySkipReason(
+export function findReplaySkipReason(
   candidate: ReplayCandidate,
   {
-    closed,
+    findTargetRefusal,
     now,
   }: {
-    readonly closed: (endpointId: string, installationId: string) => ReplaySkipReason | null;
+    readonly findTargetRefusal: (endpointId: string, installationId: string) => ReplaySkipReason | null;
     readonly now: Date;
   },
 ): ReplaySkipReason | null {
@@ -217,6 +221,6 @@ export function replaySkipReason(
   if (candidate.hasArrived) return "delivery_already_succeeded";
   return (
     findReplayRefusal(candidate, { isForced: false, now }) ??
-    closed(candidate.endpointId, candidate.installationId)
+    findTargetRefusal(candidate.endpointId, candidate.installationId)
   );
 }

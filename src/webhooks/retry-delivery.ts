@@ -1,6 +1,6 @@
 /**
- * Makes the next attempt of a waiting delivery due at once. The attempt counts like any other: it is one of
- * the ten attempts of the delivery. An open circuit breaker still holds it back until the next probe.
+ * Makes the next attempt of a waiting delivery due at once. The attempt counts as one of the ten attempts of
+ * the delivery. An open circuit breaker still delays the attempt until the next probe.
  */
 import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
@@ -11,7 +11,10 @@ import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-deliver
 
 export interface DeliveryRetryInput {
   readonly deliveryId: string;
-  /** The number of attempts that the caller has seen. */
+  /**
+   * The number of attempts that the caller has read; if the delivery has another number, the retry is
+   * refused.
+   */
   readonly expectedAttemptCount: number;
 }
 
@@ -24,7 +27,7 @@ interface WaitingDelivery {
   readonly isOpen: boolean;
 }
 
-/** Returns the id of the delivery. A delivery whose attempt is due already stays as it is. */
+/** Returns the id of the delivery. Does not change a delivery whose attempt is already due. */
 export async function retryDelivery(
   transaction: Transaction,
   { merchantId, now, events }: ReplayCommandContext,

@@ -1,21 +1,22 @@
 /**
- * Decides which addresses a webhook may be sent to, and resolves host names. Merchants choose the URLs, so
- * every address that is not public unicast is refused: private networks, link-local addresses, metadata
- * services, and every form of an IPv4 address inside an IPv6 address.
+ * Decides which IP addresses a webhook may be sent to, and resolves host names. Merchants choose the URLs, so
+ * every address that is not public unicast is refused, for example private networks, link-local addresses,
+ * metadata services of cloud providers, and IPv6 addresses that embed an IPv4 address. An IPv4-mapped address
+ * (`::ffff:192.0.2.1`) is judged as its IPv4 address.
  */
 import { isIP } from "node:net";
 import { Resolver } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 
 /**
- * Ranges that count as unicast but must not be reached: the platform address of Azure, IPv4-compatible IPv6
- * addresses, and the NAT64 range for local use (RFC 8215).
+ * Address ranges that the library `ipaddr.js` classifies as unicast, but that must not be reached: the
+ * platform address of Azure, IPv4-compatible IPv6 addresses, and the NAT64 range for local use (RFC 8215).
  */
 const closedRanges = ["168.63.129.16/32", "::/96", "64:ff9b:1::/48"].map((range) => ipaddr.parseCIDR(range));
 
 /**
- * All allocated global unicast IPv6 addresses are in this range (RFC 4291, IANA). Addresses outside it may be
- * used privately.
+ * All allocated global unicast IPv6 addresses are in this range (RFC 4291, IANA). Addresses outside this
+ * range may be used privately.
  */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
@@ -46,8 +47,8 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * A loopback address is allowed only if the host itself names this machine. A public name that resolves to a
- * loopback address is refused.
+ * Returns whether a request to the host may use the address. A loopback address is allowed only if the host
+ * itself names this machine, so a public name that resolves to a loopback address is refused.
  */
 export function isAllowedAddress(
   address: string,
@@ -57,7 +58,7 @@ export function isAllowedAddress(
   return isPublicAddress(address);
 }
 
-/** Compares two addresses; `::ffff:192.0.2.1` equals `192.0.2.1`. */
+/** Returns whether two texts are the same address; `::ffff:192.0.2.1` equals `192.0.2.1`. */
 export function isSameAddress(one: string, other: string): boolean {
   const [left, right] = [parse(one), parse(other)];
   return (
@@ -66,14 +67,17 @@ export function isSameAddress(one: string, other: string): boolean {
 }
 
 /**
- * Parses the spellings that a socket accepts directly. `127.1` and addresses with a zone (`fe80::1%eth0`)
- * return undefined.
+ * Parses an address in the standard notation. Returns undefined for any other text, for example `127.1` or an
+ * address with a zone (`fe80::1%eth0`).
  */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(address) === 0 || address.includes("%") ? undefined : ipaddr.process(address);
 }
 
-/** Returns all addresses of a name; an empty list if it has none. Stops when the signal is aborted. */
+/**
+ * Returns all addresses of a name; an empty list if the name has no address. Stops when the signal is
+ * aborted.
+ */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export const resolveName: ResolveName = async (name, signal) => {
@@ -91,8 +95,8 @@ export const resolveName: ResolveName = async (name, signal) => {
 };
 
 /**
- * Resolves a name until the signal is aborted, even if the resolver ignores the signal. Returns an empty list
- * if the lookup was too slow or failed.
+ * Resolves a name. Stops waiting when the signal is aborted, even if the resolver ignores the signal. Returns
+ * an empty list if the lookup fails or is too slow.
  */
 export async function resolveNameWithTimeout(
   name: string,

@@ -19,7 +19,7 @@ export interface ConnectorOptions {
   readonly resolve: ResolveName;
   /** Milliseconds for DNS lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
-  /** An additional certificate authority (PEM), which is trusted as well as those of the process. */
+  /** A certificate authority (PEM) that is trusted in addition to those of the process. */
   readonly certificateAuthority?: string | undefined;
   readonly onOpen: (socket: Socket) => void;
 }
@@ -98,7 +98,8 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     socket.setNoDelay(true);
     socket.once("connect", () => {
       phase = "tls";
-      // A socket without a remote address is already closed and emits its own error, so it needs no check.
+      // A socket without a remote address is already closed and emits an error, so the address need not be
+      // checked.
       const reached = socket.remoteAddress;
       if (reached !== undefined && !addresses.some((address) => isSameAddress(address, reached)))
         socket.destroy(new DeliveryFault("blocked_address"));
@@ -130,7 +131,7 @@ function startSecure(
     ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     ALPNProtocols: ["http/1.1", "h2"],
     minVersion: "TLSv1.2",
-    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
+    // The environment variable NODE_TLS_REJECT_UNAUTHORIZED must not disable the check of certificates.
     rejectUnauthorized: true,
   });
 }
@@ -143,7 +144,10 @@ interface Start {
   readonly autoSelectFamilyAttemptTimeout: number;
 }
 
-/** Node tries the addresses in turn. Its DNS lookup is replaced by the addresses that were checked. */
+/**
+ * Returns the connection options of Node. The function `lookup` returns the checked addresses, so that Node
+ * makes no DNS lookup; Node tries the addresses in turn.
+ */
 function startOf({ hostname, port, protocol }: Target, addresses: readonly string[]): Start {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return {
@@ -164,8 +168,8 @@ function toFault(error: Error, phase: "connection" | "tls"): DeliveryFault {
 }
 
 /**
- * Why an attempt failed. Stored with the attempt and returned to the merchant; the underlying error is never
- * returned.
+ * The reason why an attempt failed, stored with the attempt and shown to the merchant. The underlying error
+ * is not shown.
  */
 export type AttemptErrorCode =
   | "timeout"

@@ -21,10 +21,13 @@ export interface SafeRequest {
 
 export interface AttemptResult {
   readonly httpStatus: number | null;
-  /** Why the attempt failed; null if the status is 2xx. */
+  /** The reason why the attempt failed; null if the status is 2xx. */
   readonly errorCode: AttemptErrorCode | null;
   readonly durationMs: number;
-  /** Seconds from the header Retry-After of a 429 or 503 answer; null if absent. */
+  /**
+   * The seconds of the header Retry-After in an answer with status 429 or 503; null if there is no valid
+   * header.
+   */
   readonly retryAfterSeconds: number | null;
 }
 
@@ -47,11 +50,11 @@ export interface SafeSenderOptions {
 }
 
 export interface SendLimits {
-  /** Milliseconds from the DNS lookup to the last byte of the answer that is read. */
+  /** The maximum time of an attempt in milliseconds, from the DNS lookup to the last byte that is read. */
   readonly totalMs: number;
   readonly connectMs: number;
   readonly answerBytes: number;
-  /** The number of open sockets above which a connection is closed after its answer instead of kept alive. */
+  /** The number of open sockets from which connections are closed after one request, not reused. */
   readonly keptSockets: number;
 }
 
@@ -82,7 +85,8 @@ export function createSafeSender({
       certificateAuthority: rest.certificateAuthority,
       onOpen,
     });
-  // Two agents, so that a live merchant's request never reuses a test merchant's connection to this machine.
+  // Test and live requests have separate agents, so that a live merchant's request never reuses a test
+  // merchant's connection to this machine.
   let [publicAgent, loopbackAgent]: (Promise<Agent> | undefined)[] = [];
   return {
     send: async (request) => {
@@ -97,13 +101,13 @@ export function createSafeSender({
   };
 }
 
-/** Creates an undici agent. undici is loaded when the first webhook is sent, because most processes send none. */
+/** Creates an undici agent. undici is loaded for the first webhook, because most processes send none. */
 async function createAgent(options: Parameters<typeof createSafeConnector>[0]): Promise<Agent> {
   const { Agent: UndiciAgent } = await import("undici");
   return new UndiciAgent({
     connect: createSafeConnector(options),
-    // Idle connections end after seconds and every connection after a minute, so that changed DNS records of a
-    // receiver take effect.
+    // Idle connections end after a few seconds, and every connection ends after a minute, so that changes of
+    // a receiver's DNS records take effect.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     clientTtl: 60_000,
@@ -150,8 +154,8 @@ async function attempt(request: SafeRequest, sending: Sending): Promise<AttemptR
 }
 
 /**
- * Sends the request. undici observes the abort signal only after it has a connection, so the signal also
- * races against the whole request.
+ * Sends the request. undici ignores the abort signal until it has a connection, so the signal is also awaited
+ * here.
  */
 async function ask(
   { url, headers, body }: SafeRequest,
@@ -196,8 +200,8 @@ function errorCodeOf(status: number): AttemptErrorCode | null {
 }
 
 /**
- * Reads at most `bytesMax` of the body, so that the connection can be reused. The status has decided the
- * result already, so an error while reading is ignored.
+ * Reads and discards the body, up to about `bytesMax` bytes, so that the connection can be reused. Ignores
+ * errors, because the status alone decides the result.
  */
 async function discard(body: Dispatcher.ResponseData["body"], bytesMax: number): Promise<void> {
   let bytes = 0;
@@ -211,7 +215,7 @@ async function discard(body: Dispatcher.ResponseData["body"], bytesMax: number):
   }
 }
 
-/** The header `Retry-After` (RFC 9110) contains seconds or a date. */
+/** The first form of the header `Retry-After` (RFC 9110): a number of seconds. The second form is a date. */
 const wholeSeconds = /^\d{1,10}$/;
 /** The HTTP date format that RFC 9110 requires. `Date.parse` alone would accept `-5` as a year. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

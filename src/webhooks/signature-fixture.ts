@@ -1,7 +1,7 @@
 /**
  * Signed example requests with which developers test a signature verifier: one live request signed with the
- * secrets of the endpoint, and test vectors with public secrets that are the same everywhere. Nothing here
- * signs content that the caller chooses, because that would be a signing oracle.
+ * secrets of the endpoint, and test vectors with public secrets that are the same everywhere. The caller
+ * cannot choose the signed content; otherwise the fixture could be used to forge webhooks.
  */
 import { createId } from "#foundation/ids.ts";
 import { signWebhook } from "./signatures.ts";
@@ -50,7 +50,7 @@ export interface FixtureEndpoint {
 
 export interface FixtureSource {
   readonly endpoint: FixtureEndpoint;
-  /** The secrets that sign now. */
+  /** The secrets that currently sign webhooks. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }

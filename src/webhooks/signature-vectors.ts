@@ -10,15 +10,15 @@ export interface SignatureVector {
   readonly purpose: string;
   /** The secret that the verifier is configured with. */
   readonly secret: string;
-  /** The time of the verifier, in Unix seconds. */
+  /** The current time of the verifier, in Unix seconds. */
   readonly now: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyUtf8: string;
   readonly bodyBase64: string;
   readonly bodySha256Hex: string;
   /**
-   * The content that a verifier signs in order to compare signatures. If the request has no id, this content
-   * has the id with which the request was signed.
+   * The content over which a verifier computes the signature. If the request has no id, the content contains
+   * the id that was signed.
    */
   readonly signedContentBase64: string;
   readonly expectedHmacHex: string;

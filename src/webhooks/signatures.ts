@@ -1,7 +1,8 @@
 /**
  * Signs webhooks as Standard Webhooks 1.0.0 defines: HMAC-SHA256 over
  * `{webhook-id}.{webhook-timestamp}.{body}`, with the body exactly as sent. While a secret is being replaced,
- * the old and the new secret both sign, so a receiver may verify with either.
+ * a webhook has two signatures, by the old and the new secret, so that a receiver may verify with either
+ * secret.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { SealContext } from "#foundation/encryption.ts";

@@ -1,6 +1,6 @@
 /**
- * Background jobs: one deletes events after their retention, with their deliveries; another ends deliveries
- * that must not be sent any more.
+ * Two background jobs: `deleteExpiredEvents` deletes old events with their deliveries, and
+ * `endUndeliverableDeliveries` ends deliveries that must no longer be sent.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -12,8 +12,8 @@ const eventsPerBatch = 200;
 const dayMs = 86_400_000;
 
 /**
- * Deletes events after their retention, in batches so that other statements do not wait long. Returns the
- * number of deleted events. `signal` ends the job between two batches.
+ * Deletes events whose retention has ended, in batches, so that other statements do not wait long. Returns
+ * the number of deleted events. Stops between two batches if the signal is aborted.
  */
 export async function deleteExpiredEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
@@ -36,10 +36,10 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
 const deliveriesPerBatch = 500;
 
 /**
- * Ends deliveries to endpoints that are disabled or deleted, or that may no longer read the event. Disabling
- * or deleting an endpoint ends its deliveries itself; this job ends those that were created at the same
- * moment or were left by a process that stopped. Returns the number of changed deliveries. `signal` ends the
- * job between two batches.
+ * Ends deliveries to endpoints that are disabled or deleted, or that may no longer read the event. The
+ * commands that disable or delete an endpoint end its deliveries; this job ends deliveries that were created
+ * at the same moment, or were in progress in a process that stopped. Returns the number of changed
+ * deliveries. Stops between two batches if the signal is aborted.
  */
 export async function endUndeliverableDeliveries(
   db: Database,
@@ -76,10 +76,7 @@ export async function endUndeliverableDeliveries(
   }
 }
 
-/**
- * Finds endpoints with waiting deliveries that must not be sent. Deliveries of all other endpoints are not
- * read.
- */
+/** Finds endpoints that have waiting deliveries and may not receive some or all of their events. */
 async function findClosedEndpoints(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoint w join installation i on i.id = w.installation_id

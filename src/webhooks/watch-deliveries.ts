@@ -1,7 +1,7 @@
 /**
  * Finds the deliveries that changed since the last query. For each endpoint it compares the newest
- * deliveries, those due next, those being sent, and those that were unfinished in the last query. This is
- * enough to report new attempts, and deliveries that have ended since.
+ * deliveries, those due next, those being sent, and those that were unfinished in the last query. So it finds
+ * every new attempt and every delivery that has ended since.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -24,11 +24,11 @@ export type FindDeliveryChanges = (
 export const watchedNewestMax = 100;
 const dueMax = 100;
 const sendingMax = 50;
-/** Endpoints per statement; bounds how long other statements wait. */
+/** The number of endpoints per statement, which limits how long other statements wait. */
 export const endpointsPerQuery = 8;
 /**
- * The largest number of unfinished deliveries remembered per endpoint. Others are found again when they are
- * due next.
+ * The maximum number of unfinished deliveries that are remembered per endpoint. The other unfinished
+ * deliveries are found again when they are due next.
  */
 const openMax = 500;
 
@@ -74,7 +74,7 @@ const openIdsOf = (memory: Memory = new Map()): string[] =>
     .slice(-openMax)
     .map(({ id }) => id);
 
-/** Compares two queries. The first query of an endpoint reports no changes. */
+/** Compares the results of two queries. The first query of an endpoint reports no changes. */
 function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
   if (before === undefined) return { changed: [], isMore: false };
   const changed = [...now.values()].filter((row) => hasChanged(before.get(row.id), row)).map(({ id }) => id);
@@ -98,7 +98,7 @@ const statuses: readonly DeliveryStatus[] = [
   "canceled",
 ];
 
-/** Reads the watched deliveries with one SQL statement, oldest first. Each subquery reads an index range. */
+/** Reads the watched deliveries with one statement, oldest first. Each subquery reads an index range. */
 async function findRows(
   reader: DatabaseReader,
   { endpointIds, openIds }: { readonly endpointIds: readonly string[]; readonly openIds: readonly string[] },

@@ -11,8 +11,14 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { type CommerceClient, CommerceError, createCommerceClient } from "#client/index.ts";
 import { type CommerceEvent, verifyWebhook } from "#client/webhooks.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
-import { toCheckout, createWrite, openCheckout, readSession, submitWrite } from "#soak/checkout-shop.ts";
-import { cartWrite, requireData, openCart, openShop, readAnswer, type Shop } from "#soak/shop.ts";
+import {
+  toCheckout,
+  createSessionWrite,
+  openCheckout,
+  readSession,
+  createSubmitWrite,
+} from "#soak/checkout-shop.ts";
+import { createCartWrite, requireData, openCart, openShop, parseAnswer, type Shop } from "#soak/shop.ts";
 import { type Service, startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { type ContractProxy, startContractProxy } from "#test/workflows/contract-proxy.ts";
@@ -127,10 +133,13 @@ describe("a purchase", () => {
 
     const input = { optionId: seen.delivery?.options[0]?.id };
     await graph(
-      cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: cart.path.cartId }).request,
+      createCartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: cart.path.cartId })
+        .request,
     );
-    const checkout = toCheckout(readAnswer(await service.ask(createWrite(shop, cart.path.cartId).request)));
-    await graph(submitWrite(shop, checkout).request);
+    const checkout = toCheckout(
+      parseAnswer(await service.ask(createSessionWrite(shop, cart.path.cartId).request)),
+    );
+    await graph(createSubmitWrite(shop, checkout).request);
     await expect
       .poll(() => readSession(service.ask, shop, checkout.sessionId))
       .toMatchObject({ status: "COMPLETED" });
@@ -198,7 +207,7 @@ describe("a purchase", () => {
 });
 
 const graph = async (asked: Parameters<Service["ask"]>[0]): Promise<unknown> =>
-  requireData(readAnswer(await service.ask(asked)));
+  requireData(parseAnswer(await service.ask(asked)));
 
 const numberOf = (event: CommerceEvent): string =>
   event.type === "order.placed" && "number" in event.data.object

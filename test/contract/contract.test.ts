@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openMarket, runContract } from "#soak/contract.ts";
+import { loadContractData, runContract } from "#soak/contract.ts";
 import { digestTables, withoutProofs } from "#test/support/all-rows.ts";
 import { portOf } from "#test/support/raw-http.ts";
 import { createTokenClient, type TokenClient } from "#test/support/token-client.ts";
@@ -35,7 +35,7 @@ describe("a request generated from the document", () => {
     await world().app.listen();
     client = await createTokenClient(world());
     wire = openWire(portOf(world()));
-    market = await openMarket({ send: wire.send, demo: world().demo });
+    market = await loadContractData({ send: wire.send, demo: world().demo });
     return () => wire[Symbol.dispose]();
   });
 

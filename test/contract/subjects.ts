@@ -1,11 +1,11 @@
 /** Creates the objects of valid requests anew for each request, so that their state allows the operation. */
 import {
-  type Ask,
+  type SendRequest,
   requireData,
-  graphqlWrite,
+  createGraphqlWrite,
   openCart,
-  readAnswer,
-  restWrite,
+  parseAnswer,
+  createRestWrite,
   type Shop,
 } from "#soak/shop.ts";
 import { openCheckout } from "#soak/checkout-shop.ts";
@@ -14,7 +14,7 @@ import type { Ground, Parts } from "./ground.ts";
 import type { WireAnswer } from "./wire.ts";
 
 export interface Market {
-  readonly ask: Ask;
+  readonly ask: SendRequest;
   readonly shop: Shop;
   readonly ground: Ground;
 }
@@ -38,8 +38,13 @@ export async function subjectOf(
 
 async function withCode({ ask, shop }: Market): Promise<Partial<Parts>> {
   const { id: cartId } = await openCart(ask, shop);
-  const write = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code: shop.codes[0] } });
-  const { cartVersion } = requireData(readAnswer(await ask(write.request))) as {
+  const write = createRestWrite(shop, {
+    method: "PUT",
+    cartId,
+    path: "/promotion",
+    body: { code: shop.codes[0] },
+  });
+  const { cartVersion } = requireData(parseAnswer(await ask(write.request))) as {
     readonly cartVersion: number;
   };
   return { path: { cartId }, body: { expectedVersion: cartVersion } };
@@ -58,12 +63,12 @@ export async function putAway(
   if (data === undefined) return;
   const query = `mutation ($endpointId: ID!, $key: String!, $input: WebhookEndpointTransitionInput!) {
     webhookEndpointDelete(endpointId: $endpointId, idempotencyKey: $key, input: $input) { endpointId } }`;
-  const { request } = graphqlWrite(shop, {
+  const { request } = createGraphqlWrite(shop, {
     token: "admin",
     query,
     variables: { endpointId: data.endpoint.id, input: {} },
   });
-  requireData(readAnswer(await ask(request)));
+  requireData(parseAnswer(await ask(request)));
 }
 
 /** Codes with which valid requests may still be refused, for example an expired code or too many replays. */

@@ -8,7 +8,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sendOverHttp, findFreePort } from "#soak/service.ts";
+import { createHttpSender, findFreePort } from "#soak/service.ts";
 import {
   buildImage,
   commandOf,
@@ -129,7 +129,7 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("the built image", () => {
       let said = "";
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
       try {
-        const ask = sendOverHttp(port);
+        const ask = createHttpSender(port);
         const status = async (url: string): Promise<number | string> => {
           if (child.exitCode !== null) throw new Error(`It ended: ${said}`);
           return ask({ method: "GET", url, headers: { accept: "text/html" }, body: undefined }).then(

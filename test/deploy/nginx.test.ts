@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { failureKinds } from "#foundation/failure.ts";
-import { sendOverHttp, findFreePort } from "#soak/service.ts";
+import { createHttpSender, findFreePort } from "#soak/service.ts";
 import type { HttpRequest } from "#soak/shop.ts";
 import { hasNginx, nginx, startBalancer, writeBalancer } from "#test/support/balancer.ts";
 
@@ -98,7 +98,7 @@ describe.runIf(hasNginx)("the load balancer", () => {
       await using gateways = await startGateways({ losses: 1 });
       await using balancer = await startBalancer(gateways.ports);
       const body = method === "GET" ? undefined : '{"a":1}';
-      const answered = await sendOverHttp(balancer.port)({ method, url, headers, body });
+      const answered = await createHttpSender(balancer.port)({ method, url, headers, body });
       expect(answered.status).toBe(status);
       const sent = gateways.seen.map((request) => [
         request.url,
@@ -115,7 +115,7 @@ describe.runIf(hasNginx)("the load balancer", () => {
     await using gateways = await startGateways();
     await using balancer = await startBalancer(gateways.ports);
     const headers = { "x-forwarded-for": "192.0.2.1, 192.0.2.2", host: "api.shop.example:8443" };
-    await sendOverHttp(balancer.port, "127.0.0.9")({ method: "GET", url: "/", headers, body: undefined });
+    await createHttpSender(balancer.port, "127.0.0.9")({ method: "GET", url: "/", headers, body: undefined });
     expect(gateways.seen[0]?.headers).toMatchObject({
       "x-forwarded-for": "127.0.0.9",
       host: "api.shop.example:8443",
@@ -127,7 +127,7 @@ describe.runIf(hasNginx)("the load balancer", () => {
     async (url) => {
       await using gateways = await startGateways();
       await using balancer = await startBalancer(gateways.ports);
-      const { status, text: body } = await sendOverHttp(balancer.port)({
+      const { status, text: body } = await createHttpSender(balancer.port)({
         method: "GET",
         url,
         headers: {},
@@ -146,13 +146,18 @@ describe.runIf(hasNginx)("the load balancer", () => {
     await using balancer = await startBalancer(gateways.ports);
     const [away, other] = [await findFreePort(), await findFreePort()];
     await using alone = await startBalancer([away, other]);
-    const large = await sendOverHttp(balancer.port)({
+    const large = await createHttpSender(balancer.port)({
       method: "POST",
       url: "/graphql",
       headers: {},
       body: " ".repeat(8 * 1024 * 1024 + 1),
     });
-    const lost = await sendOverHttp(alone.port)({ method: "GET", url: "/", headers: {}, body: undefined });
+    const lost = await createHttpSender(alone.port)({
+      method: "GET",
+      url: "/",
+      headers: {},
+      body: undefined,
+    });
     for (const [answered, status, code] of [
       [large, 413, "request_too_large"],
       [lost, 502, "service_unavailable"],

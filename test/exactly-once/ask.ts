@@ -6,7 +6,7 @@ import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createLog } from "#foundation/log.ts";
-import type { Ask } from "#soak/shop.ts";
+import type { SendRequest } from "#soak/shop.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
 import { publicUrl, type World } from "#test/support/world.ts";
 
@@ -27,7 +27,7 @@ export async function startBeside(
 }
 
 export const askOf =
-  ({ server }: ServiceApp): Ask =>
+  ({ server }: ServiceApp): SendRequest =>
   async ({ method, url, headers, body }) => {
     const response = await server.inject({
       method,

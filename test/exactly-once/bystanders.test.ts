@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { addressWrite, openCart, openShop, readAnswer } from "#soak/shop.ts";
+import { createAddressWrite, openCart, openShop, parseAnswer } from "#soak/shop.ts";
 import { demoRender } from "#test/support/copies.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { temporaryFolder } from "#test/support/process.ts";
@@ -46,7 +46,7 @@ it("fifty duplicates take no connection from others, in the same process and in 
   await holder.connect();
   await holder.query("begin");
   await holder.query("select id from cart where id = $1 for update", [cart.id]);
-  const write = addressWrite(shop, cart.id);
+  const write = createAddressWrite(shop, cart.id);
   const first = askHere(write.request);
   await expect
     .poll(
@@ -60,7 +60,7 @@ it("fifty duplicates take no connection from others, in the same process and in 
     .toBe(1);
 
   for (const ask of [askHere, askThere]) {
-    const duplicates = Array.from({ length: 50 }, async () => readAnswer(await ask(write.request)));
+    const duplicates = Array.from({ length: 50 }, async () => parseAnswer(await ask(write.request)));
     expect((await ask(identity)).status).toBe(200);
     for (const { status, code } of await Promise.all(duplicates))
       expect([status, code]).toEqual([409, "idempotency_in_progress"]);
@@ -68,10 +68,10 @@ it("fifty duplicates take no connection from others, in the same process and in 
   }
 
   await holder.query("rollback");
-  const done = readAnswer(await first);
+  const done = parseAnswer(await first);
   expect([done.status, done.isReplay]).toEqual([200, false]);
   for (const ask of [askHere, askThere])
-    expect(readAnswer(await ask(write.request))).toMatchObject({
+    expect(parseAnswer(await ask(write.request))).toMatchObject({
       status: 200,
       isReplay: true,
       text: done.text,

@@ -14,13 +14,13 @@ import {
 import {
   type Checkout,
   toCheckout,
-  createWrite,
+  createSessionWrite,
   openCheckout,
   readSession,
   createReadyCart,
-  submitWrite,
+  createSubmitWrite,
 } from "#soak/checkout-shop.ts";
-import { type Ask, openShop, readAnswer, type Shop } from "#soak/shop.ts";
+import { type SendRequest, openShop, parseAnswer, type Shop } from "#soak/shop.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
 
@@ -28,7 +28,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
   let world: World;
   let others: ServiceApp[] = [];
   let shop: Shop;
-  let senders: [Ask, ...Ask[]];
+  let senders: [SendRequest, ...SendRequest[]];
 
   beforeAll(async () => {
     world = await createWorld(engine, { environment });
@@ -122,7 +122,9 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
     await left(({ reserved }) => reserved + 1);
     const outcomes = await Promise.all(
       cartIds.map(async (cartId, index) =>
-        readAnswer(await (senders[index % senders.length] ?? senders[0])(createWrite(shop, cartId).request)),
+        parseAnswer(
+          await (senders[index % senders.length] ?? senders[0])(createSessionWrite(shop, cartId).request),
+        ),
       ),
     );
     const won = outcomes.filter(({ code }) => code === undefined).map(toCheckout);
@@ -140,7 +142,9 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
     const { clock, database, app } = world;
     const { publicUrl, render } = app.services;
     const outcomes = checkouts.map(async (checkout, index) =>
-      readAnswer(await (senders[index % senders.length] ?? senders[0])(submitWrite(shop, checkout).request)),
+      parseAnswer(
+        await (senders[index % senders.length] ?? senders[0])(createSubmitWrite(shop, checkout).request),
+      ),
     );
     const expired = Promise.race(outcomes).then(async () => {
       clock.advance(60 * 60_000);

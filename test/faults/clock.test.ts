@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
-import { addressWrite, openCart, openShop, readAnswer, type Shop } from "#soak/shop.ts";
+import { createAddressWrite, openCart, openShop, parseAnswer, type Shop } from "#soak/shop.ts";
 import { askOf, environment } from "#test/exactly-once/ask.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -48,13 +48,13 @@ describe("a service whose clock is set", () => {
     async (_name, jumpMs) => {
       const ask = askOf(world.app);
       const { id } = await openCart(ask, shop);
-      const write = addressWrite(shop, id);
+      const write = createAddressWrite(shop, id);
       const first = await ask(write.request);
       world.clock.advance(jumpMs);
 
-      const again = readAnswer(await ask(write.request));
+      const again = parseAnswer(await ask(write.request));
       expect([again.status, again.isReplay, again.text]).toEqual([200, true, first.text]);
-      const next = readAnswer(await ask(addressWrite(shop, id).request));
+      const next = parseAnswer(await ask(createAddressWrite(shop, id).request));
       expect([next.status, next.isReplay]).toEqual([200, false]);
       const { db } = world.database;
       const events = await db

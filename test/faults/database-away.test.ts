@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { arrivalKey, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
-import { addressWrite, openCart, openShop, type Shop, type Write } from "#soak/shop.ts";
+import { toArrivalKey, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
+import { createAddressWrite, openCart, openShop, type Shop, type Write } from "#soak/shop.ts";
 import { askOf } from "#test/exactly-once/ask.ts";
 import { expectError } from "#test/support/expect-error.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -61,14 +61,14 @@ describe("a PostgreSQL outage", () => {
       .select("id")
       .where("subjectId", "=", cartId)
       .where("type", "=", "cart.address_set");
-    return (await events.execute()).map(({ id }) => arrivalKey("/hooks", id));
+    return (await events.execute()).map(({ id }) => toArrivalKey("/hooks", id));
   };
 
   it.each(["fast", "immediate"] as const)(
     "is reported as 503 and by /readyz (%s), and everything recovers after it",
     async (mode) => {
       const { id } = await openCart(askOf(own.app), shop);
-      const write = addressWrite(shop, id);
+      const write = createAddressWrite(shop, id);
       await expect.poll(listeners).toBe(1);
       await own.stop(mode);
 

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { startService } from "#soak/service.ts";
-import { addressWrite, openCart, openShop, readAnswer, stockWrite } from "#soak/shop.ts";
+import { createAddressWrite, openCart, openShop, parseAnswer, createStockWrite } from "#soak/shop.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { createWorld } from "#test/support/world.ts";
 import { askOf, environment } from "#test/exactly-once/ask.ts";
@@ -29,17 +29,17 @@ describe.runIf(hasLimits)("an embedded database on a full disk", () => {
       const { ask } = service;
       const shop = await openShop(ask, service.access);
       const { id } = await openCart(ask, shop);
-      const [before, during] = [addressWrite(shop, id), addressWrite(shop, id)];
+      const [before, during] = [createAddressWrite(shop, id), createAddressWrite(shop, id)];
       const kept = await ask(before.request);
       // A limit on file sizes fails every write like a full disk. PostgreSQL has no error code for it, so the
       // service reports an internal error.
       limitFiles(service.pid(), "0");
-      expect(readAnswer(await ask(during.request))).toMatchObject({ status: 500, code: "internal_error" });
+      expect(parseAnswer(await ask(during.request))).toMatchObject({ status: 500, code: "internal_error" });
       limitFiles(service.pid(), "unlimited");
 
-      const [done, again] = [readAnswer(await ask(during.request)), await ask(before.request)];
+      const [done, again] = [parseAnswer(await ask(during.request)), await ask(before.request)];
       expect([done.status, done.isReplay, JSON.parse(done.text).data.cartVersion]).toEqual([200, false, 3]);
-      expect([readAnswer(again).isReplay, again.text]).toEqual([true, kept.text]);
+      expect([parseAnswer(again).isReplay, again.text]).toEqual([true, kept.text]);
       expect(service.faults).toEqual([]);
     },
     startMsMax,
@@ -56,14 +56,14 @@ it.each(["pglite", "postgres"] as const)(
     const ask = askOf(world.app);
     const { db } = world.database;
     const shop = await openShop(ask, world.demo);
-    const write = stockWrite(shop, shop.variantIds[0] ?? "");
+    const write = createStockWrite(shop, shop.variantIds[0] ?? "");
     // Raises PostgreSQL's error of a full disk at the last statement, when all other work is done.
     await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception
       'could not extend file' using errcode = 'disk_full'; end $$`.execute(db);
     await sql`create trigger full_disk before insert on idempotency_record
       for each row execute function refuse()`.execute(db);
     const refused = await ask(write.request);
-    expect(readAnswer(refused)).toMatchObject({ status: 503, code: "service_unavailable" });
+    expect(parseAnswer(refused)).toMatchObject({ status: 503, code: "service_unavailable" });
     expect(refused.text).not.toContain("extend");
     const moved = async (): Promise<number> =>
       (await db.selectFrom("stockMovement").select("id").where("note", "=", write.key).execute()).length;
@@ -71,7 +71,7 @@ it.each(["pglite", "postgres"] as const)(
 
     await sql`drop trigger full_disk on idempotency_record`.execute(db);
     const done = await ask(write.request);
-    expect([readAnswer(done).status, readAnswer(done).isReplay, await moved()]).toEqual([200, false, 1]);
+    expect([parseAnswer(done).status, parseAnswer(done).isReplay, await moved()]).toEqual([200, false, 1]);
   },
   startMsMax,
 );

@@ -5,12 +5,12 @@
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
-  addressWrite,
+  createAddressWrite,
   type CartState,
-  cartWrite,
+  createCartWrite,
   openCart,
   openShop,
-  readAnswer,
+  parseAnswer,
   type Shop,
   type Write,
 } from "#soak/shop.ts";
@@ -59,11 +59,11 @@ describeOnBoth("a change", (_open, engine) => {
     ).version;
 
   const interfaces: readonly (readonly [name: string, write: (cartId: string) => Write])[] = [
-    ["REST", (cartId): Write => addressWrite(shop, cartId)],
+    ["REST", (cartId): Write => createAddressWrite(shop, cartId)],
     [
       "GraphQL",
       (cartId): Write =>
-        cartWrite(shop, {
+        createCartWrite(shop, {
           mutation: "cartLinesAdd",
           cartId,
           input: { lines: [{ variantId: shop.variantIds[0] ?? "", quantity: 1 }] },
@@ -75,7 +75,7 @@ describeOnBoth("a change", (_open, engine) => {
   )("that is aborted twice with %s is done once over %s", async (code, _name, write) => {
     const cart = await openCart(world().send, shop);
     await abortTransactions(code, 2);
-    const answer = readAnswer(await world().send(write(cart.id).request));
+    const answer = parseAnswer(await world().send(write(cart.id).request));
     expect([answer.status, answer.code, answer.isReplay]).toEqual([200, undefined, false]);
     expect(await versionOf(cart)).toBe(2);
   });
@@ -86,9 +86,9 @@ describeOnBoth("a change", (_open, engine) => {
       const cart = await openCart(world().send, shop);
       await abortTransactions("40001", 3);
       const { request } = write(cart.id);
-      expect(readAnswer(await world().send(request)).status).toBeGreaterThanOrEqual(500);
+      expect(parseAnswer(await world().send(request)).status).toBeGreaterThanOrEqual(500);
       expect(await versionOf(cart)).toBe(1);
-      expect(readAnswer(await world().send(request))).toMatchObject({ status: 200, isReplay: false });
+      expect(parseAnswer(await world().send(request))).toMatchObject({ status: 200, isReplay: false });
       expect(await versionOf(cart)).toBe(2);
     },
   );

@@ -7,7 +7,7 @@ import { afterEach, expect, inject, it, vi } from "vitest";
 import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { createLog } from "#foundation/log.ts";
-import { arrivalKey, startReceiver } from "#soak/webhook-receiver.ts";
+import { toArrivalKey, startReceiver } from "#soak/webhook-receiver.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
 import { runCommand, temporaryFolder } from "#test/support/process.ts";
@@ -117,5 +117,5 @@ async function createCart(gateway: World): Promise<string> {
     .select("id")
     .where("subjectId", "=", body.data.cartCreate.id)
     .where("type", "=", "cart.created");
-  return arrivalKey("/hooks", (await event.executeTakeFirstOrThrow()).id);
+  return toArrivalKey("/hooks", (await event.executeTakeFirstOrThrow()).id);
 }

@@ -5,22 +5,22 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
-import { openCheckout, readSession, submitWrite } from "#soak/checkout-shop.ts";
+import { openCheckout, readSession, createSubmitWrite } from "#soak/checkout-shop.ts";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { type Cluster, startCluster } from "#soak/cluster.ts";
 import { runScaleOut } from "#soak/scale-out.ts";
-import { sendOverHttp, type Service } from "#soak/service.ts";
+import { createHttpSender, type Service } from "#soak/service.ts";
 import {
   type HttpAnswer,
-  type Ask,
+  type SendRequest,
   openCart,
   openShop,
-  readAnswer,
-  restWrite,
+  parseAnswer,
+  createRestWrite,
   type Shop,
-  stockWrite,
+  createStockWrite,
 } from "#soak/shop.ts";
-import { arrivalKey, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
+import { toArrivalKey, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
 import { hasNginx, hasRedis } from "#test/support/balancer.ts";
 import { hasPooler } from "#test/support/pooler.ts";
 import { demoPlace } from "#test/support/copies.ts";
@@ -41,7 +41,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   let cluster: Cluster;
   let receiver: Receiver;
   let shop: Shop;
-  let ask: Ask;
+  let ask: SendRequest;
   let productUrl: string;
   beforeAll(async () => {
     const place = await demoPlace("postgres");
@@ -61,8 +61,11 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   }, startsMsMax);
   afterAll(() => stack.disposeAsync());
 
-  const get = (url: string, headers: Record<string, string> = {}, by: Ask = ask): Promise<HttpAnswer> =>
-    by({ method: "GET", url, headers, body: undefined });
+  const get = (
+    url: string,
+    headers: Record<string, string> = {},
+    by: SendRequest = ask,
+  ): Promise<HttpAnswer> => by({ method: "GET", url, headers, body: undefined });
   const bearer = (): Record<string, string> => ({ authorization: `Bearer ${shop.access.keys.full}` });
   /** Returns the answers of both gateways, one after the other. */
   const ofBoth = async (url: string, headers: Record<string, string> = {}): Promise<unknown[]> => {
@@ -88,7 +91,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   it("replay each other's stored answers, byte for byte", async () => {
     const { id: cartId } = await openCart(ask, shop);
     const [code] = shop.codes;
-    const { request } = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code } });
+    const { request } = createRestWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code } });
     const [first, second] = [await ask(request), await ask(request)];
     expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
     expect([second.status, second.headers["idempotent-replayed"], second.text]).toEqual([
@@ -112,7 +115,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     receiver.secrets.set("/hooks", JSON.parse(made.text).data.secret.value);
 
     const checkout = await openCheckout(ask, shop);
-    expect(readAnswer(await ask(submitWrite(shop, checkout).request))).toMatchObject({
+    expect(parseAnswer(await ask(createSubmitWrite(shop, checkout).request))).toMatchObject({
       status: 200,
       code: undefined,
     });
@@ -125,17 +128,17 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
       .where("type", "=", "order.placed")
       .orderBy("id", "desc")
       .executeTakeFirstOrThrow();
-    await expect.poll(() => [...receiver.accepted]).toContain(arrivalKey("/hooks", id));
+    await expect.poll(() => [...receiver.accepted]).toContain(toArrivalKey("/hooks", id));
     expect(receiver.violations).toEqual([]);
   });
 
   it("count guesses by the client address that nginx saw, whatever the client claims", async () => {
-    const guess = async (by: Ask, claimed = ""): Promise<number> =>
+    const guess = async (by: SendRequest, claimed = ""): Promise<number> =>
       (await get("/api/v1/open/identity", { "x-forwarded-for": claimed, authorization: "Bearer wrong" }, by))
         .status;
     const [guesser, neighbour] = [
-      sendOverHttp(cluster.port, "127.0.0.7"),
-      sendOverHttp(cluster.port, "127.0.0.8"),
+      createHttpSender(cluster.port, "127.0.0.7"),
+      createHttpSender(cluster.port, "127.0.0.8"),
     ];
     // The limit is shared with Redis, and separate for each gateway without.
     const admitted = hasRedis ? guessesMax : 2 * guessesMax;
@@ -150,17 +153,17 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     const over = new AbortController();
     const read: HttpAnswer[] = [];
     const reader = async (from: string): Promise<void> => {
-      const by = sendOverHttp(cluster.port, from);
+      const by = createHttpSender(cluster.port, from);
       while (!over.signal.aborted) read.push(await get(productUrl, {}, by));
     };
     const keys: string[] = [];
     const writer = async (): Promise<void> => {
       while (!over.signal.aborted) {
-        const { key, request } = stockWrite(shop, shop.variantIds[0] ?? "");
+        const { key, request } = createStockWrite(shop, shop.variantIds[0] ?? "");
         // A request on its way to the stopped gateway may have been processed: it is sent again with its
         // idempotency key.
-        let answer = readAnswer(await ask(request));
-        if (answer.status === 502) answer = readAnswer(await ask(request));
+        let answer = parseAnswer(await ask(request));
+        if (answer.status === 502) answer = parseAnswer(await ask(request));
         expect(answer).toMatchObject({ status: 200, code: undefined });
         keys.push(key);
       }

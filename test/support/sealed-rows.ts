@@ -11,7 +11,7 @@ export interface SealedRow extends SealedValue {
 
 export async function readSealedRows(db: Database): Promise<SealedRow[]> {
   const all: SealedRow[] = [];
-  for (const { table, sealed, dataKey, keyId, key, placeOf } of sealedColumns) {
+  for (const { table, sealed, dataKey, keyId, key, sealContextOf } of sealedColumns) {
     const [first, second] = key.map(({ name, type }) =>
       type === "bytea" ? sql`encode(${sql.ref(name)}, 'hex')` : sql.ref(name),
     );
@@ -23,7 +23,8 @@ export async function readSealedRows(db: Database): Promise<SealedRow[]> {
       all.push(
         Object.assign(row, {
           table,
-          open: (keyring: Keyring) => keyring.open(row, placeOf(row.first, row.second)).toString("utf8"),
+          open: (keyring: Keyring) =>
+            keyring.open(row, sealContextOf(row.first, row.second)).toString("utf8"),
         }),
       );
   }

@@ -8,7 +8,7 @@ import { describeOnBoth } from "#test/support/databases.ts";
 import { createDispatchRound, type DispatchRound } from "#webhooks/dispatch/round.ts";
 import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade } from "./dispatch-world.ts";
 
-const calls = { onDone: () => undefined, onMore: () => undefined };
+const calls = { onAttemptEnded: () => undefined, onFullBatch: () => undefined };
 
 describeOnBoth("the dispatcher", (open) => {
   let world: DispatchWorld;
@@ -55,7 +55,7 @@ describeOnBoth("the dispatcher", (open) => {
       return arrived;
     };
     const one = round();
-    expect(await one.go({ ...calls, wasNotified: true })).toBe(8);
+    expect(await one.run({ ...calls, wasNotified: true })).toBe(8);
     await expect.poll(() => world.sent.length).toBe(8);
     const deliveryIds = endpoints.map(({ url }) =>
       String(world.sent.find((request) => request.url === url)?.headers["webhook-delivery-id"]),
@@ -86,7 +86,7 @@ describeOnBoth("the dispatcher", (open) => {
     const { one, deliveryIds, answerAll } = await sendEight();
     const before = written();
     answerAll();
-    await one.idle();
+    await one.waitUntilIdle();
     expect(written() - before).toBe(2);
     expect(await states(deliveryIds)).toEqual(
       deliveryIds.toSorted().map((id) => ({ id, status: "succeeded" })),
@@ -113,7 +113,7 @@ describeOnBoth("the dispatcher", (open) => {
       .where("id", "=", canceled)
       .execute();
     answerAll();
-    await one.idle();
+    await one.waitUntilIdle();
     expect(await states([canceled])).toEqual([{ id: canceled, status: "canceled" }]);
     expect(await attemptsOf(deliveryIds)).toEqual(others.toSorted());
   });
@@ -134,7 +134,7 @@ describeOnBoth("the dispatcher", (open) => {
     };
     await world.database.db.insertInto("webhookAttempt").values(attempt).execute();
     answerAll();
-    await one.idle();
+    await one.waitUntilIdle();
     const status = (id: string): string => (id === spoiled ? "retrying" : "succeeded");
     expect(await states(deliveryIds)).toEqual(
       deliveryIds.toSorted().map((id) => ({ id, status: status(id) })),
@@ -145,20 +145,20 @@ describeOnBoth("the dispatcher", (open) => {
   it("does not query again if everything was sent, and queries at once if a slot becomes free", async () => {
     const { one, answerAll } = await sendEight();
     answerAll();
-    await one.idle();
+    await one.waitUntilIdle();
     const before = claims();
-    expect(await one.go({ ...calls, wasNotified: false })).toBe(0);
+    expect(await one.run({ ...calls, wasNotified: false })).toBe(0);
     expect(claims()).toBe(before);
-    expect(one.isWarm()).toBe(false);
+    expect(one.hasActiveEndpoints()).toBe(false);
 
     const shop = await world.merchant();
     await world.endpoint(shop);
     world.clock.advance(1000);
     for (let made = 0; made < 5; made += 1) await world.event(shop);
-    expect(await one.go({ ...calls, wasNotified: true })).toBe(4);
-    await one.idle();
-    expect(one.isWarm()).toBe(true);
-    expect(await one.go({ ...calls, wasNotified: false })).toBe(1);
-    await one.idle();
+    expect(await one.run({ ...calls, wasNotified: true })).toBe(4);
+    await one.waitUntilIdle();
+    expect(one.hasActiveEndpoints()).toBe(true);
+    expect(await one.run({ ...calls, wasNotified: false })).toBe(1);
+    await one.waitUntilIdle();
   });
 });

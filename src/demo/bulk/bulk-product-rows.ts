@@ -1,6 +1,6 @@
 /**
- * Creates the rows of a bulk product. The product depends only on the seed and its number, so that the same
- * product can be created again.
+ * Creates the rows of a generated product. The seed and the product's number determine all values, so that
+ * the same product can be created again.
  */
 import { createId } from "#foundation/ids.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
@@ -16,11 +16,11 @@ interface BulkMarket {
   readonly currency: string;
 }
 
-/** Everything that a bulk product is created from, besides its number. */
+/** The values from which all generated products of one run are created, except their numbers. */
 export interface BulkProductContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];
-  /** Category ids by slug, with the categories of all departments and ranges. */
+  /** Category ids by slug; has the categories of all departments and ranges. */
   readonly categoryIds: ReadonlyMap<string, string>;
   readonly now: Date;
   readonly seed: number;

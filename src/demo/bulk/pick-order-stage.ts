@@ -1,7 +1,7 @@
-/** Picks the stage of a generated order: the older the order, the more likely it is completed. */
+/** Picks the stage of a generated order by its age. Older orders are more often completed. */
 import type { OrderStage } from "#demo/rows/order-stages.ts";
 
-/** Percentages of the stages by the order's age in days. The older the orders, the more are completed. */
+/** The percentages of the stages for orders of up to `untilDays` days. */
 const stageShares: readonly (readonly [
   untilDays: number,
   stages: readonly (readonly [OrderStage, number])[],
@@ -55,7 +55,7 @@ const stageShares: readonly (readonly [
   ],
 ];
 
-/** Picks the stage of a bulk order by its age; `lines` is the number of its lines. */
+/** Picks the stage of an order by its age. `lines` is the number of order lines. */
 export function pickOrderStage(
   random: () => number,
   { ageDays, lines }: { readonly ageDays: number; readonly lines: number },

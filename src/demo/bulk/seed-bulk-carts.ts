@@ -1,6 +1,6 @@
 /**
- * Adds many generated carts to a merchant, for measurements. Prices are loaded once for all carts. Each
- * transaction inserts 1000 carts.
+ * Adds many generated carts to a merchant, for measurements. Loads the prices once for all carts, and inserts
+ * 1000 carts per transaction.
  */
 import { sql } from "kysely";
 import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
@@ -27,8 +27,8 @@ export interface BulkCartOptions {
   readonly now: Date;
   readonly keyring: Keyring;
   /**
-   * Selects the generated carts; 1 if left out. The same seed gives the same carts if the merchant has the
-   * same number of carts already.
+   * The seed of the random values; 1 if left out. The same seed gives the same carts if the merchant has the
+   * same number of carts before.
    */
   readonly seed?: number;
   /** Called after each transaction, with the number of carts inserted so far. */
@@ -38,8 +38,8 @@ export interface BulkCartOptions {
 const countMax = 1_000_000;
 const batchSize = 1000;
 /**
- * Maximum number of variants per market that carts can contain. More variants would slow down pricing without
- * more variety.
+ * The maximum number of different variants per market in generated carts. More variants would only slow down
+ * the pricing.
  */
 const variantsMax = 2000;
 const codesMax = 5;
@@ -65,7 +65,7 @@ function createRows(number: number, context: BulkCartContext): CartRows {
 }
 
 /**
- * Loads everything that creating carts needs. New carts are numbered after the existing ones, so that a
+ * Loads the data from which carts are created. New carts are numbered after the existing ones, so that a
  * second run creates other carts.
  */
 async function loadContext(
@@ -182,9 +182,9 @@ interface BulkCartContext {
 }
 
 const hourMs = 3_600_000;
-/** The highest age of a cart in hours, below the age at which carts expire. */
+/** The maximum age of a generated cart in hours: less than the 30 days after which carts expire. */
 const cartAgeHoursMax = 25 * 24;
-/** The highest quantity of a line. All chosen variants have this stock, so that pricing reduces no quantity. */
+/** The maximum quantity of a line. All variants have at least this stock, so that no quantity is reduced. */
 const bulkQuantityMax = 3;
 const [linesMin, linesMax] = [2, 5];
 /** The share of carts with an address and a delivery method. */

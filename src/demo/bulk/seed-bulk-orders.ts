@@ -1,7 +1,7 @@
 /**
- * Adds many generated orders of the last year to a merchant, in every status, for measurements. An order has
- * its cart, session, payment and provider records. The orders publish no events and change no stock. Each
- * transaction inserts 1000 orders.
+ * Adds many generated orders of the last year to a merchant, for measurements. The orders have all statuses,
+ * and each has a cart, a checkout session, a payment and records of the payment provider. Seeding publishes
+ * no events and changes no stock. Each transaction inserts 1000 orders.
  */
 import { sql } from "kysely";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
@@ -29,8 +29,8 @@ export interface BulkOrderOptions {
   readonly now: Date;
   readonly keyring: Keyring;
   /**
-   * Selects the generated orders; 1 if left out. The same seed gives the same orders if the merchant has the
-   * same number of orders already.
+   * The seed of the random values; 1 if left out. The same seed gives the same orders if the merchant has the
+   * same number of orders before.
    */
   readonly seed?: number;
   /** Called after each transaction, with the number of orders inserted so far. */
@@ -61,7 +61,7 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
 }
 
 /**
- * Loads everything that creating orders needs. New orders are numbered after the existing ones, so that a
+ * Loads the data from which orders are created. New orders are numbered after the existing ones, so that a
  * second run creates other orders.
  */
 async function loadContext(
@@ -114,7 +114,7 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
   return new Map(variants.map(({ productId, categoryIds }) => [productId, categoryIds.toSorted()]));
 }
 
-/** The policies of orders, by market, country and locale. */
+/** The policies of orders; the key of the map is made of market, country and locale. */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
 type PolicySnapshotContent = Pick<
   TableRow<"policySnapshot">,
@@ -127,8 +127,8 @@ interface PolicySnapshotInput {
 }
 
 /**
- * Inserts the policies of all orders. The first order of a market, country and locale gets its policies from
- * the function that the service uses too; later orders get copies.
+ * Inserts the policies of all orders. The first order of each market, country and locale gets its policies
+ * from the function of the service; the other orders get copies of these policies.
  */
 async function insertPolicySnapshots(
   transaction: Transaction,
@@ -183,10 +183,9 @@ interface BulkOrderContext {
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const orderAgeDaysMax = 365;
-/** The lowest age of an order. */
 const orderAgeMsMin = 10 * minuteMs;
 const buyerCount = 50_000;
-/** The share of orders whose buyer has a reference; the other buyers are guests. */
+/** The share of orders whose buyer has a buyer reference; the other buyers are guests. */
 const knownBuyerShare = 0.8;
 const cartAgeMsMax = 2 * hourMs;
 
@@ -228,7 +227,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   });
 }
 
-/** Returns a market's offer without promotions, because bulk orders do not count uses of promotions. */
+/** Removes the promotions from an offer, because generated orders do not record uses of promotions. */
 const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
 
 /** The digits of Crockford's base 32, which all order numbers use. */

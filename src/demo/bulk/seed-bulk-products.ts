@@ -1,5 +1,5 @@
 /**
- * Adds many generated products to a merchant's catalogue, for measurements. Each transaction inserts 1000
+ * Adds many generated products to a merchant's catalog, for measurements. Each transaction inserts 1000
  * products.
  */
 import { type Insertable, sql } from "kysely";
@@ -17,8 +17,8 @@ export interface BulkProductOptions {
   readonly count: number;
   readonly now: Date;
   /**
-   * Selects the generated products; 1 if left out. The same seed gives the same products if the merchant has
-   * the same number of products already.
+   * The seed of the random values; 1 if left out. The same seed gives the same products if the merchant has
+   * the same number of products before.
    */
   readonly seed?: number;
   /** Updates the search index, in the transaction that inserts the products. */
@@ -29,7 +29,7 @@ export interface BulkProductOptions {
 
 const productCountMax = 1_000_000;
 const batchSize = 1000;
-/** The position of the first added category, after the merchant's existing categories. */
+/** The position of the first generated category, which is after the merchant's existing categories. */
 const firstCategoryPosition = 100;
 
 export async function seedBulkProducts(db: Database, options: BulkProductOptions): Promise<void> {
@@ -47,12 +47,13 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
     onProgress?.(done);
   };
   const batches = createBatches(productCount + 1, count);
-  // The first batch runs alone: it adds most of the words to the search index, for which two concurrent
-  // transactions would wait for each other.
+  // The first batch is written alone. It adds most words to the search index; two concurrent transactions
+  // that add the same words would wait for each other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
-  // Two lanes run concurrently: this process creates the next 1000 products while the database inserts the
-  // previous ones. If a lane fails, the generator of batches ends, so that the other lane stops too.
+  // Two lanes write batches concurrently, so that this process creates the rows of one batch while the
+  // database inserts another batch. If a lane fails, its loop ends the shared generator, so that the other
+  // lane stops too.
   const lane = async (): Promise<void> => {
     for (const numbers of batches) await write(numbers);
   };
@@ -76,7 +77,8 @@ async function writeBatch(
     transaction,
     products.map(({ product }) => product.id),
   );
-  // Runs last, because its row lock blocks all other catalogue changes until the transaction ends.
+  // This statement runs last, because it locks the merchant's row until the end of the transaction, so that
+  // other changes of the catalog wait.
   await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz
     where id = ${merchantId}`.execute(transaction);
 }
@@ -106,8 +108,8 @@ async function loadMerchant(
 }
 
 /**
- * Inserts the categories of the departments and ranges. A category of the merchant that has the same slug is
- * kept and used.
+ * Inserts the categories of the departments and ranges. Uses the merchant's existing category if it has the
+ * same slug.
  */
 function ensureCategories(
   db: Database,

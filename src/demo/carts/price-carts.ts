@@ -1,6 +1,6 @@
 /**
- * Prices the carts that data/sales.json and the order scenarios define. Loads the offer of each market
- * (variants with prices, taxes, delivery methods, promotions) once, for all carts together.
+ * Prices the carts that data/sales.json and the order scenarios define. Loads the cart offer of each market
+ * (prices, taxes, delivery methods, promotions) once for all carts.
  */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
@@ -22,19 +22,17 @@ export interface DemoMerchantPair {
 /** Returns the id of the merchant's market that sells to a country; undefined if there is none. */
 export type FindMarketOfCountry = (merchantId: string, country: string) => string | undefined;
 
-/** A cart as sales.json or an order scenario defines it. */
+/** A cart that sales.json or an order scenario defines. */
 export interface DemoCartDefinition {
   readonly owner: "first" | "second";
   readonly country: string;
   readonly lines: readonly (readonly [sku: string, quantity: number])[];
   readonly buyer?: { readonly reference: string; readonly email: string };
-  /** Set if the cart has the demo's address in its country and the first delivery method of its market. */
+  /** Set if the cart has the demo's address in the country, and the first delivery method of the market. */
   readonly isAddressed?: true;
   readonly code?: DemoPromotionCodeKey;
-  /** Minutes since the cart's last change. */
-  readonly quietMinutes: number;
-  /** Minutes between the cart's creation and its last change. */
-  readonly livedMinutes: number;
+  readonly minutesSinceChange: number;
+  readonly minutesFromCreationToChange: number;
 }
 
 export interface CartSeedContext {
@@ -49,7 +47,7 @@ export interface CartPricingContext<Entry extends DemoCartDefinition> extends Ca
   readonly promotionCodes: DemoPromotionCodes;
 }
 
-/** A cart's definition with the priced cart, which is not in the database yet. */
+/** A cart's definition, and the priced cart, which is not in the database yet. */
 export interface PricedDemoCart<Entry extends DemoCartDefinition> {
   readonly definition: Entry;
   readonly cart: UnsavedCart;
@@ -72,7 +70,7 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
 /** Finds markets of the demo's merchants. */
 export interface DemoMarketLookup {
   readonly findByCountry: FindMarketOfCountry;
-  /** Returns a market of the merchant with one of its countries. Throws if the merchant sells to no country. */
+  /** Returns a market of the merchant with a country. Throws if the merchant sells to no country. */
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
 
@@ -98,7 +96,7 @@ export async function loadMarketLookup(
   };
 }
 
-/** Everything that is needed to price a cart of one market. */
+/** The data from which a cart in one market is priced. */
 interface CartSupply {
   readonly country: string;
   readonly offer: CartOffer;
@@ -109,8 +107,8 @@ interface CartSupply {
 type LoadCartSupply = (definition: DemoCartDefinition) => Promise<CartSupply>;
 
 /**
- * Returns a function that loads the data for pricing a cart. It runs one SQL statement per market, and one
- * more for each cart with a promotion code.
+ * Creates a function that loads the data for pricing a cart. The function runs one SQL statement per market,
+ * and one per cart with a promotion code.
  */
 async function createSupplyLoader(
   transaction: Transaction,
@@ -184,7 +182,7 @@ function createPricedCart(
 ): UnsavedCart {
   const { offer, country, variantIds, code } = supply;
   const address = definition.isAddressed === true ? findDemoAddress(country) : undefined;
-  const updatedAt = new Date(now.getTime() - definition.quietMinutes * minuteMs);
+  const updatedAt = new Date(now.getTime() - definition.minutesSinceChange * minuteMs);
   return createUnsavedCart(keyring, {
     merchantId: owners[definition.owner].id,
     offer,
@@ -196,7 +194,7 @@ function createPricedCart(
     buyer: definition.buyer ?? null,
     address: address === undefined ? null : checkAddress(address, "strict").address,
     code,
-    createdAt: new Date(updatedAt.getTime() - definition.livedMinutes * minuteMs),
+    createdAt: new Date(updatedAt.getTime() - definition.minutesFromCreationToChange * minuteMs),
     updatedAt,
   });
 }

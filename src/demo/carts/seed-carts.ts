@@ -1,7 +1,7 @@
 /**
  * Seeds the promotions of the demo's merchants, and carts in every status that a cart can have without a
- * checkout. All rows are written in the caller's transaction. A repeated call creates new carts, because the
- * earlier carts may have changed since.
+ * checkout. All rows are written in the caller's transaction. A repeated call creates new carts, because
+ * users may have changed the earlier carts.
  */
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile, DemoPromotionCodes } from "#demo/demo-file.ts";
@@ -71,8 +71,8 @@ export async function seedCarts(
 }
 
 /**
- * Returns the cart's status and version. The version counts the changes that a buyer would have made to reach
- * this cart.
+ * Returns the cart's status and version. The version is the number of changes with which a buyer would have
+ * created the same cart.
  */
 function getCartState(
   { state, lines }: DemoCartEntry,
@@ -116,7 +116,7 @@ const promotionAgeDays = 90;
 const versionOfStatus = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
 
 /**
- * Inserts the promotions of sales.json. Skips promotions whose codes exist already, so that the call can be
+ * Inserts the promotions of sales.json. Skips promotions that exist already, so that the call can be
  * repeated. Returns the codes by name.
  */
 async function seedPromotions(
@@ -157,7 +157,7 @@ async function findExistingCodes(
   return new Set(rows.map(({ merchantId, codeNormalized }) => `${merchantId} ${codeNormalized}`));
 }
 
-/** Creates the rows of a promotion; none if the merchant no longer has a market for the promotion's country. */
+/** Creates the rows of a promotion; none if the merchant no longer sells to the promotion's country. */
 function createPromotionRows(
   { code, owner, kind, status, titles, values, country, windowDaysAgo }: DemoPromotionEntry,
   { owners, findMarket, now }: PromotionSeedContext,

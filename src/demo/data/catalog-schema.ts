@@ -10,8 +10,8 @@ import { type DemoLocalizedText, localizedText, nonEmptyText, nonNegativeInteger
 const labelsByCode = z.record(z.string(), localizedText);
 
 /**
- * Amounts in minor units of EUR, USD and JPY, in this order, one for each market. null if the product is not
- * sold in the market.
+ * The amounts in the three markets, in minor units of EUR, USD and JPY, in this order. An amount is null if
+ * the product is not sold in the market.
  */
 const marketAmounts = z.tuple([
   nonNegativeInteger.nullable(),
@@ -48,7 +48,7 @@ const catalogEntry = z.strictObject({
   /** A former slug that still finds the product. */
   slugFormer: nonEmptyText.exactOptional(),
   summary: localizedText,
-  /** The product's advantages: one list per language. */
+  /** The product's selling points: one list per language. */
   points: z.strictObject({
     en: z.array(nonEmptyText),
     de: z.array(nonEmptyText),

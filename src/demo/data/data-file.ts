@@ -1,6 +1,6 @@
 /**
- * Reads the data files of the demo (`src/demo/data/*.json`) and checks them with their Zod schemas. Has the
- * schema pieces that several data files share.
+ * Reads the data files of the demo (`src/demo/data/*.json`) and checks them with their Zod schemas. Exports
+ * the schemas that several data files share.
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
@@ -38,8 +38,8 @@ export function parseDataFile<Schema extends z.ZodType>(
 }
 
 /**
- * Describes where a fault is, with the SKU, slug or handle of the innermost entry that has one:
- * `families.gifts.entries[0].price (GFT-CARD)`.
+ * Returns the path of a fault, with the SKU, slug or handle of the innermost entry that has one of them, for
+ * example `families.gifts.entries[0].price (GFT-CARD)`.
  */
 function describeDataPath(path: readonly PropertyKey[], data: unknown): string {
   let [location, name, value] = ["", "", data];

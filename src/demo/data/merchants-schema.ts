@@ -3,7 +3,10 @@ import { z } from "zod";
 import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts";
 
 const policyFields = { summaries: localizedText, url: nonEmptyText.nullable() };
-/** A policy. Its rules state the same as its texts; the service decides eligibility by the rules alone. */
+/**
+ * A policy. The rules and the texts must have the same meaning: the service applies the rules, and buyers
+ * read the texts.
+ */
 const policy = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("cancellation"),
@@ -61,7 +64,7 @@ const delivery = z.strictObject({
 const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
-  /** The position of this market's amount in a product's prices (see `MarketAmounts`). */
+  /** The index of this market's amount in the prices of a product (see `MarketAmounts`). */
   amountIndex: z.literal([0, 1, 2]),
   currency: nonEmptyText,
   taxIncluded: z.boolean(),

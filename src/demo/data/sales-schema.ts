@@ -1,4 +1,4 @@
-/** The schema of sales.json: the buyers' addresses, promotions, carts and searches of the demo. */
+/** The schema of sales.json: the demo's addresses, promotions, carts and searches. */
 import { z } from "zod";
 import { promotionKinds, promotionStatuses } from "#commerce/promotions/promotion-rule.ts";
 import { demoCartNames, demoPromotionCodeKeys } from "#demo/demo-file.ts";
@@ -31,8 +31,8 @@ const cart = z.strictObject({
     z.strictObject({ status: z.literal("revoked"), note: nonEmptyText }),
     z.strictObject({ status: z.literal("merged"), into: cartKey }),
   ]),
-  quietMinutes: nonNegativeInteger,
-  livedMinutes: nonNegativeInteger,
+  minutesSinceChange: nonNegativeInteger,
+  minutesFromCreationToChange: nonNegativeInteger,
 });
 export type DemoCartEntry = z.infer<typeof cart>;
 
@@ -54,7 +54,7 @@ const promotion = z.strictObject({
     .exactPartial(),
   /** The promotion applies only in the market that sells to this country; in every market if left out. */
   country: nonEmptyText.exactOptional(),
-  /** How many days ago the promotion started and ended. */
+  /** The numbers of days since the promotion started, and since it ended. */
   windowDaysAgo: z.tuple([nonNegativeInteger, nonNegativeInteger]).exactOptional(),
 });
 export type DemoPromotionEntry = z.infer<typeof promotion>;
@@ -66,8 +66,8 @@ const searchesSchema = z.array(
 
 export const salesFileSchema = z.strictObject({
   /**
-   * The buyers' addresses: one for each country that the merchants sell to. They are public places, without a
-   * person's name.
+   * The buyers' addresses: one for each country that the merchants sell to. The addresses are public places,
+   * without the name of a person.
    */
   addresses: z.array(
     z.strictObject({

@@ -1,6 +1,6 @@
 /**
- * The scenarios of the demo's checkouts and orders. A scenario is a cart with the steps that follow, each
- * with the minutes since it happened.
+ * The scenarios of the demo's checkouts and orders. A scenario is a cart, and the steps that follow its
+ * creation.
  */
 import type { DemoCartDefinition } from "#demo/carts/price-carts.ts";
 import type { DemoOrderName, DemoSessionName } from "#demo/demo-file.ts";
@@ -38,7 +38,7 @@ export interface OrderScenario extends DemoCartDefinition {
   /** The name of the scenario's cart in demo.json; left out if demo.json does not list the cart. */
   readonly cartName?: "locked" | "completed";
   readonly buyer: { readonly reference: string; readonly email: string };
-  /** The steps in the order of their execution, each with the minutes since it happened. */
+  /** The steps in the order of their execution, each with the number of minutes ago at which it happened. */
   readonly steps: readonly (readonly [minutesAgo: number, step: ScenarioStep])[];
 }
 
@@ -71,11 +71,11 @@ const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["
 
 type ScenarioFields = Omit<
   OrderScenario,
-  "owner" | "country" | "isAddressed" | "quietMinutes" | "livedMinutes"
+  "owner" | "country" | "isAddressed" | "minutesSinceChange" | "minutesFromCreationToChange"
 > &
   Partial<Pick<OrderScenario, "owner" | "country">>;
 
-/** Completes a scenario with its defaults. The cart was created 15 minutes before the first step. */
+/** Adds the default values to a scenario. The cart was created 15 minutes before the first step. */
 function defineScenario(fields: ScenarioFields): OrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {
@@ -83,8 +83,8 @@ function defineScenario(fields: ScenarioFields): OrderScenario {
     country: "DE",
     ...fields,
     isAddressed: true,
-    quietMinutes: startedMinutesAgo,
-    livedMinutes: 15,
+    minutesSinceChange: startedMinutesAgo,
+    minutesFromCreationToChange: 15,
   };
 }
 
@@ -279,8 +279,8 @@ export const orderScenarios: readonly OrderScenario[] = [
       ["HOM-PUTE-MIDNIGHT", 2],
     ],
     buyer: anna,
-    // The session is opened at the time of seeding (0 minutes ago), so that it stays open for its whole
-    // lifetime.
+    // The session is opened at the time of seeding (0 minutes ago), so that it stays open as long as
+    // possible.
     steps: [[0, startCheckout(checkoutMinutesMax)]],
   }),
 ];

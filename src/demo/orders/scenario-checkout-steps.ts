@@ -81,7 +81,6 @@ export const cancelCheckout =
     return {};
   };
 
-/** Expires the open checkout session. */
 export const expireCheckout: ScenarioStep = async (context) => {
   const commandContext = context.commandContextFor("system");
   const locked = await lockSession(context.transaction, commandContext, requireSessionId(context));

@@ -21,15 +21,15 @@ export interface ScenarioSubjects {
 }
 
 /**
- * Everything that a step needs: the scenario's ids, the transaction, and the command context of an actor at
- * the step's time.
+ * The context of a step: the ids of the scenario, the transaction, and the command context for each actor at
+ * the time of the step.
  */
 export interface ScenarioContext extends ScenarioSubjects {
   readonly transaction: Transaction;
   readonly commandContextFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
 }
 
-/** Executes one step of a scenario. Returns the ids that the step has created, for the steps after it. */
+/** Executes one step of a scenario. Returns the ids of the objects that the step has created. */
 export type ScenarioStep = (context: ScenarioContext) => Promise<Partial<ScenarioSubjects>>;
 
 export function requireSessionId({ sessionId }: ScenarioContext): string {
@@ -42,10 +42,7 @@ export function requireOrderId({ orderId }: ScenarioContext): string {
   return orderId;
 }
 
-/**
- * Finds the order line of a SKU. Reads only this line, because loading the whole order would take longer than
- * the step itself.
- */
+/** Finds the order line of a SKU. Reads only this line, because loading the whole order would be slow. */
 export async function findOrderLine(
   context: ScenarioContext,
   sku: string,

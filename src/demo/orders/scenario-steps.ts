@@ -43,7 +43,7 @@ export const putOrderOnHold =
     return {};
   };
 
-/** Packs a parcel with the lines of the given SKUs, or with all lines if no SKU is given. */
+/** Creates and packs a fulfillment with the lines of the given SKUs; with all lines if no SKU is given. */
 export const packParcel =
   (...skus: readonly string[]): ScenarioStep =>
   async (context) => {

@@ -1,7 +1,7 @@
 /**
- * Seeds checkouts and orders in every status, in the caller's transaction. The scenarios run the same
- * commands as the service, with earlier times, so that prices, stock, promotions, payments and deadlines are
- * correct. The commands publish no events, because later webhook subscribers must not receive events of past
+ * Seeds checkouts and orders in every status, in the caller's transaction. The scenarios run the commands of
+ * the service with times in the past, so that prices, stock, promotions, payments and deadlines are
+ * consistent. The commands publish no events, because webhook endpoints must not receive events of past
  * days.
  */
 import { createServiceEvents } from "#foundation/events.ts";
@@ -36,8 +36,8 @@ export interface CompleteOrderSeed extends Pick<DemoFile, "sessions" | "orders">
 }
 
 /**
- * The seeded ids. Only carts are seeded if the merchants no longer sell the scenarios' products, or if a rule
- * of the service refuses a step.
+ * The ids of the seeded objects. Only carts are seeded if the merchants no longer sell the scenarios'
+ * products, or if a rule of the service refuses a step.
  */
 export type OrderSeedResult = CompleteOrderSeed | Pick<CompleteOrderSeed, "carts">;
 
@@ -64,8 +64,8 @@ export async function seedOrders(
 }
 
 /**
- * Opens a checkout session like the demo's session `open`, with a cart for it; undefined if its products are
- * no longer sold or in stock.
+ * Creates a cart and opens a checkout session, as in the scenario of the session `open`. Returns undefined if
+ * the products are no longer sold or not in stock.
  */
 export async function seedOpenCheckout(
   transaction: Transaction,
@@ -97,10 +97,9 @@ interface ScenarioRunContext extends OrderSeedContext {
 }
 
 /**
- * Runs all scenarios; returns undefined, without their changes, if a step fails. The database allows a
- * transaction to save a cart or an order only once, except inside a savepoint. The scenarios save carts and
- * orders several times, so they run inside a savepoint. The last save (`incrementVersions`) runs outside the
- * savepoint.
+ * Runs all scenarios. Undoes all changes and returns undefined if a step fails. The scenarios run inside a
+ * savepoint, because the database otherwise refuses that a transaction saves a cart or order several times.
+ * The last save (`incrementVersions`) runs outside the savepoint.
  */
 async function runAllScenarios(
   transaction: Transaction,
@@ -184,7 +183,7 @@ function createContextFor(
   });
 }
 
-/** Saves every cart and order once more, after the savepoint. */
+/** Saves every cart and order once, after the savepoint. */
 async function incrementVersions(
   transaction: Transaction,
   results: readonly ScenarioResult[],

@@ -1,13 +1,13 @@
-/** Draws the demo merchant's logo, a leaf on a disc, as a PNG file (W3C PNG, third edition) of 96 × 96 pixels. */
+/** Draws the demo merchant's logo, a leaf on a disc, as a PNG file (W3C PNG, third edition). */
 import { crc32, deflateSync } from "node:zlib";
 
 const size = 96;
 type Pixel = readonly [red: number, green: number, blue: number, alpha: number];
 
-/** Returns the file in base64. Disc and leaf have the given colour, `#rrggbb`, and white. */
+/** Returns the PNG file in base64, with a white leaf on a disc of the given colour (`#rrggbb`). */
 export function drawDemoLogo(color: string): string {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
-  // Each row begins with a filter type; 0 means that its pixels are stored unchanged.
+  // Each row of a PNG file begins with a filter type. The type 0 means that the pixels are stored unchanged.
   const rows = Array.from({ length: size }, (_, y) => [
     0,
     ...Array.from({ length: size }, (_pixel, x) => pixelAt(x, y, [red, green, blue])).flat(),
@@ -15,7 +15,7 @@ export function drawDemoLogo(color: string): string {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // Eight bits for each of red, green, blue and alpha.
+  // The bit depth 8, and the colour type 6, which means red, green, blue and alpha.
   header.set([8, 6], 8);
   return Buffer.concat([
     Buffer.from("\u0089PNG\r\n\u001a\n", "latin1"),
@@ -25,7 +25,10 @@ export function drawDemoLogo(color: string): string {
   ]).toString("base64");
 }
 
-/** The disc fills the picture. The leaf is where two circles overlap, with a vein along its middle. */
+/**
+ * Returns the colour of a pixel. The disc fills the picture. The leaf is the overlap of two circles, with a
+ * vein along the middle.
+ */
 function pixelAt(x: number, y: number, [red, green, blue]: readonly [number, number, number]): Pixel {
   const middle = (size - 1) / 2;
   const cover = (centerX: number, centerY: number, radius: number): number =>

@@ -1,6 +1,6 @@
 /**
- * The drawings of the demo's motifs: SVG shapes on 800 × 800 units. Fill names such as `{main}` are replaced
- * later.
+ * The drawings of the demo's motifs: SVG shapes on an area of 800 × 800 units. `renderDemoPicture` replaces
+ * the fill names, for example `{main}`, by colours.
  */
 
 const area = (fill: string, path: string): string => `<path fill="{${fill}}" d="${path}"/>`;

@@ -1,7 +1,7 @@
 /**
- * Renders the demo's product pictures as SVG from their names alone. A name has the form
- * `motif-sku-colour-view`; every other text gives a picture as well. No part of a name is copied into the
- * SVG.
+ * Renders the demo's product pictures as SVG. The name determines the picture. A name has the form
+ * `motif-sku-colour-view`, but any other text is a valid name too. The SVG never contains text of the name,
+ * so that a URL cannot inject markup.
  */
 import { pictureDrawings } from "./picture-drawings.ts";
 import { hashTextToNumber } from "#demo/random.ts";
@@ -54,7 +54,7 @@ const backgrounds = [
 ] as const;
 
 export function renderDemoPicture(name: string): string {
-  // The hash leaves the view out, so that all pictures of a product have the same colour and background.
+  // The view is not part of the hash, so that all pictures of a product have the same colour and background.
   const hash = hashTextToNumber(name.replace(/-(?:detail|scene)$/, ""));
   const parts = name.split("-");
   const motif = findMotif(name, hash);
@@ -93,7 +93,7 @@ function findMotif(name: string, hash: number): PictureMotif {
   return named[0] ?? pictureMotifs[hash % pictureMotifs.length] ?? "box";
 }
 
-/** Replaces the fill names of a drawing (`{main}`, `{dark}`, …) by colours, most of them shades of one colour. */
+/** Replaces the fill names of a drawing by colours: shades of the given colour, and fixed colours. */
 function applyColours(drawing: string, colour: string): string {
   return drawing
     .replaceAll("{main}", colour)

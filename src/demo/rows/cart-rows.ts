@@ -1,6 +1,6 @@
 /**
- * Creates complete carts with the same price rules as the service, and inserts the rows of many carts with
- * one statement per table.
+ * Creates carts with all their rows, priced by the rules of the service, and inserts the rows of many carts
+ * with one statement per table.
  */
 import type { CartStatus, CartRevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
@@ -120,8 +120,8 @@ export function insertCartRows(transaction: Transaction, carts: readonly CartRow
 }
 
 /**
- * The fields of a cart that is created complete, in one step, because the database allows a cart to be saved
- * only once per transaction. The address gets the longest possible lifetime (one day).
+ * The values of a cart to create. The cart is created in one step, because the database allows a transaction
+ * to save a cart only once. The address gets the longest possible lifetime (one day).
  */
 export interface UnsavedCartInput {
   readonly merchantId: string;
@@ -134,7 +134,7 @@ export interface UnsavedCartInput {
   /** The promotion code, which is dropped if it does not apply to the cart; null if the cart has no code. */
   readonly code: PromotionRule | null;
   readonly createdAt: Date;
-  /** When the cart was last changed. */
+  /** The time of the last change of the cart. */
   readonly updatedAt: Date;
 }
 
@@ -150,7 +150,7 @@ export interface UnsavedCart {
 
 const dayMs = 86_400_000;
 const addressLifetimeMs = dayMs;
-/** How long an encrypted address is kept after it has expired. */
+/** Milliseconds between the expiry of an address and its erasure. */
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 

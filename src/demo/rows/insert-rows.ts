@@ -1,6 +1,6 @@
 /**
- * Inserts many rows of a table with one statement. The rows are sent as one JSON parameter, so that the
- * statement is the same for any number of rows.
+ * Inserts many rows of a table with one statement. The rows are one JSON parameter, so that the text of the
+ * statement does not depend on the number of rows.
  */
 import { type Insertable, type SelectType, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";

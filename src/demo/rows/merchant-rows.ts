@@ -7,7 +7,7 @@ import type { CategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merchants
 import type { DemoMerchant } from "#demo/demo-data.ts";
 import type { TableRow } from "./insert-rows.ts";
 
-/** A market's id, and the position of the market's amount in a product's prices. */
+/** A market's id, and the index of the market's amount in the prices of a product. */
 export interface DemoMarketKey {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];

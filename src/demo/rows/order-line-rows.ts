@@ -9,7 +9,7 @@ import {
   type OrderStage,
 } from "./order-stages.ts";
 
-/** A placed order to create, from its cart and its history. */
+/** The values of an order to create: its cart, its history, and data of the catalog. */
 export interface NewOrderInput {
   readonly cart: UnsavedCart;
   /** The order number that buyers see, unique among the merchant's orders. */

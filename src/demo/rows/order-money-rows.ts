@@ -1,6 +1,6 @@
 /**
- * Creates the payments of the demo's orders and the records of the built-in payment provider: as rows of an
- * order that is inserted complete, and as the provider's answers to the payments of a scenario.
+ * Creates the payments of the demo's orders and the records of the built-in payment provider: as rows of a
+ * generated order, and as results of the payment operations of a scenario.
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -25,7 +25,7 @@ export interface OrderMoneyRows {
   readonly orderPayments: readonly OrderPayment[];
 }
 
-/** The values of an order that its payment, refunds and provider records are created from. */
+/** The values of an order from which its payment, refunds and provider records are created. */
 export interface OrderMoneyInput {
   readonly ids: NewOrderIds;
   readonly history: OrderHistory;
@@ -216,14 +216,13 @@ export const demoPaymentToken = "tok_success";
 
 interface SettlementInput {
   readonly sessionId: string;
-  /** Whether an authorization also captures the amount, as for a bank transfer; false if left out. */
+  /** True if an authorization also captures the amount, as for a bank transfer; false if left out. */
   readonly isCaptured?: boolean;
 }
 
 /**
- * Settles all pending operations of a session's payment as successful. Also writes the records of the
- * built-in provider, in the caller's transaction, so that the provider can process later operations of these
- * payments.
+ * Settles all pending operations of a session's payment as successful. Also writes the payment into the
+ * records of the built-in provider, so that the provider can process later operations of the payment.
  */
 export async function settlePendingPayments(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** Creates the fulfillments and returns of an order that is inserted complete. */
+/** Creates the fulfillments and returns of a generated order. */
 import type {
   OrderAggregate,
   OrderFulfillment,
@@ -22,7 +22,7 @@ export interface OrderParcelRows {
   readonly orderReturns: readonly OrderReturn[];
 }
 
-/** The values of an order that its fulfillments and returns are created from. */
+/** The values of an order from which its fulfillments and returns are created. */
 export interface OrderParcelInput {
   readonly ids: NewOrderIds;
   readonly history: OrderHistory;

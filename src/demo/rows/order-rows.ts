@@ -1,6 +1,6 @@
 /**
- * Creates complete orders with their cart, session, payment and parcels, and inserts the rows of many orders
- * with one statement per table.
+ * Creates orders with their cart, checkout session, payment, fulfillments and returns, and inserts the rows
+ * of many orders with one statement per table.
  */
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
@@ -24,7 +24,7 @@ export interface OrderRows extends OrderMoneyRows, OrderParcelRows {
 
 const minuteMs = 60_000;
 const sessionLifetimeMs = 60 * minuteMs;
-/** The time between opening and completing the checkout session. */
+/** Milliseconds between the opening and the completion of the checkout session. */
 const checkoutDurationMs = 4 * minuteMs;
 
 export function createOrderRows(order: NewOrderInput): OrderRows {
@@ -74,7 +74,7 @@ const copyLists = ({
  */
 function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): CartRows {
   const { next, personalData } = cart;
-  // The versions of a completed cart: 1 created, 2 locked by the checkout, 3 completed.
+  // A cart has the version 1 when it is created, 2 when the checkout locks it, and 3 when it is completed.
   const state = { status: "completed", version: 3, orderId } as const;
   const keptPersonalData = personalData.map((row) => Object.assign(row, { eraseAfter: null }));
   return createCartRows(
@@ -101,7 +101,7 @@ function createSessionRow(
     cartId,
     orderId,
     status: "completed",
-    // The versions of a completed session: 1 opened, 2 submitted, 3 paid.
+    // A session has the version 1 when it is opened, 2 when it is submitted, and 3 when it is paid.
     version: 3,
     expiresAt: new Date(createdAt.getTime() + sessionLifetimeMs),
     createdAt,

@@ -1,12 +1,11 @@
 /**
- * The stages of bulk orders: the steps of each stage, the time of each step, and the timeline entries of each
+ * The stages of generated orders, with the steps of each stage, and the time and timeline entries of each
  * step.
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { calculateShareOfUnits } from "#commerce/orders/order-value.ts";
 import type { TableRow } from "./insert-rows.ts";
 
-/** A step in the history of a generated order. */
 export type OrderHistoryStep =
   | "place"
   | "confirm"
@@ -51,7 +50,7 @@ export interface OrderHistory {
   readonly stage: OrderStage;
   /** The steps in the order of their execution. */
   readonly steps: readonly OrderHistoryStep[];
-  /** Returns when a step was executed. */
+  /** Returns the time at which a step was executed. */
   readonly timeOf: (step: OrderHistoryStep) => Date;
 }
 

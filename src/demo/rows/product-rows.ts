@@ -1,6 +1,6 @@
 /**
- * Creates the rows of a product of the demo catalogue (texts, slugs, pictures, variants), and inserts the
- * rows of many products with one statement per table.
+ * Creates the rows of a product of the demo catalog (texts, slugs, pictures, variants), and inserts the rows
+ * of many products with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
 import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
@@ -193,7 +193,7 @@ export function insertProductRows(transaction: Transaction, products: readonly P
   });
 }
 
-/** The most pictures that a product has: one per colour (one if it has no colours), then a detail and a scene. */
+/** The maximum number of pictures: one per colour (one without colours), a detail and a scene. */
 const picturesMax = 3;
 
 interface ProductMedia {
@@ -250,7 +250,7 @@ function listPictures(entry: CatalogEntry): Picture[] {
     { colour, view: "detail" },
     { colour, view: "scene" },
   ];
-  // A digital product (a voucher) has neither a picture of a detail nor one of a scene.
+  // A digital product (a voucher) has no pictures of a detail or a scene.
   const viewPictureCount = entry.grams === null ? 0 : 1 + (hashTextToNumber(entry.sku) % 2);
   return [...colourPictures, ...viewPictures.slice(0, viewPictureCount)].slice(0, picturesMax);
 }

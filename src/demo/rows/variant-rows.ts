@@ -20,7 +20,7 @@ export interface VariantRowsContext {
   readonly merchantId: string;
   readonly markets: readonly DemoMarketKey[];
   readonly now: Date;
-  /** When the product was created and, unless it is a draft, published. */
+  /** The time at which the product was created and, unless it is a draft, published. */
   readonly createdAt: Date;
   /**
    * The product's number among all products of the demo. The GTINs of its variants are derived from this
@@ -181,16 +181,16 @@ function createPriceRows(
 }
 
 interface PriceStep {
-  /** How many days ago the price began to apply; null if it applies since the product was created. */
+  /** The number of days since the price began to apply; null if it applies since the product was created. */
   readonly daysAgo: number | null;
   readonly amountMinor: number;
   readonly compareAtMinor: number | null;
 }
 
 /**
- * Lists the prices of a variant, oldest first. A product on sale has had its current price for nine days,
- * after a lower three-day price within the 30 days that `lowest30d` covers. Another product had one price
- * increase, or has had one price only.
+ * Lists the prices of a variant, oldest first. A product on sale has had its current price for nine days.
+ * Before, within the 30 days that `lowest30d` covers, it had a lower price for three days. Every other
+ * product has had one price, or one price increase.
  */
 function listPriceSteps(
   amount: number,

@@ -1,7 +1,7 @@
 /**
- * Seeds a webhook endpoint for the first merchant's installation, created days ago, with order events whose
- * deliveries have every status. The endpoint's URL is on the local machine, where no server listens. A
- * repeated call replaces the endpoint, because the earlier one may have changed since.
+ * Seeds a webhook endpoint of the first merchant's installation, with events about orders, and deliveries in
+ * different statuses. The endpoint was created days ago. No server listens at its URL. A repeated call
+ * replaces the endpoint, because users may have changed it.
  */
 import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -155,10 +155,7 @@ async function markPingsDelivered({ transaction, endpointId }: EndpointContext):
   }
 }
 
-/**
- * Inserts an event, as the outbox would, with its delivery and the delivery's attempts. Returns the
- * delivery's id.
- */
+/** Inserts an event with its delivery and the attempts of the delivery. Returns the delivery's id. */
 async function insertEventWithDelivery(
   demoDelivery: DemoDelivery,
   endpointContext: EndpointContext,
@@ -243,7 +240,6 @@ interface DemoDelivery {
   /** The part of the order that the event is about; null if the event is about the order itself. */
   readonly part: "fulfillment" | "orderReturn" | null;
   readonly hoursAgo: number;
-  /** The number of attempts that were made. */
   readonly attempts: number;
 }
 
@@ -294,8 +290,11 @@ const demoDeliveries: readonly DemoDelivery[] = [
 
 const endpointHistory = {
   description: "The demo's: nothing listens there.",
-  /** Only the types of the seeded events, because every further event would be retried for days. */
+  /**
+   * The endpoint subscribes only to the types of the seeded events, because the delivery of every further
+   * event would fail for days.
+   */
   eventTypes: demoDeliveries.map(({ type }) => type),
-  /** How many hours ago the endpoint was created, disabled and enabled. */
+  /** The numbers of hours since the endpoint was created, disabled and enabled. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;

@@ -9,8 +9,8 @@ import { getAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 export type SeededDeliveryName = DemoDeliveryName | "skipped";
 
 /**
- * A delivery to create. Each attempt starts when it is due. All attempts fail with a connection error, except
- * the last attempt of a succeeded delivery.
+ * The values of a delivery to create. Each attempt starts at its due time. All attempts fail with a
+ * connection error, except the last attempt of a succeeded delivery.
  */
 export interface WebhookDeliveryInput {
   readonly id: string;
@@ -27,7 +27,7 @@ interface WebhookDeliveryRows {
   readonly attempts: readonly Insertable<WebhookAttemptTable>[];
 }
 
-/** Replaces the random jitter of attempt delays by its mean, so that the attempts' times are always the same. */
+/** Replaces the random jitter of attempt delays by its mean, so that the times are reproducible. */
 const withoutJitter = (): number => 0.5;
 const deliveredAttemptMs = 84;
 const failedAttemptMs = 1;

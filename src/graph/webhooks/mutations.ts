@@ -25,7 +25,7 @@ import {
   type NewWebhookSecret,
 } from "#webhooks/endpoints/endpoint-secrets.ts";
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
-import { endpointBounds as bounds } from "#webhooks/endpoints/endpoint-input.ts";
+import { endpointInputLimits as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Finds endpoints with due deliveries and claims deliveries under a lease. Claims are fair: no endpoint waits
- * for another. Each endpoint has a capacity: a token bucket and a limit of concurrent attempts. If a process
- * stops, its leases expire and another process makes the same attempts.
+ * Finds endpoints with due deliveries and claims deliveries under a lease. Claims are fair: a slow endpoint
+ * does not delay deliveries to other endpoints. A token bucket and a limit of concurrent attempts bound the
+ * requests to each endpoint. If a process stops, its leases expire and another process repeats the attempts.
  */
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
@@ -36,16 +36,15 @@ export interface ClaimedDelivery {
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
-  /** The time at which the delivery was created. */
   readonly createdAt: Date;
   /** Time of the event that is delivered. */
   readonly occurredAt: Date;
-  /** Secrets of the endpoint that sign this delivery, newest first; several during an overlap. */
+  /** The secrets that sign this delivery, newest first; two while a secret is being replaced. */
   readonly secrets: readonly SealedWebhookSecret[];
 }
 
 export interface DeliveryClaim {
-  /** Only deliveries to these endpoints are claimed. */
+  /** The endpoints whose deliveries may be claimed. */
   readonly endpointIds: readonly string[];
   readonly deliveriesMax: number;
   readonly now: Date;
@@ -55,9 +54,9 @@ export interface DeliveryClaim {
 
 /**
  * Claims due deliveries round-robin: first one delivery of every installation, then the second of each, and
- * within an installation one endpoint after the other. Attempts in progress count as turns already taken.
- * Deliveries of events that the installation may no longer read are not claimed; a suspended installation
- * receives only events about itself.
+ * within an installation one endpoint after the other. Attempts in progress count as deliveries that were
+ * already chosen. Deliveries of events that the installation may no longer read are not claimed; a suspended
+ * installation receives only events about itself.
  */
 export async function claimDeliveries(
   db: Database,
@@ -77,7 +76,7 @@ export async function claimDeliveries(
         ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
-        cross join lateral (select ${countSendingDeliveries(
+        cross join lateral (select ${countSendingDeliveriesSql(
           sql`s.endpoint_id =
           h.endpoint_id`,
           moment,
@@ -99,7 +98,7 @@ export async function claimDeliveries(
       ) d
     ), ranked as (
       select id, endpoint_id, installation_id, next_attempt_at,
-      ${countSendingDeliveries(
+      ${countSendingDeliveriesSql(
         sql`s.installation_id
         = due.installation_id`,
         moment,
@@ -139,33 +138,33 @@ const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSe
   or s.expires_at > ${at}))`;
 
 /**
- * Lease duration in milliseconds: 15 s for the longest attempt, and a margin, because the lease begins when
- * the claim is requested, even if the claim waits for a database connection. If that wait exceeds the margin,
- * a delivery may be sent twice, but only one attempt is recorded.
+ * The duration of a lease in milliseconds: 15 s for the longest attempt, and 5 s for the time that a claim
+ * waits for a database connection, because the lease begins before this wait. After a longer wait, a delivery
+ * may be sent twice, but only one attempt is recorded.
  */
 const leaseMs = 20_000;
 /**
- * The maximum number of concurrent attempts per endpoint. Attempts of other processes count once they are
- * committed, so two processes that claim at the same moment may each use the whole limit.
+ * The maximum number of concurrent attempts per endpoint. A claim counts the attempts that other processes
+ * have committed, so two processes that claim at the same moment may each use the whole limit.
  */
 export const endpointSendingMax = 4;
 export const installationSendingMax = 16;
 
 const perSecondDefault = 25;
 /**
- * The largest burst is the endpoint's number of requests per second multiplied by this value, but at least
- * one request.
+ * The size of an endpoint's token bucket, as a share of its requests per second. A bucket has at least one
+ * token.
  */
 const burstShare = 0.2;
 /**
- * Stored times (of token buckets and leases) that are further in the future than this were written before the
- * clock was set back, and are ignored.
+ * Milliseconds. A stored time of a token bucket or lease that is further in the future was written before the
+ * system clock was set back, and is ignored.
  */
 const aheadMsMax = 2 * leaseMs;
 
 export interface ClaimTimeSql {
   readonly at: RawBuilder<unknown>;
-  /** Stored times after `latest` are ignored, because the clock has been set back since. */
+  /** Stored times after this time are ignored, because they show that the system clock was set back. */
   readonly latest: RawBuilder<unknown>;
 }
 
@@ -182,25 +181,31 @@ export const currentRateTokensSql = ({ at, latest }: ClaimTimeSql): RawBuilder<n
   return sql<number>`case when h.tokens_at > ${latest} then ${burst} else least(${burst}, ${refilled}) end`;
 };
 
-/** Returns an SQL expression: the number of deliveries in progress, named `s`, that match the condition. */
-export const countSendingDeliveries = (
-  whose: RawBuilder<unknown>,
+/**
+ * Returns an SQL expression for the number of deliveries in progress that fulfil the condition, which refers
+ * to the delivery as `s`.
+ */
+export const countSendingDeliveriesSql = (
+  condition: RawBuilder<unknown>,
   { at, latest }: ClaimTimeSql,
 ): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
-    where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at}
+    where s.status = 'sending' and ${condition} and s.next_attempt_at > ${at}
     and s.next_attempt_at <= ${latest})::integer`;
 
-/** Finds endpoints with due deliveries that may be sent: of all endpoints, or only of those in `among`. */
+/**
+ * Finds endpoints with due deliveries that may be sent. Checks only the given endpoints, or all endpoints if
+ * none are given.
+ */
 export async function findDueEndpoints(
   db: Database,
   now: Date,
-  among?: readonly string[],
+  checkedIds?: readonly string[],
 ): Promise<readonly string[]> {
   const at = sql`${now}::timestamptz`;
-  const named = sql`select id from unnest(${among ?? []}::text[]) as named (id)`;
+  const named = sql`select id from unnest(${checkedIds ?? []}::text[]) as named (id)`;
   const statement = sql<{ id: string }>`
-    with recursive waiting (id) as (${among === undefined ? allWaitingEndpoints : named}), due as materialized
+    with recursive waiting (id) as (${checkedIds === undefined ? allWaitingEndpoints : named}), due as materialized
     (
       select id from waiting where exists (select 1 from webhook_delivery d where d.endpoint_id = waiting.id
       and d.next_attempt_at <= ${at})
@@ -217,8 +222,8 @@ export async function findDueEndpoints(
 }
 
 /**
- * SQL subqueries that find all endpoints with waiting deliveries. They step from one endpoint to the next in
- * the index (a loose index scan), so that only the first waiting delivery of each endpoint is read.
+ * SQL subqueries that find all endpoints with waiting deliveries. A loose index scan reads only the first
+ * waiting delivery of each endpoint.
  */
 const allWaitingEndpoints: RawBuilder<unknown> = sql`
   (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)

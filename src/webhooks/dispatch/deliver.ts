@@ -10,7 +10,7 @@ export interface DeliverContext {
   readonly sender: SafeSender;
   readonly keyring: Keyring;
   readonly now: Date;
-  /** A signal that is aborted when the process stops. The attempt then rejects without a result. */
+  /** Aborted when the process stops. `sendDelivery` then rejects without a result. */
   readonly signal: AbortSignal;
 }
 
@@ -36,8 +36,9 @@ export function sendDelivery(
 }
 
 /**
- * Describes the span of an attempt. The span is linked to the request that caused the event, which did not
- * wait for the delivery. The URL is left out, because it is private to the receiver.
+ * Describes the span of an attempt. The span is a link, not a child, of the request that caused the event,
+ * because that request did not wait for the delivery. The span does not contain the URL, which may contain
+ * secrets of the receiver.
  */
 function spanOf(
   { id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery,

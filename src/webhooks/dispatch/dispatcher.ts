@@ -1,7 +1,7 @@
 /**
- * The webhook dispatcher: creates deliveries of new events and sends them. Its whole state is in the
- * database, so any number of processes can dispatch together and one may stop at any time. The memory of a
- * process only decides which endpoints it checks first.
+ * The webhook dispatcher: creates deliveries of new events and sends them. The whole state is in the
+ * database, so any number of processes can dispatch together, and each process may stop at any time. In
+ * memory, a process keeps only which endpoints to check first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createDispatchRound, type DispatcherOptions, type DispatchRound } from "./round.ts";
@@ -21,59 +21,68 @@ export interface Dispatcher {
 }
 
 const pollMs = 1_000;
-const usualStopMsMax = 6_000;
+const stopMsMaxDefault = 6_000;
 /**
- * Milliseconds until the next pass while endpoints are warm. The next pass also fills attempt slots that
- * became free.
+ * Milliseconds until the next pass while endpoints are active. The pass also uses attempt slots that have
+ * become free.
  */
-const againMs = 20;
-/** Pause in ms after a failed pass, so that an unavailable database is not queried constantly. */
+const activePauseMs = 20;
+/**
+ * Milliseconds until the next pass after a failed pass, so that an unavailable database is not queried
+ * constantly.
+ */
 const faultPauseMs = 1_000;
 
 export function createDispatcher(parts: DispatcherOptions): Dispatcher {
-  const { db, clock, log, stopMsMax = usualStopMsMax } = parts;
+  const { db, clock, log, stopMsMax = stopMsMaxDefault } = parts;
   const round = createDispatchRound(parts);
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
   // Passes run in a detached async context, so that they do not join the trace of the caller of `wake`.
   const runDetached = AsyncLocalStorage.snapshot();
-  let isOver = false;
-  let early: NodeJS.Timeout | undefined;
-  let poll: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let pollTimer: NodeJS.Timeout | undefined;
   /**
-   * Polls the database for events and deliveries for which no notification arrived, and sets a timer for a
-   * retry that comes due before the next poll.
+   * Requests a pass, for events and deliveries of which this process was not notified. Sets a timer if a
+   * retry is due before the next poll.
    */
-  const look = async (): Promise<void> => {
-    passes.call({ isNotified: true });
+  const pollOnce = async (): Promise<void> => {
+    passes.request({ isNotified: true });
     const at = await findNextRetryTime(db, { now: clock.now(), withinMs: pollMs });
     const inMs = at === null ? pollMs : at.getTime() - clock.now().getTime();
-    clearTimeout(early);
-    if (!isOver && inMs < pollMs) early = setTimeout(lookSafely, Math.max(inMs, 1));
+    clearTimeout(retryTimer);
+    if (!isStopped && inMs < pollMs) retryTimer = setTimeout(pollSafely, Math.max(inMs, 1));
   };
-  const lookSafely = (): void =>
-    void look().catch((err: unknown) => log.error({ err }, "Webhooks that are due could not be looked for."));
+  const pollSafely = (): void =>
+    void pollOnce().catch((err: unknown) =>
+      log.error({ err }, "Webhooks that are due could not be looked for."),
+    );
   return {
-    wake: () => runDetached(() => passes.call({ isNotified: true })),
+    wake: () => runDetached(() => passes.request({ isNotified: true })),
     start: () => {
       passes.start();
-      poll = setInterval(lookSafely, pollMs);
-      lookSafely();
+      pollTimer = setInterval(pollSafely, pollMs);
+      pollSafely();
     },
     stop: async () => {
-      isOver = true;
-      clearInterval(poll);
-      clearTimeout(early);
+      isStopped = true;
+      clearInterval(pollTimer);
+      clearTimeout(retryTimer);
       await passes.stop();
-      await round.finish(stopMsMax);
+      await round.stop(stopMsMax);
     },
     drain: async () => {
-      await round.lookAround();
-      const calls = { onDone: () => undefined, onMore: () => (isMore = true), wasNotified: true };
+      await round.findAllDueEndpoints();
+      const options = {
+        onAttemptEnded: () => undefined,
+        onFullBatch: () => (isMore = true),
+        wasNotified: true,
+      };
       let isMore = true;
       for (let sent = 0; isMore || sent > 0;) {
         isMore = false;
-        sent = await round.go(calls);
-        await round.idle();
+        sent = await round.run(options);
+        await round.waitUntilIdle();
       }
     },
   };
@@ -82,18 +91,18 @@ export function createDispatcher(parts: DispatcherOptions): Dispatcher {
 interface Passes {
   start(): void;
   /** Requests a pass. Passes run one at a time; a request during a pass starts another pass after it. */
-  call(how?: { readonly isNotified: boolean }): void;
+  request(how?: { readonly isNotified: boolean }): void;
   stop(): Promise<void>;
 }
 
 function createPasses(round: DispatchRound, onFault: (error: unknown) => void): Passes {
-  const state = { isRunning: false, isCalled: false, isNotified: false, isFaulty: false };
+  const state = { isRunning: false, isRequested: false, isNotified: false, isFaulty: false };
   let running: Promise<void> | undefined;
-  let again: NodeJS.Timeout | undefined;
-  const call: Passes["call"] = ({ isNotified } = { isNotified: false }) => {
+  let nextTimer: NodeJS.Timeout | undefined;
+  const request: Passes["request"] = ({ isNotified } = { isNotified: false }) => {
     state.isNotified ||= isNotified;
     if (!state.isRunning) return;
-    state.isCalled = true;
+    state.isRequested = true;
     if (!state.isFaulty) running ??= pass().catch(fault).finally(finish);
   };
   const fault = (error: unknown): void => {
@@ -102,41 +111,45 @@ function createPasses(round: DispatchRound, onFault: (error: unknown) => void): 
     onFault(error);
   };
   const pass = async (): Promise<void> => {
-    while (state.isCalled && state.isRunning) {
+    while (state.isRequested && state.isRunning) {
       const wasNotified = state.isNotified;
-      state.isCalled = false;
+      state.isRequested = false;
       state.isNotified = false;
-      await round.go({ onDone: callSoon, onMore: () => call({ isNotified: true }), wasNotified });
+      await round.run({
+        onAttemptEnded: requestSoon,
+        onFullBatch: () => request({ isNotified: true }),
+        wasNotified,
+      });
     }
   };
   const finish = (): void => {
     running = undefined;
-    if (state.isFaulty) callIn(faultPauseMs);
-    else if (state.isCalled) call();
-    else if (round.isWarm()) callIn(againMs);
+    if (state.isFaulty) requestIn(faultPauseMs);
+    else if (state.isRequested) request();
+    else if (round.hasActiveEndpoints()) requestIn(activePauseMs);
   };
-  const callIn = (ms: number): void => {
-    clearTimeout(again);
-    if (state.isRunning) again = setTimeout(resume, ms);
+  const requestIn = (ms: number): void => {
+    clearTimeout(nextTimer);
+    if (state.isRunning) nextTimer = setTimeout(resume, ms);
   };
   /**
-   * Requests a pass a little later, so that one pass fills the slots of several ended attempts. Does nothing
-   * during a pass, because the pass itself requests the next one.
+   * Requests a pass after a short delay, so that one pass uses the slots of several ended attempts. Does
+   * nothing during a pass, because the end of a pass requests the next pass.
    */
-  const callSoon = (): void => {
-    if (again === undefined && running === undefined) callIn(againMs);
+  const requestSoon = (): void => {
+    if (nextTimer === undefined && running === undefined) requestIn(activePauseMs);
   };
   const resume = (): void => {
-    again = undefined;
+    nextTimer = undefined;
     state.isFaulty = false;
-    call();
+    request();
   };
   return {
     start: () => (state.isRunning = true),
-    call,
+    request,
     stop: async () => {
       state.isRunning = false;
-      clearTimeout(again);
+      clearTimeout(nextTimer);
       await running;
     },
   };

@@ -1,6 +1,7 @@
 /**
  * Creates the deliveries of new events: one for each endpoint that subscribes to the event and may read it.
- * Each event row stores whether this is done, so events of transactions that commit late are not missed.
+ * The column `fanned_out_at` of each event records whether its deliveries exist, so that events of
+ * transactions that commit late are not missed.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -9,17 +10,14 @@ import { createId } from "#foundation/ids.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/**
- * The largest number of rows per insert: a PostgreSQL statement has at most 65,535 parameters, and a row uses
- * about a dozen of them.
- */
+/** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has 13. */
 const rowsMax = 1_000;
 
 export interface FanOutResult {
   readonly events: number;
   /** Endpoints with new due deliveries. */
   readonly endpointIds: readonly string[];
-  /** W3C trace contexts of the requests that caused the events, if traced. */
+  /** W3C trace contexts of the requests that caused the events, without requests that were not traced. */
   readonly causes: readonly string[];
 }
 
@@ -43,7 +41,10 @@ interface Match {
   readonly traceparent: string | null;
 }
 
-/** A new event with one of its webhook endpoints. An event without subscribers has a row without endpoint. */
+/**
+ * A new event with an endpoint that receives the event. The endpoint id is null if no endpoint receives the
+ * event.
+ */
 type Taken =
   | Match
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };

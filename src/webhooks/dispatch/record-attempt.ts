@@ -1,7 +1,7 @@
 /**
  * Records the result of an attempt if its lease is still valid: in the delivery, in the health of the
- * endpoint, and as an event for the installation when the endpoint becomes degraded or is disabled. A failure
- * is recorded in its own transaction; successes are recorded in batches (`createSuccessRecorder`).
+ * endpoint, and as an event if the endpoint becomes degraded or is disabled. Each failure is recorded in a
+ * transaction of its own; successes are recorded in batches (`createSuccessRecorder`).
  */
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -55,7 +55,8 @@ function recordFailure(
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return inTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
-      // Commands on endpoints lock the endpoint first too. The same order prevents deadlocks.
+      // The endpoint is locked before its health, in the same order as in commands on endpoints, to prevent
+      // deadlocks.
       await transaction
         .selectFrom("webhookEndpoint")
         .select("id")
@@ -63,8 +64,8 @@ function recordFailure(
         .forNoKeyUpdate()
         .execute();
       if (!(await updateFailedDelivery(transaction, failed, now))) return false;
-      // The health row is changed before the attempt is inserted, because recording a success locks them in
-      // the same order. This prevents deadlocks.
+      // The health row is changed before the attempt is inserted, in the same order as for successes, to
+      // prevent deadlocks.
       const step = await recordFailureInHealth(transaction, { failed, now, scale });
       await insertAttempt(transaction, failed);
       await publishEndpointHealth(transaction, outbox, { failed, step, now });
@@ -74,8 +75,8 @@ function recordFailure(
 }
 
 /**
- * Sets the delivery to retrying or exhausted. After a 410 answer the delivery is exhausted. Returns false if
- * the lease is no longer valid.
+ * Sets the status of the delivery to retrying or, after the last attempt or an answer with status 410, to
+ * exhausted. Returns false if the lease is no longer valid.
  */
 async function updateFailedDelivery(
   transaction: Transaction,
@@ -139,8 +140,8 @@ async function recordFailureInHealth(
 }
 
 /**
- * Publishes that the endpoint is degraded, or disables the endpoint and publishes that. The other endpoints
- * of the installation receive the event.
+ * Publishes an event if the endpoint has become degraded. Disables the endpoint and publishes an event if the
+ * endpoint has failed for too long. The other endpoints of the installation receive the event.
  */
 async function publishEndpointHealth(
   transaction: Transaction,
@@ -163,8 +164,8 @@ async function publishEndpointHealth(
 }
 
 /**
- * Disables the endpoint and skips its pending deliveries. Deliveries that were tried before wait until the
- * endpoint is enabled again. Returns false if the endpoint was changed meanwhile.
+ * Disables the endpoint and skips its deliveries without an attempt. Deliveries with an attempt wait until
+ * the endpoint is enabled again. Returns false if the endpoint was changed after the delivery was claimed.
  */
 async function disableFailingEndpoint(
   transaction: Transaction,
@@ -185,8 +186,8 @@ async function disableFailingEndpoint(
     }))
     .where("id", "=", delivery.endpointId)
     .where("status", "=", "enabled")
-    // An endpoint that was changed after the delivery was claimed is not disabled, because the failure may
-    // concern its old URL.
+    // An endpoint that was changed after the claim is not disabled, because the attempt may have failed at
+    // its old URL.
     .where("version", "=", delivery.endpointVersion)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
@@ -200,8 +201,8 @@ async function disableFailingEndpoint(
 }
 
 /**
- * Postpones a delivery that this service could not send or record because of an internal error. Counts as a
- * failed attempt, so that the delivery ends eventually and frees its slot.
+ * Postpones a delivery after an internal error of this service. The error counts as a failed attempt, so that
+ * the number of attempts stays limited.
  */
 export async function postponeDelivery(
   { db, now, scale, random }: AttemptRecordContext,
@@ -227,8 +228,8 @@ export async function postponeDelivery(
 }
 
 /**
- * Releases a delivery whose attempt was interrupted because the process stops. The next process makes the
- * same attempt at once.
+ * Releases a delivery whose attempt was aborted because the process stops, so that another process can repeat
+ * the attempt at once.
  */
 export async function releaseDelivery(
   db: Database,

@@ -1,6 +1,6 @@
 /**
- * Records successful attempts in batches: one statement for all successes that were reported while the
- * statement before was running. Each success is recorded only if its lease is still valid.
+ * Records successful attempts in batches. A batch is one statement with all successes that were reported
+ * while the previous statement was running. A success is recorded only if its lease is still valid.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -50,8 +50,8 @@ export function createSuccessRecorder({
     isWriting = false;
   };
   /**
-   * Never rejects. If a batch cannot be written, each attempt is written separately, because the error may
-   * concern only one of them.
+   * Writes a batch and settles the promises of its attempts; never rejects. If the batch cannot be written,
+   * writes each attempt separately, because the error may concern only one attempt.
    */
   const settle = async (batch: readonly Waiting[]): Promise<void> => {
     try {

@@ -1,7 +1,6 @@
 /**
  * One round of dispatching: creates the deliveries of new events, claims due deliveries and sends them.
- * Between rounds only the warm endpoints are remembered: those to which something was sent or became due in
- * the last two seconds.
+ * Between rounds, only the recently active endpoints are remembered (see `recently-active-endpoints.ts`).
  */
 import { startSpan } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
@@ -20,27 +19,26 @@ import {
   recordAttempt,
   releaseDelivery,
 } from "./record-attempt.ts";
-import { createRecentlyActiveEndpoints, type RecentlyActiveEndpoints } from "./warm-endpoints.ts";
+import { createRecentlyActiveEndpoints, type RecentlyActiveEndpoints } from "./recently-active-endpoints.ts";
 import { createSuccessRecorder, type SuccessRecorder } from "./record-success.ts";
 
-const usualSendingMax = 512;
+const sendingMaxDefault = 512;
 /**
- * One claim considers at most this number of warm endpoints per free attempt slot. Later claims consider the
+ * The maximum number of active endpoints that one claim checks per free attempt slot. Later claims check the
  * others.
  */
-const endpointsPerPlace = 2;
+const endpointsPerFreeSlot = 2;
 const probeEveryMs = 60_000;
 /**
- * The maximum time in milliseconds between two searches of all endpoints for due deliveries, if the
- * dispatcher is notified of new events continuously.
+ * The maximum number of milliseconds between two searches of all endpoints for due deliveries, while new
+ * events are published continuously.
  */
-const lookMsMax = 50;
+const searchIntervalMs = 50;
 
 export interface DispatchRoundOptions {
-  /** Called after each attempt of a webhook delivery has ended. */
-  readonly onDone: () => void;
-  /** Called if a full batch of new events was found, so that more new events may be waiting. */
-  readonly onMore: () => void;
+  readonly onAttemptEnded: () => void;
+  /** Called if the round handled a full batch of new events, so that more new events may be waiting. */
+  readonly onFullBatch: () => void;
   /** True if the dispatcher was notified of new events or of deliveries without an event (ping, replay). */
   readonly wasNotified: boolean;
 }
@@ -50,24 +48,24 @@ export interface DispatchRound {
    * Creates deliveries of new events, claims as many due deliveries as there are free slots, and sends them.
    * Returns the number of claimed deliveries.
    */
-  go(calls: DispatchRoundOptions): Promise<number>;
-  /** Finds all endpoints with due deliveries, also those for which the dispatcher was not notified. */
-  lookAround(): Promise<void>;
-  /** True if endpoints are warm, so that more deliveries may follow soon. */
-  isWarm(): boolean;
-  idle(): Promise<void>;
-  finish(patienceMs: number): Promise<void>;
+  run(options: DispatchRoundOptions): Promise<number>;
+  /** Finds all endpoints with due deliveries and marks them as active. */
+  findAllDueEndpoints(): Promise<void>;
+  /** True if there are active endpoints, so that more deliveries may be due soon. */
+  hasActiveEndpoints(): boolean;
+  waitUntilIdle(): Promise<void>;
+  stop(waitMsMax: number): Promise<void>;
 }
 
 export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
-  const { db, clock, scale, onDeliveriesChanged, sendingMax = usualSendingMax } = parts;
-  const warm = createRecentlyActiveEndpoints();
-  const { sending, send, idle, finish } = createAttempts(parts, warm);
+  const { db, clock, scale, onDeliveriesChanged, sendingMax = sendingMaxDefault } = parts;
+  const activeEndpoints = createRecentlyActiveEndpoints();
+  const { sending, send, waitUntilIdle, stop } = createAttempts(parts, activeEndpoints);
   /**
-   * Creates the deliveries of one batch of new events. Returns the number of events. Only one batch is
-   * handled, so that deliveries are sent before the next batch.
+   * Creates the deliveries of one batch of new events; returns the number of events. These deliveries are
+   * sent before the next batch is handled.
    */
-  const spread = async (): Promise<number> => {
+  const createDeliveries = async (): Promise<number> => {
     const startedAt = new Date();
     const { events, endpointIds, causes } = await fanOutEvents(db, clock.now());
     if (events > 0)
@@ -78,82 +76,85 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
         startedAt,
         attributes: { "commerce.events": events },
       })?.end();
-    warm.heat(endpointIds);
+    activeEndpoints.markActive(endpointIds);
     onDeliveriesChanged?.();
     return events;
   };
-  const look = { isDue: false, lastAt: -lookMsMax };
-  const lookAround = async (): Promise<void> => {
-    look.isDue = false;
-    look.lastAt = performance.now();
-    warm.heat(await findDueEndpoints(db, clock.now()));
+  const search = { isDue: false, lastAt: -searchIntervalMs };
+  const findAllDueEndpoints = async (): Promise<void> => {
+    search.isDue = false;
+    search.lastAt = performance.now();
+    activeEndpoints.markActive(await findDueEndpoints(db, clock.now()));
   };
-  const coolIdle = async (): Promise<void> => {
-    const warmIds = warm.all();
-    const due = new Set(await findDueEndpoints(db, clock.now(), warmIds));
-    warm.forget(warmIds.filter((id) => !due.has(id)));
+  const removeEndpointsWithoutDueDeliveries = async (): Promise<void> => {
+    const activeIds = activeEndpoints.list();
+    const due = new Set(await findDueEndpoints(db, clock.now(), activeIds));
+    activeEndpoints.remove(activeIds.filter((id) => !due.has(id)));
   };
   return {
-    go: async ({ onDone, onMore, wasNotified }) => {
-      warm.cool();
-      look.isDue ||= wasNotified;
-      const events = wasNotified ? await spread() : 0;
-      if (events === fanOutEventsMax) onMore();
-      if (look.isDue && ((wasNotified && events === 0) || performance.now() - look.lastAt >= lookMsMax))
-        await lookAround();
-      // Without a notification, most warm endpoints have no due deliveries. A cheap query finds and forgets
-      // these endpoints, so that the claim does not consider them.
-      else if (!wasNotified && !warm.isEmpty()) await coolIdle();
+    run: async ({ onAttemptEnded, onFullBatch, wasNotified }) => {
+      activeEndpoints.removeInactive();
+      search.isDue ||= wasNotified;
+      const events = wasNotified ? await createDeliveries() : 0;
+      if (events === fanOutEventsMax) onFullBatch();
+      if (
+        search.isDue &&
+        ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
+      )
+        await findAllDueEndpoints();
+      // Without a notification, most active endpoints have no due deliveries. A cheap query finds these
+      // endpoints, so that the expensive claim does not check them.
+      else if (!wasNotified && !activeEndpoints.isEmpty()) await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
       const claim = {
-        endpointIds: warm.take(deliveriesMax * endpointsPerPlace),
+        endpointIds: activeEndpoints.take(deliveriesMax * endpointsPerFreeSlot),
         deliveriesMax,
         now: clock.now(),
         probeEveryMs: probeEveryMs * scale,
       };
       const claimed = await claimDeliveries(db, claim);
-      warm.heat(claimed.map(({ endpointId }) => endpointId));
-      for (const delivery of claimed) send(delivery, onDone);
+      activeEndpoints.markActive(claimed.map(({ endpointId }) => endpointId));
+      for (const delivery of claimed) send(delivery, onAttemptEnded);
       return claimed.length;
     },
-    lookAround,
-    isWarm: () => !warm.isEmpty() || look.isDue,
-    idle,
-    finish,
+    findAllDueEndpoints,
+    hasActiveEndpoints: () => !activeEndpoints.isEmpty() || search.isDue,
+    waitUntilIdle,
+    stop,
   };
 }
 
 interface Attempts {
-  readonly idle: () => Promise<void>;
-  readonly finish: (patienceMs: number) => Promise<void>;
+  readonly waitUntilIdle: () => Promise<void>;
+  readonly stop: (waitMsMax: number) => Promise<void>;
   readonly sending: ReadonlySet<Promise<void>>;
-  readonly send: (delivery: ClaimedDelivery, onDone: () => void) => void;
+  readonly send: (delivery: ClaimedDelivery, onAttemptEnded: () => void) => void;
 }
 
-function createAttempts(parts: DispatcherOptions, warm: RecentlyActiveEndpoints): Attempts {
+function createAttempts(parts: DispatcherOptions, activeEndpoints: RecentlyActiveEndpoints): Attempts {
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
   const attempting = { ...parts, successes: createSuccessRecorder(parts), signal: stopping.signal };
-  const idle = async (): Promise<void> => {
+  const waitUntilIdle = async (): Promise<void> => {
     while (sending.size > 0) await Promise.all(sending);
   };
   return {
     sending,
-    send: (delivery, onDone) => {
+    send: (delivery, onAttemptEnded) => {
       const attempt = runAttempt(attempting, delivery).finally(() => {
         sending.delete(attempt);
-        warm.heat([delivery.endpointId]);
+        activeEndpoints.markActive([delivery.endpointId]);
         parts.onDeliveriesChanged?.();
-        onDone();
+        onAttemptEnded();
       });
       sending.add(attempt);
       parts.onDeliveriesChanged?.();
     },
-    idle,
-    finish: async (patienceMs) => {
-      const patience = setTimeout(() => stopping.abort(), patienceMs);
-      await idle();
-      clearTimeout(patience);
+    waitUntilIdle,
+    stop: async (waitMsMax) => {
+      const timer = setTimeout(() => stopping.abort(), waitMsMax);
+      await waitUntilIdle();
+      clearTimeout(timer);
     },
   };
 }
@@ -164,8 +165,8 @@ interface Attempting extends DispatcherOptions {
 }
 
 /**
- * Makes and records one attempt. Never rejects: an interrupted attempt is released and repeated at once;
- * after another error the delivery is postponed, or repeated when its lease expires.
+ * Makes and records one attempt; never rejects. If the process stops, releases the delivery. After any other
+ * error, postpones the delivery. If this fails too, the delivery is sent again when its lease expires.
  */
 async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Promise<void> {
   const {
@@ -230,8 +231,8 @@ async function observeAttempt(
 /** Receives the result of each attempt. */
 type AttemptObserver = (attempt: {
   /**
-   * The HTTP status, the error of the request, `fault` for an error of this service, or `interrupted` if the
-   * process stopped.
+   * The HTTP status of the answer, or the error of the request; `fault` after an error of this service;
+   * `interrupted` if the process stopped.
    */
   readonly outcome: number | AttemptErrorCode | "fault" | "interrupted";
   readonly durationMs: number | null;
@@ -246,7 +247,7 @@ export interface DispatcherOptions {
   readonly sender: SafeSender;
   readonly render: RenderEventSubject;
   readonly log: Log;
-  /** The setting WEBHOOK_RETRY_SCALE; all delays are multiplied by it. */
+  /** The setting WEBHOOK_RETRY_SCALE, by which all delays are multiplied. */
   readonly scale: number;
   readonly random?: () => number;
   /** Called after this process has created, claimed or recorded deliveries. */

@@ -1,5 +1,5 @@
 /**
- * Functions that all commands on endpoints use: locking the endpoint and its installation, checking the
+ * Functions that several commands on endpoints use: locking the endpoint and its installation, checking the
  * limits of an installation (number of endpoints, unique URLs), and saving.
  */
 import type { SelectQueryBuilder } from "kysely";
@@ -25,12 +25,12 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
 }
 
 /**
- * The context of a command whose input has a URL. The type requires `resolvedFaults`, so that every such
- * command checks the IP addresses of the URL's host name before its transaction.
+ * The context of a command whose input has a URL. The type requires `resolvedFaults`, so that the IP
+ * addresses of the URL's host name are checked before the transaction of the command.
  */
 export type EndpointUrlContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
 
-/** The endpoint to change, and the version that the caller has last read. */
+/** The endpoint to change, and the version that the caller expects. */
 export interface EndpointTarget {
   readonly endpointId: string;
   readonly expectedVersion?: number | null | undefined;
@@ -113,14 +113,13 @@ export async function saveEndpoint(
     .execute();
 }
 
-/** The largest number of endpoints of one installation. */
 export const endpointsPerInstallationMax = 16;
 
 interface LockedInstallation {
   readonly id: string;
   readonly status: "active" | "suspended" | "uninstalled";
   readonly version: number;
-  /** The mode of the merchant. */
+  /** The mode of the merchant that owns the installation. */
   readonly mode: "live" | "test";
 }
 

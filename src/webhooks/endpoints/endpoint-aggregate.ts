@@ -1,6 +1,6 @@
 /**
- * The endpoint as the API returns it: its types, health, failures and queries. Deleted endpoints are not
- * found.
+ * The webhook endpoint in memory, with the queries that load endpoints, the state of an endpoint's health,
+ * and failures about endpoints. Deleted endpoints are never loaded.
  */
 import { type RawBuilder, sql } from "kysely";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
@@ -23,7 +23,7 @@ export interface WebhookEndpoint {
   readonly eventTypes: readonly string[];
   readonly payloadMode: PayloadMode;
   readonly maxPerSecond: number | null;
-  /** The secrets with which webhooks are currently signed, newest first; two while a secret is being replaced. */
+  /** The secrets that currently sign webhooks, newest first; two while a secret is being replaced. */
   readonly secrets: readonly WebhookSecretHint[];
   readonly health: EndpointHealthView;
   readonly metadata: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface WebhookSecretHint {
   readonly hint: string;
   /** Creation time in the format of RFC 3339. */
   readonly createdAt: string;
-  /** Time at which the replaced secret expires, in the format of RFC 3339; null for the current secret. */
+  /** Time at which a replaced secret expires, in the format of RFC 3339; null for the current secret. */
   readonly expiresAt: string | null;
 }
 

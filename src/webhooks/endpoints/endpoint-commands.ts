@@ -85,8 +85,8 @@ async function insertEndpoint(
 }
 
 /**
- * The changes to make to an endpoint. Fields that are left out stay unchanged. If the URL changes, deliveries
- * that are already queued go to the new URL.
+ * The changes of an endpoint. Fields that are left out stay unchanged. If the URL changes, queued deliveries
+ * are sent to the new URL.
  */
 interface EndpointUpdateInput extends EndpointTarget, EndpointFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
@@ -111,8 +111,8 @@ export async function updateEndpoint(
 }
 
 /**
- * Locks the installation, then the endpoint, and checks the new URL. The lock of the installation makes two
- * endpoints that want the same URL run one after the other.
+ * Locks the installation, then the endpoint, and checks the new URL. The lock of the installation prevents
+ * two concurrent commands from giving the same URL to two endpoints.
  */
 async function lockEndpointForNewUrl(
   transaction: Transaction,
@@ -129,8 +129,8 @@ async function lockEndpointForNewUrl(
 }
 
 /**
- * Returns the fields that change. Null removes the description or the rate limit; null leaves required fields
- * unchanged.
+ * Returns the fields that change. The value null removes the description or the rate limit, and leaves all
+ * other fields unchanged.
  */
 function toEndpointPatch(
   before: WebhookEndpoint,
@@ -165,7 +165,10 @@ function sortedText(value: unknown): string {
   );
 }
 
-/** Enables a disabled endpoint: resets its health and queues a ping before its waiting deliveries. */
+/**
+ * Enables a disabled endpoint. Resets its health, and queues a ping that is sent before the waiting
+ * deliveries.
+ */
 export async function enableEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
@@ -223,10 +226,7 @@ export async function disableEndpoint(
   return readEndpoint(transaction, before.id, now);
 }
 
-/**
- * Deletes the endpoint permanently. Waiting deliveries are canceled, also those being sent, without waiting
- * for the answer. The secrets are erased.
- */
+/** Deletes the endpoint and its secrets permanently. Cancels all unfinished deliveries. */
 export async function deleteEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
@@ -251,9 +251,9 @@ export async function deleteEndpoint(
 }
 
 /**
- * Queues a `webhook.ping` for one endpoint, before the endpoint's other deliveries. The delivery is created
- * with the event, even if the endpoint does not subscribe to this event type. No other endpoint gets the
- * event.
+ * Queues a `webhook.ping` event for one endpoint, which is sent before the endpoint's other deliveries. The
+ * endpoint receives the ping even if it does not subscribe to this event type; other endpoints do not receive
+ * the ping.
  */
 async function queuePing(
   transaction: Transaction,

@@ -1,13 +1,13 @@
 /**
- * Validates the input of endpoint commands before any row is read. Reports all faults at once; the first
- * fault decides the error code.
+ * Validates the input of endpoint commands before any row is read. The failure lists all faults; the first
+ * fault determines the error code.
  */
 import { createBodyFault, findTextFaults } from "#foundation/faults.ts";
 import { fail, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import { findEndpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
 
-export const endpointBounds = {
+export const endpointInputLimits = {
   eventTypesMax: 100,
   descriptionMax: 200,
   perSecondMax: 100,
@@ -25,7 +25,7 @@ export interface EndpointFields {
 }
 
 export interface EndpointInputRules extends EndpointUrlRules {
-  /** Faults of the IP addresses of the URL's host name, which was looked up before the transaction. */
+  /** Faults of the IP addresses of the URL's host name, found before the transaction. */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 
@@ -39,7 +39,7 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
       "invalid_field",
       findTextFaults("/description", fields.description, {
         min: 0,
-        max: endpointBounds.descriptionMax,
+        max: endpointInputLimits.descriptionMax,
         lines: "many",
       }),
     ),
@@ -51,8 +51,8 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
 }
 
 /**
- * Checks the URL by the rules for the merchant's mode. The first check runs before the merchant is read and
- * may be less strict.
+ * Checks the form of the URL by the rules for the merchant's mode. Before the merchant is read,
+ * `requireEndpointFields` checks the URL by rules that may be less strict.
  */
 export function requireEndpointUrl(url: string, rules: EndpointUrlRules): void {
   const [first, ...rest] = findEndpointUrlFaults(url, rules);
@@ -113,7 +113,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
 }
 
 function metadataFaults(metadata: Readonly<Record<string, string>>): FailureDetail[] {
-  const { metadataKeysMax, metadataKeyMax, metadataValueMax } = endpointBounds;
+  const { metadataKeysMax, metadataKeyMax, metadataValueMax } = endpointInputLimits;
   const entries = Object.entries(metadata);
   if (entries.length > metadataKeysMax)
     return [createBodyFault("/metadata", "too_long", `metadata may have at most ${metadataKeysMax} keys.`)];

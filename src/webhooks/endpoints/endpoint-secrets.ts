@@ -1,7 +1,7 @@
 /**
- * The secrets of endpoints. A secret is returned once, when it is created, and stored sealed. The current
- * secret signs, and the previous secret also signs until it expires. Signature fixtures use the secrets that
- * sign now.
+ * The signing secrets of endpoints. The API returns a secret only when the secret is created; the database
+ * stores it encrypted. The current secret signs webhooks; a replaced secret also signs until it expires.
+ * Signature fixtures are signed with the same secrets.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -31,7 +31,7 @@ const hourMs = 3_600_000;
 
 export interface NewWebhookSecret {
   readonly version: number;
-  /** The secret, `whsec_…`. It is returned only once. */
+  /** The secret, `whsec_…`, which the API returns only once. */
   readonly value: string;
 }
 
@@ -64,8 +64,8 @@ export async function insertWebhookSecret(
 
 /**
  * Replaces the current secret. For `overlapHours`, webhooks are signed with both the old and the new secret.
- * If another replacement is still in its overlap, its old secret expires at once, so there are never more
- * than two.
+ * A secret from an earlier rotation that has not expired yet is deleted, so that an endpoint never has more
+ * than two secrets.
  */
 export async function rotateWebhookSecret(
   transaction: Transaction,
@@ -111,15 +111,15 @@ interface SealedRow {
   readonly keyId: string;
 }
 
-/** An endpoint with its secrets, sealed as stored. */
+/** An endpoint with its secrets, encrypted as in the database. */
 export interface SealedFixtureSource {
   readonly endpoint: FixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
 
 /**
- * Finds endpoints with their signing secrets, by endpoint id. Disabled endpoints are included, deleted ones
- * are left out.
+ * Finds endpoints with their signing secrets, by endpoint id. The result includes disabled endpoints and
+ * excludes deleted endpoints.
  */
 export async function findFixtureSources(
   reader: DatabaseReader,

@@ -1,4 +1,4 @@
-/** The soak tests: the engines on which each runs, its share of the time, and the function that runs it. */
+/** The soak tests, each with its engines, its share of the time, and the function that runs the test. */
 import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
 import { runCheckout } from "./checkout.ts";
@@ -21,26 +21,26 @@ import { runSuite, type suites } from "./suites.ts";
 import { runWebhookLatency } from "./webhook-latency.ts";
 import { runWebhooks, webhookEnvironment } from "./webhooks.ts";
 
-export interface FigureOptions {
+export interface SoakTestOptions {
   /** The URL of PostgreSQL; undefined for the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
-  /** Maximum number of codes of `oauth` and of requests of `contract`; Infinity for no maximum. */
+  /** The maximum number of codes of `oauth` and of requests of `contract`; Infinity for no maximum. */
   readonly roundsMax: number;
   readonly onStep: (text: string) => void;
 }
 
-export interface Figure {
+export interface SoakTest {
   readonly name: string;
   readonly engines: readonly Report["engine"][];
-  /** The test's share of the time, relative to the weights of the other tests. */
+  /** The weight of the test when the time is divided between the selected tests. */
   readonly weight: number;
-  /** Settings of the PostgreSQL server that is started for the test. */
+  /** The settings of the PostgreSQL server of this test. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly run: (options: FigureOptions) => Promise<Report>;
+  readonly run: (options: SoakTestOptions) => Promise<Report>;
 }
 
-export const figures: readonly Figure[] = [
+export const soakTests: readonly SoakTest[] = [
   { name: "crash", engines: ["pglite", "postgres"], weight: 5, run: crash },
   { name: "duplicates", engines: ["pglite", "postgres"], weight: 2, run: duplicates },
   { name: "bystanders", engines: ["postgres"], weight: 1, run: bystanders },
@@ -55,19 +55,19 @@ export const figures: readonly Figure[] = [
   { name: "stop", engines: ["pglite", "postgres"], weight: 2, run: stop },
   { name: "memory", engines: ["pglite", "postgres"], weight: 3, run: memory },
   ...(["scopes", "receivers", "ssrf", "dpop"] as const satisfies readonly (keyof typeof suites)[]).map(
-    suiteFigure,
+    createSuiteTest,
   ),
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },
 ];
 
-async function crash({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+async function crash({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   // Without `await`, `using` would stop the service before the test ends.
   return await runCrash(service, { clients: 8, keysPerKill: 200, isOver, onStep });
 }
 
-/** On PostgreSQL, two processes run, and each gets half of the copies. */
-async function duplicates({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+/** Runs `duplicates`. On PostgreSQL, there are two processes, each of which gets half of the copies. */
+async function duplicates({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   await using second =
     databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
@@ -86,10 +86,10 @@ async function duplicates({ databaseUrl, isOver, onStep }: FigureOptions): Promi
 }
 
 /**
- * Runs two gateways and two workers behind nginx. First some writes are sent fifty times at once, then one
- * process after another is killed.
+ * Runs `scale-out` with two gateways behind nginx and two workers. First, 200 writes are sent 50 times each;
+ * then one process after another is killed.
  */
-async function scaleOut({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+async function scaleOut({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
   await using cluster = await startCluster({ databaseUrl, environment: { RATE_LIMIT_SCALE: "0" } });
   const plan = {
@@ -101,14 +101,14 @@ async function scaleOut({ databaseUrl, isOver, onStep }: FigureOptions): Promise
   return await runScaleOut(cluster, { ...plan, isOver, onStep });
 }
 
-async function bystanders({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+async function bystanders({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
   await using service = await startService({ databaseUrl });
   const shop = await openShop(service.ask, service.access);
   const report = await runBystanders(service.ask, shop, {
     databaseUrl,
     copies: 100,
-    spellMs: 5000,
+    periodMs: 5000,
     perSecond: 50,
     isOver,
     onStep,
@@ -116,16 +116,16 @@ async function bystanders({ databaseUrl, isOver, onStep }: FigureOptions): Promi
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-/** On PostgreSQL, two processes run. They process the same checkouts concurrently, and are killed together. */
-async function checkout({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+/** Runs `checkout`. On PostgreSQL, two processes get requests for the same checkouts. */
+async function checkout({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   await using second =
     databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
-  return await runCheckout(service, { beside: second === undefined ? [] : [second], isOver, onStep });
+  return await runCheckout(service, { otherServices: second === undefined ? [] : [second], isOver, onStep });
 }
 
-/** On PostgreSQL, a gateway receives the requests and a worker sends the webhooks. */
-async function webhooks({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+/** Runs `webhooks`. On PostgreSQL, a gateway receives the requests and a worker sends the webhooks. */
+async function webhooks({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   const plan = { writers: 4, aheadMax: 500, arrivalsPerKill: 300, isHurried: false, isOver, onStep };
   await using service = await startService({
     databaseUrl,
@@ -143,7 +143,7 @@ async function webhooks({ databaseUrl, isOver, onStep }: FigureOptions): Promise
   return await runWebhooks({ ...plan, services: [service, worker] });
 }
 
-async function histories({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+async function histories({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   const { ask, access, engine } = service;
   const shop = await openShop(ask, access);
@@ -152,8 +152,8 @@ async function histories({ databaseUrl, isOver, onStep }: FigureOptions): Promis
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-/** On PostgreSQL, two processes run, and each gets half of the redemptions. */
-async function oauth({ databaseUrl, isOver, roundsMax, onStep }: FigureOptions): Promise<Report> {
+/** Runs `oauth`. On PostgreSQL, there are two processes, each of which gets half of the redemptions. */
+async function oauth({ databaseUrl, isOver, roundsMax, onStep }: SoakTestOptions): Promise<Report> {
   const publicUrl = "https://soak.example";
   const environment = { PUBLIC_URL: publicUrl };
   await using service = await startService({ databaseUrl, environment });
@@ -176,43 +176,43 @@ async function oauth({ databaseUrl, isOver, roundsMax, onStep }: FigureOptions):
   };
 }
 
-/** This test kills PostgreSQL, so commits must be written to the operating system before they are answered. */
-async function cuts({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+/** Runs `cuts`. PostgreSQL runs with `synchronous_commit`, so that commits survive its kill. */
+async function cuts({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
   return await runCuts({ databaseUrl, clients: 8, keysPerCut: 20, crashEvery: 10, isOver, onStep });
 }
 
-async function stop({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+async function stop({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   return await runStop(service, { clients: 12, answersPerStop: 400, isOver, onStep });
 }
 
-/** Sending webhooks is part of the load. The demo's endpoint leads to a port without a listener. */
-async function memory({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+/** Runs `memory`. The load includes webhooks to the demo's endpoint, where no server listens. */
+async function memory({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   return await runMemory(service, { clients: 6, isOver, onStep });
 }
 
-/** A soak test that runs test files. Its duration does not depend on `--minutes`. */
-function suiteFigure(name: keyof typeof suites): Figure {
+/** Creates a soak test that runs test files. Its duration does not depend on `--minutes`. */
+function createSuiteTest(name: keyof typeof suites): SoakTest {
   return { name, engines: ["both"], weight: 0, run: () => runSuite(name) };
 }
 
-async function hostileDocuments({ databaseUrl, isOver, onStep }: FigureOptions): Promise<Report> {
+async function hostileDocuments({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   const report = await runHostileDocuments(service, { isOver, onStep });
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
-function contract({ roundsMax, ...options }: FigureOptions): Promise<Report> {
+function contract({ roundsMax, ...options }: SoakTestOptions): Promise<Report> {
   return runContractAtService({ ...options, requestsMax: roundsMax });
 }
 
-/** Runs a soak test on an engine. Every test on PostgreSQL gets a new server. */
-export async function runFigure(
-  figure: Figure,
+/** Runs a soak test on an engine. Every test on PostgreSQL gets its own PostgreSQL server. */
+export async function runSoakTest(
+  figure: SoakTest,
   engine: Report["engine"],
-  options: Omit<FigureOptions, "databaseUrl">,
+  options: Omit<SoakTestOptions, "databaseUrl">,
 ): Promise<Report> {
   if (engine !== "postgres") return figure.run({ ...options, databaseUrl: undefined });
   const postgres = await startPostgres(figure.settings);

@@ -1,35 +1,35 @@
 /**
- * The endpoints to which something was sent, or became due, in the last two seconds. Only decides which
- * endpoints are checked first.
+ * A set of endpoints with deliveries that were created, found due or sent in the last two seconds. The
+ * dispatcher checks these endpoints first; every endpoint is checked eventually.
  */
 export interface RecentlyActiveEndpoints {
-  heat(endpointIds: Iterable<string>): void;
-  /** Forgets endpoints without activity in the last two seconds. */
-  cool(): void;
-  forget(endpointIds: Iterable<string>): void;
-  all(): readonly string[];
+  markActive(endpointIds: Iterable<string>): void;
+  /** Removes endpoints without activity in the last two seconds. */
+  removeInactive(): void;
+  remove(endpointIds: Iterable<string>): void;
+  list(): readonly string[];
   /** Returns up to `count` endpoints and moves them to the end of the queue. */
   take(count: number): readonly string[];
   readonly isEmpty: () => boolean;
 }
 
-const warmMs = 2_000;
+const activeMs = 2_000;
 
 export function createRecentlyActiveEndpoints(): RecentlyActiveEndpoints {
   const untilMs = new Map<string, number>();
   return {
-    heat: (endpointIds) => {
-      const until = performance.now() + warmMs;
+    markActive: (endpointIds) => {
+      const until = performance.now() + activeMs;
       for (const id of endpointIds) untilMs.set(id, until);
     },
-    cool: () => {
+    removeInactive: () => {
       const now = performance.now();
       for (const [id, until] of untilMs) if (until < now) untilMs.delete(id);
     },
-    forget: (endpointIds) => {
+    remove: (endpointIds) => {
       for (const id of endpointIds) untilMs.delete(id);
     },
-    all: () => [...untilMs.keys()],
+    list: () => [...untilMs.keys()],
     take: (count) => {
       const taken = [...untilMs].slice(0, count);
       for (const [id, until] of taken) {
