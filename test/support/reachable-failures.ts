@@ -81,7 +81,7 @@ function readModule(path: string): Module {
   const mutations: (readonly [string | null, Part])[] = [];
   for (const statement of nodesIn(program["body"])) {
     if (statement.type === "ImportDeclaration") {
-      const source = resolve(path, String(nodeIn(statement["source"])?.["value"]));
+      const source = resolve(path, textIn(nodeIn(statement["source"]), "value"));
       for (const specifier of nodesIn(statement["specifiers"]))
         imported.set(nameOf(specifier["local"]), [source, nameOf(specifier["imported"])]);
     }
@@ -101,7 +101,11 @@ const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === "object" && value !== null && "type" in value;
 const nodeIn = (value: unknown): SyntaxNode | undefined => (isNode(value) ? value : undefined);
 const nodesIn = (value: unknown): SyntaxNode[] => (Array.isArray(value) ? value.filter(isNode) : []);
-const nameOf = (value: unknown): string => String(nodeIn(value)?.["name"] ?? "");
+const textIn = (node: SyntaxNode | undefined, property: string): string => {
+  const value = node?.[property];
+  return typeof value === "string" ? value : "";
+};
+const nameOf = (value: unknown): string => textIn(nodeIn(value), "name");
 const childrenOf = (node: SyntaxNode): SyntaxNode[] =>
   Object.values(node).flatMap((value) => (isNode(value) ? [value] : nodesIn(value)));
 
@@ -117,8 +121,7 @@ function findDefinitions(node: SyntaxNode): SyntaxNode[] {
 
 function literalName(definition: SyntaxNode): string | null {
   const property = nodesIn(definition["properties"]).find(({ key }) => nameOf(key) === "name");
-  const value = nodeIn(property?.["value"])?.["value"];
-  return typeof value === "string" ? value : null;
+  return textIn(nodeIn(property?.["value"]), "value") || null;
 }
 
 /**
@@ -130,16 +133,21 @@ const skippedOptions = new Set(["failures", "answer"]);
 function scan(value: unknown): Part {
   const part: Part = { codes: new Set(), names: new Set() };
   const visit = (node: SyntaxNode): void => {
-    if (node.type === "Literal" && String(node["value"]) in failureKinds)
-      part.codes.add(String(node["value"]));
+    if (textIn(node, "value") in failureKinds) part.codes.add(textIn(node, "value"));
     if (node.type === "Identifier") part.names.add(nameOf(node));
-    const isNamed = (node.type === "Property" || node.type === "MemberExpression") && !node["computed"];
     if (node.type === "Property" && skippedOptions.has(nameOf(node["key"]))) return;
-    const skipped = isNamed ? node[node.type === "Property" ? "key" : "property"] : undefined;
-    for (const child of childrenOf(node)) if (child !== skipped && !isTypeOnly(child)) visit(child);
+    const name = plainNameOf(node);
+    for (const child of childrenOf(node)) if (child !== name && !isTypeOnly(child)) visit(child);
   };
   if (isNode(value)) visit(value);
   return part;
+}
+
+/** The name of a property, which is not the name of a function: `name` in `{ name: … }` and `object.name`. */
+function plainNameOf(node: SyntaxNode): unknown {
+  if (node["computed"] === true) return undefined;
+  if (node.type === "Property") return node["key"];
+  return node.type === "MemberExpression" ? node["property"] : undefined;
 }
 
 /** Whether a node is only a type. Expressions with a type, such as `value as Type`, are not. */
