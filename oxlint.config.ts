@@ -124,6 +124,7 @@ export const filesWithUnsafeAssertions = [
   "src/gateway/json-schemas.ts",
   "src/gateway/steps/execute.ts",
   "src/gateway/steps/validate.ts",
+  "src/graph/field-costs.ts",
   "src/graph/carts/cart-parts.ts",
   "src/graph/catalog/admin-products.ts",
   "src/graph/catalog/admin-variants.ts",

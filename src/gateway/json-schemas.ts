@@ -20,6 +20,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import { z } from "zod";
+import { getPlainDescription } from "#graph/field-notes.ts";
 import { getDeclaredType } from "#mesh/contract-schema.ts";
 
 /** A JSON Schema (2020-12). */
@@ -101,7 +102,7 @@ function toNonNullSchema(
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
     properties[node.alias?.value ?? node.name.value] = {
       ...toAnswerSchema(getDeclaredType(field), node.selectionSet, components),
-      ...withDescription(field.description),
+      ...withDescription(getPlainDescription(field)),
     };
   }
   const shape: JsonSchema = {

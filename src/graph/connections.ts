@@ -15,6 +15,7 @@ import {
 } from "#database/sql-fragments.ts";
 import { failWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
+import { defineArgumentCost } from "./field-costs.ts";
 
 builder.globalConnectionField("totalCount", (t) =>
   t.int({
@@ -26,16 +27,19 @@ builder.globalConnectionField("totalCount", (t) =>
 );
 
 /** Computes the cost of a list: the cost of the fields selected on an item is multiplied by the page size. */
-export const computeConnectionCost = ({
-  first,
-  last,
-}: {
-  readonly first?: number | null | undefined;
-  readonly last?: number | null | undefined;
-}): { field: number; multiplier: number } => ({
-  field: 1,
-  multiplier: Math.max(1, first ?? last ?? pageSizeDefault),
-});
+export const computeConnectionCost = defineArgumentCost(
+  { sizedBy: ["first", "last"], factor: "`first` or `last`" },
+  ({
+    first,
+    last,
+  }: {
+    readonly first?: number | null | undefined;
+    readonly last?: number | null | undefined;
+  }) => ({
+    field: 1,
+    multiplier: Math.max(1, first ?? last ?? pageSizeDefault),
+  }),
+);
 
 /** Returns the names and descriptions of the GraphQL connection type and edge type of a list. */
 export const createConnectionTypeOptions = (

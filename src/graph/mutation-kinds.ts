@@ -12,7 +12,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { type EventCause, withOutbox } from "#webhooks/outbox.ts";
 import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
@@ -67,6 +67,7 @@ const createMerchantContext = <Context>(
 export const merchantMutationKind: MutationKind<CommandContext> = {
   context: createMerchantContext((base) => base),
   idempotency: "optional",
+  failures: [],
 };
 
 const toCartContext = (
@@ -85,12 +86,22 @@ const toCartContext = (
 export const cartMutationKind: MutationKind<CartCommandContext> = {
   context: createMerchantContext(toCartContext),
   idempotency: "optional",
+  failures: [],
 };
 
 /** Mutations of the cart that the argument `cartId` names. */
 export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"> = {
   ...cartMutationKind,
   target: { cartId: "The id of the cart, `cart_…`." },
+  failures: [
+    "cart_not_found",
+    "cart_version_conflict",
+    "cart_locked",
+    "cart_completed",
+    "cart_revoked",
+    "cart_expired",
+    "cart_merged",
+  ],
 };
 
 const toSessionContext = (base: CommandContext, request: GraphContext): SessionCommandContext => ({
@@ -103,13 +114,23 @@ const toSessionContext = (base: CommandContext, request: GraphContext): SessionC
 export const sessionMutationKind: MutationKind<SessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
   idempotency: "optional",
+  failures: [],
 };
+
+const endedSessionFailures: readonly FailureCode[] = [
+  "checkout_session_not_found",
+  "checkout_session_version_conflict",
+  "checkout_session_completed",
+  "checkout_session_canceled",
+  "checkout_session_expired",
+];
 
 /** Mutations of the checkout session that the argument `sessionId` names. */
 export const existingSessionMutationKind: MutationKind<SessionCommandContext, "sessionId"> = {
   ...sessionMutationKind,
   callers: checkoutPagesAndFrontends,
   target: { sessionId: "The id of the checkout session, `chs_…`." },
+  failures: [...endedSessionFailures, "checkout_session_processing"],
   check: (request, { sessionId }) => {
     if (!mayAccessSession(sessionId, request)) throw fail("checkout_session_not_found");
   },
@@ -129,6 +150,7 @@ export const sessionPaymentMutationKind: MutationKind<
     return { ...session, actor: session.cancelActor === "buyer" ? "buyer" : "merchant" };
   }),
   idempotency: "required",
+  failures: [...endedSessionFailures, "invalid_state"],
 };
 
 const orderContext = createMerchantContext((base, request): OrderCommandContext => ({
@@ -142,10 +164,14 @@ const createOrderMutationKind = <On extends string>(
 ): MutationKind<OrderCommandContext, On> => ({
   context: orderContext,
   target,
+  failures: ["resource_not_found", "version_conflict", "invalid_state"],
   idempotency: "required",
 });
 
-export const orderMutationKind = createOrderMutationKind({ orderId: "The id of the order, `ord_…`." });
+export const orderMutationKind: MutationKind<OrderCommandContext, "orderId"> = {
+  ...createOrderMutationKind({ orderId: "The id of the order, `ord_…`." }),
+  failures: ["order_not_found", "version_conflict", "invalid_state"],
+};
 export const paymentMutationKind = createOrderMutationKind({ paymentId: "The id of the payment, `pay_…`." });
 export const fulfillmentMutationKind = createOrderMutationKind({
   fulfillmentId: "The id of the fulfillment, `ful_…`.",
@@ -177,6 +203,7 @@ export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
       isLoopbackAllowed,
     };
   }),
+  failures: [],
   idempotency: "required",
 };
 
@@ -184,6 +211,7 @@ export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
 export const existingEndpointMutationKind: MutationKind<EndpointCommandContext, "endpointId"> = {
   ...endpointMutationKind,
   target: { endpointId: "The id of the webhook endpoint, `whe_…`." },
+  failures: ["webhook_endpoint_not_found", "version_conflict"],
 };
 
 /** Mutations that send webhook deliveries again. */
@@ -194,6 +222,7 @@ export const replayMutationKind: MutationKind<ReplayCommandContext> = {
     now,
     events: request.services.events,
   })),
+  failures: [],
   idempotency: "required",
 };
 
@@ -204,6 +233,7 @@ export const exportMutationKind: MutationKind<ExportCommandContext> = {
     now,
     events: services.events,
   })),
+  failures: [],
   callers: merchantReaders,
   idempotency: "optional",
 };
@@ -247,6 +277,7 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
       };
     },
   },
+  failures: [],
   idempotency: "optional",
 };
 

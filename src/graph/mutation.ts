@@ -7,7 +7,7 @@ import type { InputRef, OutputRef, ShapeFromTypeParam, TypeParam } from "@pothos
 import type { GraphQLField, GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, type FailureCode } from "#foundation/failure.ts";
 import {
   appendAuditEntries,
   type AuditedMutation,
@@ -74,6 +74,11 @@ export interface MutationKind<Context, Ids extends string = never> {
    */
   readonly target?: Readonly<Record<Ids, string>>;
   /**
+   * The error codes of the mutation, in addition to `commonMutationFailures`. A mutation with more codes than
+   * its kind repeats those of the kind: `failures: [...existingCartMutationKind.failures, "cart_empty"]`.
+   */
+  readonly failures: readonly FailureCode[];
+  /**
    * Whether the argument `idempotencyKey` is required, as for mutations that move money or goods.
    * `required_or_header`: the mutation is also a REST operation, whose requests have the key in a header.
    */
@@ -109,6 +114,7 @@ interface MutationOptions<
   /** The description of the argument `input`; if left out, the description refers to the input type. */
   readonly inputDescription?: string;
   readonly type: Type;
+  readonly failures: MutationKind<unknown>["failures"];
   readonly idempotency: MutationKind<unknown>["idempotency"];
   readonly check?: (request: GraphContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
   readonly prepare?: MutationPreparation<Input, Prepared>;
@@ -221,10 +227,19 @@ export function defineMutation(parts: AnyMutationOptions): void {
         input: t.arg({ type: input, required: true, description: inputDescription }),
       },
       resolve: (_root, args, request) => runMutation(parts, args, request),
-      extensions: { change: { prepare: parts.prepare } },
+      extensions: { change: { prepare: parts.prepare, failures: listFailures(parts) } },
     });
   });
 }
+
+/** Returns the error codes of a mutation, in addition to `commonMutationFailures`. */
+const listFailures = ({ failures, context, idempotency }: AnyMutationOptions): readonly FailureCode[] => [
+  ...failures,
+  ...(context.hasMerchantId ? merchantArgumentFailures : []),
+  ...(idempotency === "required_or_header" ? keyArgumentFailures : []),
+];
+const merchantArgumentFailures: readonly FailureCode[] = ["missing_field", "merchant_not_found"];
+const keyArgumentFailures: readonly FailureCode[] = ["idempotency_key_required"];
 
 interface Arguments {
   readonly [id: string]: unknown;
@@ -267,11 +282,17 @@ const inOneTransaction = <Result>(
 ): Promise<Result> => (isTransaction(db) ? work(db) : inTransaction(services.db, work));
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
+interface MutationExtension {
+  readonly prepare: MutationPreparation | undefined;
+  /** The error codes of the mutation, in addition to `commonMutationFailures`. */
+  readonly failures: readonly FailureCode[];
+}
+
 declare module "graphql" {
   // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** A field extension that every mutation defined by `defineMutation` has, and no other field. */
-    readonly change?: { readonly prepare: MutationPreparation | undefined } | undefined;
+    readonly change?: MutationExtension | undefined;
   }
 }
 

@@ -72,13 +72,17 @@ import "./reports/webhook-health.ts";
 import "./reports/exports.ts";
 import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
+import { addFieldNotes } from "./field-notes.ts";
+import { commonMutationFailures } from "./mutation-failures.ts";
 import { requireMutationsFromDefineMutation } from "./mutation.ts";
 
 builder.queryType({ description: "The fields that read data." });
 builder.mutationType({
   description:
     "The fields that change data. Each mutation is one transaction: either all of its changes are " +
-    "stored, or none.",
+    "stored, or none. The description of a mutation lists its error codes. Every mutation can also answer with " +
+    `${commonMutationFailures.map((code) => `\`${code}\``).join(", ")}, and with the error codes of a request ` +
+    "whose token or body is refused.",
 });
 builder.subscriptionType({
   description:
@@ -87,4 +91,4 @@ builder.subscriptionType({
     "object does not exist, or the caller may not read it.",
 });
 
-export default requireMutationsFromDefineMutation(builder.toSchema({ sortSchema: false }));
+export default addFieldNotes(requireMutationsFromDefineMutation(builder.toSchema({ sortSchema: false })));

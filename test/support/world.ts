@@ -13,6 +13,7 @@ import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
+import { findUndocumentedFailures } from "./documented-failures.ts";
 import { closeOnce, type Engine, type OpenOptions } from "./databases.ts";
 
 export { publicUrl };
@@ -110,12 +111,16 @@ export async function createWorld(
       headers: { ...contentType, ...headers },
       ...payload,
     });
-    return {
+    const answer = {
       status: response.statusCode,
       headers: response.headers as Answer["headers"],
       text: response.body,
       body: parse(response.body),
     };
+    const undocumented = url === "/graphql" ? findUndocumentedFailures(body, answer.body) : [];
+    if (undocumented.length > 0)
+      throw new Error(`The description of a mutation lacks an error code: ${undocumented.join(", ")}`);
+    return answer;
   };
   const get: World["get"] = (url, headers) =>
     send({ method: "GET", url, ...(headers === undefined ? {} : { headers }) });

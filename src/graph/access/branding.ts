@@ -154,6 +154,7 @@ defineMutation({
   name: "merchantBrandingUpdate",
   description:
     "Changes how the checkout page presents a merchant: name, logo, colour, support and legal links.",
+  failures: ["merchant_not_found"],
   callers: staffCallers,
   input: MerchantBrandingUpdateInput,
   type: MerchantRef,

@@ -66,6 +66,7 @@ defineMutation({
   description:
     "Creates a buyer session for a browser. The session can read and change only carts, checkout sessions " +
     "and orders of its own buyer. Revoking the internal token that creates the session also ends the session.",
+  failures: ["api_key_invalid", "api_key_expired"],
   callers: ["storefront", "browser"],
   input: BuyerSessionCreateInput,
   type: BuyerSessionType,

@@ -167,6 +167,7 @@ defineMutation({
   ...accessMutationKind,
   name: "apiKeyCreate",
   description: "Creates an API key for an installation. Its secret value is only in this response.",
+  failures: ["resource_not_found", "invalid_state"],
   callers: staffCallers,
   input: ApiKeyCreateInput,
   type: ApiKeyCreated,
@@ -190,6 +191,7 @@ defineMutation({
   description:
     "Creates the successor of an API key. Both keys work until the overlap ends; then the old key has " +
     "expired. A key can be rotated once.",
+  failures: ["resource_not_found", "invalid_state"],
   callers: staffCallers,
   input: ApiKeyRotateInput,
   type: ApiKeyRotated,
@@ -214,6 +216,7 @@ defineMutation({
   ...accessMutationKind,
   name: "apiKeyRevoke",
   description: "Revokes an API key: requests with it are refused at once.",
+  failures: ["resource_not_found"],
   callers: staffCallers,
   input: ApiKeyRevokeInput,
   type: ApiKeyRef,
@@ -230,6 +233,7 @@ defineMutation({
   description:
     "Creates an internal token. Its secret value is only in this response. Staff members who are signed " +
     "in cannot use this mutation, because the token would outlive their account.",
+  failures: ["merchant_not_found"],
   callers: staffCallers,
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
@@ -259,6 +263,7 @@ defineMutation({
   ...accessMutationKind,
   name: "internalTokenRevoke",
   description: "Revokes an internal token: requests with it are refused at once.",
+  failures: ["resource_not_found"],
   callers: staffCallers,
   input: InternalTokenRevokeInput,
   type: InternalTokenRef,

@@ -68,6 +68,7 @@ defineMutation({
   description:
     "Disables an OAuth client for all merchants: it cannot start new authorizations, and all its grants " +
     "are revoked permanently.",
+  failures: ["resource_not_found"],
   callers: platformOperators,
   input: OAuthClientTransitionInput,
   type: OAuthClient,
@@ -83,6 +84,7 @@ defineMutation({
   name: "oauthClientEnable",
   description:
     "Enables a disabled OAuth client, which can then request access again. Its revoked grants stay revoked.",
+  failures: ["resource_not_found"],
   callers: platformOperators,
   input: OAuthClientTransitionInput,
   type: OAuthClient,

@@ -190,6 +190,7 @@ defineMutation({
   ...accessMutationKind,
   name: "oauthGrantRevoke",
   description: "Revokes an OAuth grant: its access tokens are refused at once.",
+  failures: ["resource_not_found"],
   callers: staffCallers,
   input: OAuthGrantRevokeInput,
   type: OAuthGrantRef,

@@ -171,6 +171,7 @@ defineMutation({
   description:
     "Creates an account for a merchant's staff member, who can then sign in. With the role " +
     "`ADMIN`, the staff member can also grant access to apps.",
+  failures: ["missing_field", "merchant_not_found", "already_exists"],
   callers: staffCallers,
   input: StaffCreateInput,
   type: StaffCreated,
@@ -197,6 +198,7 @@ defineMutation({
   description:
     "Sets the password of a staff account and ends its sessions. The account's OAuth grants stay in " +
     "force unless `revokeGrants` is true.",
+  failures: ["resource_not_found"],
   callers: staffCallers,
   input: StaffPasswordSetInput,
   type: StaffPasswordSet,
@@ -221,6 +223,7 @@ defineMutation({
   description:
     "Sets the role of a staff account and ends its sessions. OAuth grants that the account gave " +
     "stay in force. If the account already has the role, nothing is changed.",
+  failures: ["resource_not_found"],
   callers: staffCallers,
   input: StaffRoleSetInput,
   type: StaffAccountRef,
@@ -236,6 +239,7 @@ defineMutation({
   name: "staffDisable",
   description:
     "Disables a staff account: its sessions end, it cannot sign in, and its OAuth grants are revoked.",
+  failures: ["resource_not_found"],
   callers: staffCallers,
   input: StaffDisableInput,
   type: StaffAccountRef,
@@ -252,6 +256,7 @@ defineMutation({
   description:
     "Enables a disabled staff account, which signs in with its old password. Its revoked OAuth grants " +
     "stay revoked.",
+  failures: ["resource_not_found", "already_exists"],
   callers: staffCallers,
   input: StaffEnableInput,
   type: StaffAccountRef,

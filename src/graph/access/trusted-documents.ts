@@ -193,6 +193,7 @@ defineMutation({
     "tokens can then name a document by its hash, and tokens with the documents `TRUSTED_ONLY` can run " +
     "nothing else. The service checks every document first and registers all or none. Repeating a " +
     `registration changes nothing. A merchant has at most ${perMerchantMax} trusted documents.`,
+  failures: ["invalid_state"],
   input: TrustedDocumentsRegisterInput,
   type: TrustedDocumentsRegistered,
   prepare: ({ documents }, { checkDocument }) => {
@@ -209,6 +210,7 @@ defineMutation({
   description:
     "Removes a trusted document and returns it. Requests that name the document are refused at once in this " +
     "process, and within one second in every other process.",
+  failures: ["resource_not_found"],
   input: TrustedDocumentRemoveInput,
   type: TrustedDocument,
   run: (transaction, context, { trustedDocumentId }) =>

@@ -81,6 +81,7 @@ defineMutation({
   description:
     "Registers the warranty of a delivered order line, with the terms under which the " +
     "order was placed. The warranty starts with the delivery.",
+  failures: [...orderMutationKind.failures, "resource_not_found", "already_exists"],
   callers: frontendCallers,
   input: WarrantyRegisterInput,
   type: WarrantyRef,

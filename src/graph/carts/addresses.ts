@@ -130,6 +130,7 @@ defineMutation({
     "Sets the address of a cart, prices the cart with the taxes of the address, and returns a " +
     "token that represents the address. An address with faults is refused (400 " +
     "address_invalid).",
+  failures: [...existingCartMutationKind.failures, "address_invalid", "address_market_mismatch"],
   callers: cartCallers,
   input: CartAddressSetInputType,
   type: AddressToken,
@@ -142,6 +143,7 @@ defineMutation({
   description:
     "Sets a saved address of the cart's buyer as the address of the cart. Returns a token, as " +
     "cartAddressSet does.",
+  failures: [...existingCartMutationKind.failures, "resource_not_found", "address_market_mismatch"],
   callers: frontendCallers,
   input: CartSavedAddressSetInputType,
   type: AddressToken,
@@ -192,6 +194,7 @@ defineMutation({
   description:
     "Erases a saved address of a buyer and returns its id. Carts that use the address keep " +
     "their own copy until they end.",
+  failures: ["resource_not_found"],
   callers: frontendCallers,
   input: SavedAddressRemoveInputType,
   inputDescription: "The saved address to erase.",

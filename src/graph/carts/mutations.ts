@@ -35,6 +35,7 @@ defineMutation({
   description:
     "Creates a cart, optionally with its first lines, and returns it. Refuses variants that " +
     "are unknown, not sold in the market or out of stock.",
+  failures: ["invalid_locale", "invalid_state"],
   callers: frontendCallers,
   input: CartCreateInputType,
   inputDescription: "The cart to create.",
@@ -49,6 +50,7 @@ defineMutation({
   description:
     "Adds lines to a cart. A quantity above the available stock is reduced, with the warning " +
     "`quantity_reduced`. Refuses variants that are out of stock (409 invalid_state).",
+  failures: [...existingCartMutationKind.failures, "invalid_state"],
   callers: frontendCallers,
   input: CartLinesAddInputType,
   type: CartRef,
@@ -110,6 +112,7 @@ defineMutation({
   description:
     "Selects one of the delivery options that are offered for the cart's address, or clears " +
     "the selection.",
+  failures: [...existingCartMutationKind.failures, "invalid_state"],
   callers: frontendCallers,
   input: CartDeliverySelectInputType,
   type: CartRef,
@@ -137,6 +140,13 @@ defineMutation({
   description:
     "Applies a promotion code to a cart. By default the new code replaces the present code. If " +
     "the new code is refused, the present code stays.",
+  failures: [
+    ...existingCartMutationKind.failures,
+    "promotion_code_not_found",
+    "cart_empty",
+    "promotion_not_applicable",
+    "promotion_already_applied",
+  ],
   callers: cartCallers,
   input: CartPromotionApplyInputType,
   type: PromotionStateRef,
@@ -148,6 +158,7 @@ defineMutation({
   name: "cartPromotionRemove",
   description:
     "Removes the promotion code of a cart. Refused if the cart has no code (409 promotion_not_present).",
+  failures: [...existingCartMutationKind.failures, "promotion_not_present"],
   callers: cartCallers,
   input: CartTransitionInputType,
   type: PromotionStateRef,

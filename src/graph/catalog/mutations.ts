@@ -143,12 +143,18 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
 });
 
 /** Settings that all mutations share that change one product and return that product. */
-const productChange = { ...merchantMutationKind, type: ProductRef, answer: changedProduct };
+const productChange = {
+  ...merchantMutationKind,
+  failures: ["product_not_found"],
+  type: ProductRef,
+  answer: changedProduct,
+} as const;
 
 defineMutation({
   ...productChange,
   name: "productCreate",
   description: "Creates a product as a draft.",
+  failures: ["invalid_locale", "resource_not_found", "already_exists"],
   input: ProductCreateInputType,
   run: createProduct,
 });
@@ -159,6 +165,14 @@ defineMutation({
   description:
     "Changes a product's brand, rating, attributes, options and categories. Fields that are left out " +
     "stay unchanged.",
+  failures: [
+    ...productChange.failures,
+    "invalid_locale",
+    "resource_not_found",
+    "version_conflict",
+    "still_in_use",
+    "invalid_state",
+  ],
   input: ProductUpdateInputType,
   run: updateProduct,
 });
@@ -169,6 +183,7 @@ defineMutation({
   description:
     "Publishes a product, so that buyers can see and buy it. The product needs a translation in the " +
     "merchant's default locale, a variant and a price.",
+  failures: [...productChange.failures, "version_conflict", "invalid_state"],
   input: ProductTransitionInputType,
   run: publishProduct,
 });
@@ -177,6 +192,7 @@ defineMutation({
   ...productChange,
   name: "productUnpublish",
   description: "Turns a published or archived product back into a draft.",
+  failures: [...productChange.failures, "version_conflict"],
   input: ProductTransitionInputType,
   run: unpublishProduct,
 });
@@ -185,6 +201,13 @@ defineMutation({
   ...productChange,
   name: "productTranslationUpsert",
   description: "Creates or replaces a product's texts in one locale.",
+  failures: [
+    ...productChange.failures,
+    "invalid_locale",
+    "version_conflict",
+    "already_exists",
+    "invalid_state",
+  ],
   input: ProductTranslationUpsertInputType,
   run: (transaction, context, { translation, ...product }) =>
     upsertProductTranslation(transaction, context, { ...translation, ...product }),
@@ -194,6 +217,14 @@ defineMutation({
   ...productChange,
   name: "variantUpsert",
   description: "Creates a variant of a product, or changes an existing one.",
+  failures: [
+    ...productChange.failures,
+    "resource_not_found",
+    "version_conflict",
+    "already_exists",
+    "still_in_use",
+    "invalid_state",
+  ],
   input: VariantUpsertInputType,
   run: upsertVariant,
 });
@@ -202,6 +233,7 @@ defineMutation({
   ...productChange,
   name: "mediaAttach",
   description: "Adds a picture or video to a product.",
+  failures: [...productChange.failures, "invalid_locale", "version_conflict", "invalid_state"],
   input: MediaAttachInput,
   run: attachMedia,
 });
@@ -210,6 +242,7 @@ defineMutation({
   ...productChange,
   name: "mediaRemove",
   description: "Removes a picture or video from a product.",
+  failures: [...productChange.failures, "resource_not_found", "version_conflict", "invalid_state"],
   input: MediaRemoveInput,
   run: removeMedia,
 });
@@ -220,6 +253,7 @@ defineMutation({
   description:
     "Deletes a draft. A draft that was published before is archived instead. A published product must be " +
     "unpublished first.",
+  failures: ["product_not_found", "version_conflict", "invalid_state"],
   input: ProductTransitionInputType,
   type: ProductDeleted,
   run: deleteProduct,
@@ -229,6 +263,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "pricesSet",
   description: "Sets prices that are valid from now on, and returns the products whose prices changed.",
+  failures: ["resource_not_found", "invalid_state"],
   input: PricesSetInputType,
   type: [ProductRef],
   run: (transaction, context, { prices }) =>
@@ -243,6 +278,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "categoryUpsert",
   description: "Creates or replaces a category.",
+  failures: ["invalid_locale", "resource_not_found", "version_conflict", "already_exists"],
   input: CategoryUpsertInput,
   type: CategoryRef,
   run: upsertCategory,
@@ -253,6 +289,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "categoryDelete",
   description: "Deletes a category. It must have neither child categories nor products.",
+  failures: ["resource_not_found", "version_conflict", "still_in_use"],
   input: CategoryDeleteInput,
   type: CategoryDeleted,
   run: deleteCategory,

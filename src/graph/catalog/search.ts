@@ -15,6 +15,7 @@ import {
   type GraphContext,
   merchantReaders,
 } from "#graph/context.ts";
+import { defineArgumentCost } from "#graph/field-costs.ts";
 import { ProductSearchFilterInput, toSearchFilters } from "./search-filter.ts";
 import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
@@ -72,6 +73,12 @@ const searchArgs = builder.args((t) => ({
   }),
 }));
 
+/** Computes the cost of a search. The cost of the selected fields is that of a page of 20 products. */
+const computeSearchCost = defineArgumentCost(
+  { sizedBy: ["pageSize"], factor: "`pageSize` / 20, at least 1" },
+  ({ pageSize }: { readonly pageSize: number }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
+);
+
 builder.queryField("productSearch", (t) =>
   t.field({
     type: ProductSearchResultRef,
@@ -79,7 +86,7 @@ builder.queryField("productSearch", (t) =>
       "Searches the published products of all merchants that sell to a country. With a token of a single " +
       "merchant, only that merchant's products are searched.",
     authScopes: { callers: allCallers },
-    complexity: ({ pageSize }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
+    complexity: computeSearchCost,
     args: searchArgs,
     resolve: async (_root, args, context) => {
       const { page, pageSize } = args;

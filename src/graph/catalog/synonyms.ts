@@ -117,6 +117,7 @@ defineMutation({
     "Sets the search synonyms of a merchant in one locale and replaces all earlier rules of this locale. " +
     "To " +
     "import rules, send them all; `searchSynonyms` exports them. Searches use the new rules at once.",
+  failures: ["version_conflict"],
   input: SynonymsSetInputType,
   type: SynonymListRef,
   run: async (transaction, context, input) => ({

@@ -34,6 +34,17 @@ defineMutation({
     "Creates a checkout session: prices the cart again, locks it, and reserves its items in " +
     "the stock until the session ends. Refused if the cart is empty, locked or has lines that " +
     "cannot be sold.",
+  failures: [
+    "cart_not_found",
+    "cart_version_conflict",
+    "cart_locked",
+    "cart_completed",
+    "cart_revoked",
+    "cart_expired",
+    "cart_merged",
+    "cart_empty",
+    "invalid_state",
+  ],
   callers: frontendCallers,
   input: SessionCreateInputType,
   inputDescription: "The checkout session to create.",
@@ -47,6 +58,12 @@ defineMutation({
   name: "hostedCheckoutSessionAddressSet",
   description:
     "Sets the delivery address of a checkout, and optionally the buyer's e-mail. The cart stays locked.",
+  failures: [
+    ...existingSessionMutationKind.failures,
+    "address_invalid",
+    "address_market_mismatch",
+    "invalid_state",
+  ],
   input: SessionAddressSetInputType,
   type: CheckoutSessionRef,
   run: setSessionAddress,
@@ -57,6 +74,7 @@ defineMutation({
   ...existingSessionMutationKind,
   name: "hostedCheckoutSessionContactSet",
   description: "Sets the buyer's e-mail of a checkout. The cart stays locked.",
+  failures: [...existingSessionMutationKind.failures, "invalid_state"],
   input: SessionContactSetInputType,
   type: CheckoutSessionRef,
   run: setSessionContact,
@@ -67,6 +85,7 @@ defineMutation({
   ...existingSessionMutationKind,
   name: "hostedCheckoutSessionDeliveryOptionSelect",
   description: "Selects a delivery option for a checkout, or clears the selection. The cart stays locked.",
+  failures: [...existingSessionMutationKind.failures, "invalid_state"],
   input: SessionDeliverySelectInputType,
   type: CheckoutSessionRef,
   run: selectSessionDelivery,
@@ -79,6 +98,14 @@ defineMutation({
   description:
     "Applies a promotion code to a checkout. By default the new code replaces the present code. " +
     "If the new code is refused, the present code stays. The cart stays locked.",
+  failures: [
+    ...existingSessionMutationKind.failures,
+    "promotion_code_not_found",
+    "cart_empty",
+    "promotion_not_applicable",
+    "promotion_already_applied",
+    "invalid_state",
+  ],
   input: SessionPromotionApplyInputType,
   type: CheckoutSessionRef,
   run: applySessionPromotion,
@@ -89,6 +116,7 @@ defineMutation({
   ...existingSessionMutationKind,
   name: "hostedCheckoutSessionPromotionRemove",
   description: "Removes the promotion code of a checkout. The cart stays locked.",
+  failures: [...existingSessionMutationKind.failures, "promotion_not_present", "invalid_state"],
   input: SessionPromotionRemoveInputType,
   type: CheckoutSessionRef,
   run: removeSessionPromotion,

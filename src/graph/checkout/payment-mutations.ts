@@ -92,6 +92,13 @@ defineMutation({
     "Submits the payment of a checkout. The session is `processing` and cannot be changed " +
     "until the payment provider has answered. The order is then placed automatically; if the " +
     "payment fails, the session is open again. If the total is 0, the order is placed at once.",
+  failures: [
+    ...sessionPaymentMutationKind.failures,
+    "cart_empty",
+    "promotion_not_applicable",
+    "checkout_session_processing",
+    "checkout_amount_changed",
+  ],
   input: SubmitInput,
   type: CheckoutSessionRef,
   run: submitSessionAndPlaceFreeOrder,
@@ -105,6 +112,7 @@ defineMutation({
     "Places the order of a checkout whose payment is authorized. The service also does this " +
     "automatically. While the result of the payment is not known, the call fails with 409 " +
     "checkout_session_processing and can be repeated.",
+  failures: [...sessionPaymentMutationKind.failures, "checkout_session_processing"],
   callers: frontendCallers,
   input: CompleteInput,
   type: CheckoutSessionRef,

@@ -166,6 +166,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "marketUpsert",
   description: "Creates or replaces a market.",
+  failures: ["invalid_locale", "resource_not_found", "version_conflict", "already_exists", "invalid_state"],
   input: MarketUpsertInput,
   type: MarketRef,
   run: async (transaction, context, input) => ({
@@ -180,6 +181,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "taxRateUpsert",
   description: "Creates or replaces the tax rate of a country or region.",
+  failures: ["resource_not_found"],
   input: TaxRateUpsertInput,
   type: TaxRateRef,
   run: async (transaction, context, input) => ({
@@ -194,6 +196,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "deliveryMethodUpsert",
   description: "Creates or replaces a delivery method of a market.",
+  failures: ["invalid_locale", "resource_not_found"],
   input: DeliveryMethodUpsertInput,
   type: DeliveryMethodRef,
   run: async (transaction, context, input) => ({
@@ -214,6 +217,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "policyUpsert",
   description: "Creates or replaces a policy of the merchant.",
+  failures: ["invalid_locale", "resource_not_found", "version_conflict"],
   input: PolicyUpsertInputType,
   type: PolicyRef,
   run: async (transaction, context, input) => ({
@@ -228,6 +232,7 @@ defineMutation({
   ...merchantMutationKind,
   name: "stockAdjust",
   description: "Changes the stock on hand of a variant and records the reason.",
+  failures: ["resource_not_found", "invalid_state"],
   input: StockAdjustInput,
   type: VariantRef,
   run: adjustStock,

@@ -175,6 +175,7 @@ defineMutation({
     "Creates an export, which a worker then writes. Changes no data of the merchant, so analysts may create " +
     `exports. A merchant has at most ${unfinishedExportsMax} unfinished and ${storedExportsMax} stored exports; a ` +
     `further one is refused (export_limit_reached). An export has at most ${exportRowsMax} rows.`,
+  failures: ["export_limit_reached"],
   input: ExportCreateInput,
   type: Export,
   run: createExport,
@@ -186,6 +187,7 @@ defineMutation({
   description:
     "Cancels an export that has not ended, or deletes the file of a completed one. Changes nothing if the " +
     "export was canceled before or has failed.",
+  failures: ["resource_not_found"],
   input: ExportCancelInput,
   type: Export,
   run: (transaction, context, { exportId }) => cancelExport(transaction, context, exportId),

@@ -15,6 +15,7 @@ import {
 } from "#foundation/period.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, getListMerchantId } from "#graph/context.ts";
+import { defineArgumentCost } from "#graph/field-costs.ts";
 
 export const ReportIntervalEnum = defineEnum<BucketInterval>("ReportInterval", {
   description: "The length of a report's buckets.",
@@ -97,16 +98,16 @@ export const reportBaseCost = 1_000;
  * Computes the cost of a report with buckets: the cost of the selected fields is multiplied by the number of
  * buckets. A report with an invalid period, which is refused later, costs as much as a report on one day.
  */
-export function computeBucketedReportCost({ from, to, interval }: UncheckedPeriodArgs): {
-  field: number;
-  multiplier: number;
-} {
-  const hasDays =
-    typeof from === "string" && typeof to === "string" && isCalendarDay(from) && isCalendarDay(to);
-  const days = hasDays ? Math.min(Math.max(countDaysBetween(from, to), 1), periodDaysMax) : 1;
-  const perBucket = daysPerBucket.get(String(interval).toLowerCase()) ?? 1;
-  return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
-}
+export const computeBucketedReportCost = defineArgumentCost(
+  { sizedBy: ["from", "to", "interval"], factor: "the number of buckets of the period plus 1" },
+  ({ from, to, interval }: UncheckedPeriodArgs) => {
+    const hasDays =
+      typeof from === "string" && typeof to === "string" && isCalendarDay(from) && isCalendarDay(to);
+    const days = hasDays ? Math.min(Math.max(countDaysBetween(from, to), 1), periodDaysMax) : 1;
+    const perBucket = daysPerBucket.get(String(interval).toLowerCase()) ?? 1;
+    return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
+  },
+);
 
 /**
  * Cost of the field with a report's totals. The fields below it cost nothing, because the cost of the report
@@ -198,14 +199,13 @@ export const listLengthArgs = builder.args((t) => ({
  * Computes the cost of a report with lists: the cost of the selected fields is multiplied by the maximum
  * number of entries.
  */
-export const computeListReportCost = ({
-  first,
-}: {
-  readonly first: unknown;
-}): { field: number; multiplier: number } => ({
-  field: reportBaseCost,
-  multiplier: typeof first === "number" && first >= 1 ? Math.min(first, listLengthMax) : 1,
-});
+export const computeListReportCost = defineArgumentCost(
+  { sizedBy: ["first"], factor: "`first`" },
+  ({ first }: { readonly first: unknown }) => ({
+    field: reportBaseCost,
+    multiplier: typeof first === "number" && first >= 1 ? Math.min(first, listLengthMax) : 1,
+  }),
+);
 
 interface ShopReportInput extends ReportPeriodInput {
   readonly merchantId?: string | null | undefined;

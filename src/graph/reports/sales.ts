@@ -11,6 +11,7 @@ import {
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
+import { defineArgumentCost } from "#graph/field-costs.ts";
 import {
   ReportBucketRef,
   reportListCost,
@@ -194,6 +195,15 @@ interface SalesReport {
 
 const countriesMax = 50;
 
+/** Computes the cost of the list of countries: one country for each unit of `first`. */
+const computeCountriesCost = defineArgumentCost(
+  { sizedBy: ["first"], factor: "`first`" },
+  ({ first }: { readonly first: number }) => ({
+    field: 1,
+    multiplier: Math.min(Math.max(first, 1), countriesMax),
+  }),
+);
+
 const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement({
   description: "A report on sales, by currency and over time.",
   fields: (t) => ({
@@ -215,7 +225,7 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
       description:
         "The sales by country and currency, sorted by currency code, and within a currency by the highest net " +
         "amount. Countries without orders are not listed.",
-      complexity: ({ first }) => ({ field: 1, multiplier: Math.min(Math.max(first, 1), countriesMax) }),
+      complexity: computeCountriesCost,
       args: {
         first: t.arg.int({
           required: true,

@@ -181,6 +181,14 @@ defineMutation({
   name: "webhookEndpointCreate",
   description:
     "Registers a webhook endpoint and sends it a ping. Its secret is returned only in this answer.",
+  failures: [
+    "webhook_url_not_allowed",
+    "unknown_event_type",
+    "resource_not_found",
+    "webhook_endpoint_duplicate",
+    "webhook_endpoint_limit_reached",
+    "invalid_state",
+  ],
   callers: integratorsAndStaff,
   idempotency: "required_or_header",
   optionalTarget: {
@@ -216,6 +224,14 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookEndpointUpdate",
   description: "Changes a webhook endpoint.",
+  failures: [
+    ...existingEndpointMutationKind.failures,
+    "webhook_url_not_allowed",
+    "unknown_event_type",
+    "resource_not_found",
+    "webhook_endpoint_duplicate",
+    "webhook_endpoint_limit_reached",
+  ],
   input: EndpointUpdateInput,
   type: WebhookEndpointRef,
   prepare: findUrlFaults,
@@ -227,6 +243,7 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookEndpointEnable",
   description: "Enables a webhook endpoint. Sends a ping first, then the waiting deliveries.",
+  failures: [...existingEndpointMutationKind.failures, "invalid_state"],
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: enableEndpoint,
@@ -238,6 +255,7 @@ defineMutation({
   description:
     "Disables a webhook endpoint. Deliveries already attempted wait; deliveries not yet attempted and " +
     "events that occur meanwhile are skipped.",
+  failures: [...existingEndpointMutationKind.failures, "invalid_state"],
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: disableEndpoint,
@@ -258,6 +276,7 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookEndpointTest",
   description: "Sends a ping to an enabled webhook endpoint.",
+  failures: [...existingEndpointMutationKind.failures, "webhook_endpoint_disabled"],
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: testEndpoint,

@@ -72,6 +72,15 @@ defineMutation({
   description:
     "Replays a delivery with the same event id and body and a new signature, to the endpoint's present " +
     "URL. Possible until 30 days after the event, at most ten times.",
+  failures: [
+    "webhook_endpoint_not_found",
+    "webhook_delivery_not_found",
+    "webhook_endpoint_disabled",
+    "delivery_in_progress",
+    "delivery_already_succeeded",
+    "delivery_payload_expired",
+    "delivery_replay_limit_reached",
+  ],
   callers: integratorsAndStaff,
   idempotency: "required_or_header",
   target: { deliveryId: "The id of the delivery to replay, `whd_…`." },
@@ -197,6 +206,7 @@ defineMutation({
     "Replays unsuccessful deliveries of a period. One call examines at most " +
     `${bulkReplayPageSize} deliveries, oldest event first, and skips those that cannot be ` +
     "replayed.",
+  failures: ["webhook_endpoint_not_found", "resource_not_found", "webhook_endpoint_disabled"],
   input: BulkInput,
   inputDescription: "Selects the deliveries to replay, and gives the reason.",
   type: BulkReplay,

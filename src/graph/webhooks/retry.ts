@@ -37,6 +37,7 @@ defineMutation({
   description:
     "Makes the next attempt of a delivery at once, instead of at its `nextAttemptAt`. While the endpoint is " +
     "paused, the attempt is made when the pause ends.",
+  failures: ["webhook_delivery_not_found", "webhook_endpoint_disabled", "version_conflict"],
   target: { deliveryId: "The id of the waiting delivery, `whd_…`." },
   input: RetryInput,
   inputDescription: "The number of attempts that the caller has seen.",

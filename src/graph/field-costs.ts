@@ -1,0 +1,108 @@
+/**
+ * Reads the cost of a field from the options with which `mesh/plugins/limits.ts` computes the cost of a
+ * document, and describes it for the schema.
+ */
+import {
+  type GraphQLField,
+  getNamedType,
+  getNullableType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+} from "graphql";
+
+/** The cost of a field, as `@pothos/plugin-complexity` reads it. */
+interface ComputedCost {
+  /** Points for the field itself; 1 if left out. */
+  readonly field?: number;
+  /** The factor for the cost of the fields that are selected below the field. */
+  readonly multiplier?: number;
+}
+
+/** Arguments that set the factor of a cost. */
+interface FactorArguments {
+  /** The names of the arguments; the first argument that the query gives counts. */
+  readonly sizedBy: readonly string[];
+  /** Describes the factor, for the description of the field. */
+  readonly factor: string;
+}
+
+type ArgumentCost = Partial<FactorArguments> & ((args: never) => ComputedCost);
+
+/** Defines a cost that depends on the arguments of the field, together with its description. */
+export const defineArgumentCost = <Args>(
+  { sizedBy, factor }: FactorArguments,
+  compute: (args: Args) => Required<ComputedCost>,
+): FactorArguments & ((args: Args) => Required<ComputedCost>) => Object.assign(compute, { sizedBy, factor });
+
+declare module "graphql" {
+  // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** The cost of the field. The complexity plugin of Pothos sets and reads this extension. */
+    readonly complexity?: number | ComputedCost | ArgumentCost | undefined;
+  }
+}
+
+/** The cost of a field, in points. */
+export interface FieldCost {
+  /** Points for the field itself. */
+  readonly points: number;
+  /**
+   * The factor for the cost of the fields that are selected below the field. If arguments set the factor, the
+   * factor without these arguments; null if one of them is required.
+   */
+  readonly multiplier: number | null;
+  /** The arguments that set the factor. */
+  readonly sizedBy: readonly string[];
+  /** Describes how the arguments set the factor; null if no argument sets it. */
+  readonly factor: string | null;
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** The factor that the complexity plugin uses for a list whose cost has no multiplier. */
+const pluginListMultiplier = 10;
+
+/** Returns the cost of a field. */
+export function getFieldCost(field: Field): FieldCost {
+  const { complexity = 1 } = field.extensions;
+  if (typeof complexity === "function") return readArgumentCost(field, complexity);
+  const cost = typeof complexity === "number" ? { field: complexity } : complexity;
+  const multiplier = cost.multiplier ?? (isListType(getNullableType(field.type)) ? pluginListMultiplier : 1);
+  return {
+    points: cost.field ?? 1,
+    multiplier: isLeafType(getNamedType(field.type)) ? 1 : multiplier,
+    sizedBy: [],
+    factor: null,
+  };
+}
+
+function readArgumentCost({ name, args }: Field, compute: ArgumentCost): FieldCost {
+  const { sizedBy, factor } = compute;
+  if (sizedBy === undefined || factor === undefined)
+    throw new Error(`The cost of the field ${name} depends on arguments: define it with defineArgumentCost.`);
+  const defaults = Object.fromEntries(
+    args.flatMap((argument) =>
+      argument.defaultValue === undefined ? [] : [[argument.name, argument.defaultValue]],
+    ),
+  );
+  const { field: points = 1, multiplier = 1 } = compute(defaults as never);
+  const isRequired = args.some(
+    (argument) =>
+      sizedBy.includes(argument.name) && argument.defaultValue === undefined && isNonNullType(argument.type),
+  );
+  return { points, multiplier: isRequired ? null : multiplier, sizedBy, factor };
+}
+
+/** Describes the cost of a field in one sentence; empty for the default cost. */
+export function describeCost({ points, multiplier, factor }: FieldCost): string {
+  if (points === 1 && multiplier === 1 && factor === null) return "";
+  const own = `Cost: ${points} ${points === 1 ? "point" : "points"}`;
+  if (multiplier === 0) return `${own}; the selected fields cost nothing.`;
+  if (factor === null)
+    return multiplier === 1
+      ? `${own}, plus the cost of the selected fields.`
+      : `${own}, plus ${multiplier} times the cost of the selected fields.`;
+  const fallback = multiplier === null ? "" : ` (by default ${multiplier})`;
+  return `${own}, plus the cost of the selected fields times ${factor}${fallback}.`;
+}

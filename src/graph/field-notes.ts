@@ -1,0 +1,151 @@
+/**
+ * Writes the roles, the cost and the error codes of each field into the schema: roles and cost as directives,
+ * for programs that read the SDL, and all three as sentences at the end of the description, because
+ * introspection does not return the directives of fields. The values are read from the options with which the
+ * service checks access and computes costs.
+ */
+import {
+  DirectiveLocation,
+  GraphQLDirective,
+  type GraphQLEnumType,
+  type GraphQLField,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLSchema,
+  GraphQLString,
+  isEnumType,
+  isInterfaceType,
+  isObjectType,
+} from "graphql";
+import { internalRoles, type InternalRole } from "#access/viewer.ts";
+import type { CallerKind } from "./context.ts";
+import { describeCost, type FieldCost, getFieldCost } from "./field-costs.ts";
+
+type Field = GraphQLField<unknown, unknown>;
+type DirectiveArguments = Readonly<Record<string, unknown>>;
+
+declare module "graphql" {
+  // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** The options of the field. Pothos sets this extension. */
+    readonly pothosOptions?:
+      | { readonly authScopes?: { readonly callers: readonly CallerKind[] } }
+      | undefined;
+    /** The description of the field without its roles, cost and error codes; null if it has none. */
+    readonly plainDescription?: string | null | undefined;
+    /** The directives of the field, where graphql-tools reads them. */
+    readonly directives?: Readonly<Record<string, DirectiveArguments>> | undefined;
+  }
+}
+
+/**
+ * Returns the schema with the roles, costs and error codes of its fields in directives and descriptions. The
+ * fields are changed in place.
+ */
+export function addFieldNotes(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith("__") || (!isObjectType(type) && !isInterfaceType(type))) continue;
+    for (const field of Object.values(type.getFields())) addNotes(field);
+  }
+  const role = schema.getType("Role");
+  if (!isEnumType(role)) throw new Error("The schema has no enum Role.");
+  const config = schema.toConfig();
+  return new GraphQLSchema({ ...config, directives: [...config.directives, ...createDirectives(role)] });
+}
+
+function addNotes(field: Field): void {
+  const roles = getFieldRoles(field);
+  const cost = getFieldCost(field);
+  const notes = [
+    roles === null ? "" : describeRoles(roles),
+    describeCost(cost),
+    describeFailures(field.extensions.change?.failures ?? []),
+  ].filter((note) => note !== "");
+  if (notes.length === 0) return;
+  field.extensions = {
+    ...field.extensions,
+    plainDescription: field.description ?? null,
+    directives: {
+      ...(roles === null ? {} : { access: { roles } }),
+      ...(describeCost(cost) === "" ? {} : { cost: toCostArguments(cost) }),
+    },
+  };
+  field.description = [field.description, ...notes].join(" ");
+}
+
+/** Returns the description of a field without its roles, cost and error codes, as the REST API shows it. */
+export const getPlainDescription = ({
+  description,
+  extensions,
+}: Pick<Field, "description" | "extensions">): string | null | undefined =>
+  extensions.plainDescription === undefined ? description : extensions.plainDescription;
+
+/**
+ * Returns the roles of internal tokens that may read a field; null if everyone may read the field who may
+ * read the object. Callers of REST, and the service itself, are left out: they cannot send GraphQL
+ * documents.
+ */
+export function getFieldRoles({ extensions }: Pick<Field, "extensions">): readonly InternalRole[] | null {
+  const callers = extensions.pothosOptions?.authScopes?.callers;
+  return callers === undefined ? null : internalRoles.filter((role) => callers.includes(role));
+}
+
+const describeRoles = (roles: readonly InternalRole[]): string =>
+  `Roles: ${roles.map((role) => role.toUpperCase()).join(", ")}.`;
+
+const describeFailures = (codes: readonly string[]): string =>
+  codes.length === 0 ? "" : `Error codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`;
+
+const toCostArguments = ({ points, multiplier, sizedBy }: FieldCost): DirectiveArguments => ({
+  ...(points === 1 ? {} : { points }),
+  ...(multiplier === 1 ? {} : { multiplier }),
+  ...(sizedBy.length === 0 ? {} : { sizedBy }),
+});
+
+const createDirectives = (role: GraphQLEnumType): readonly GraphQLDirective[] => [
+  new GraphQLDirective({
+    name: "access",
+    description:
+      "The roles whose tokens may read the field. Other callers get the error `role_not_allowed`. Without " +
+      "this directive, everyone who may read the object may read the field.",
+    locations: [DirectiveLocation.FIELD_DEFINITION],
+    args: {
+      roles: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(role))),
+        description: "The roles that may read the field.",
+      },
+    },
+  }),
+  new GraphQLDirective({
+    name: "cost",
+    description:
+      "The cost of the field in points: `points`, plus the cost of the fields that are selected below the " +
+      "field, multiplied by `multiplier`. For example, a connection with `first: 50` costs 1 point, plus 50 " +
+      "times the cost of the fields that are selected below the connection. Without this directive, a field " +
+      "costs 1 point, plus the cost of the selected fields. The answer says the cost of the whole document " +
+      "and its limit in `extensions.cost`.",
+    locations: [DirectiveLocation.FIELD_DEFINITION],
+    args: {
+      points: {
+        type: new GraphQLNonNull(GraphQLInt),
+        defaultValue: 1,
+        description: "The cost of the field itself, in points.",
+      },
+      multiplier: {
+        type: GraphQLInt,
+        defaultValue: 1,
+        description:
+          "The factor for the cost of the selected fields. If the directive has `sizedBy`, the factor of a " +
+          "query without these arguments; null if one of the arguments is required.",
+      },
+      sizedBy: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLString))),
+        defaultValue: [],
+        description:
+          "The arguments that set the factor, for example the page size. Of several arguments, the first that the " +
+          "query gives counts, unless the description of the field says otherwise.",
+      },
+    },
+  }),
+];
