@@ -52,7 +52,7 @@ describe.each(eras)("an MCP client of the protocol version %s", (era) => {
         isError: false,
         content: null,
       });
-      const check = ajv.compile<unknown>(
+      const check = ajv.compile(
         JSON.parse(JSON.stringify(tools.find((tool) => tool.name === name)?.outputSchema)),
       );
       expect(check(structuredContent), JSON.stringify(check.errors)).toBe(true);
