@@ -11,8 +11,8 @@ import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed } from "#test/webhooks/dispatch-world.ts";
-import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
-import { createSafeSender } from "#webhooks/safe-request.ts";
+import type { WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import { createWebhookSender } from "#webhooks/safe-request.ts";
 import type { Report } from "./report.ts";
 import { toArrivalKey, type Receiver, startReceiver } from "./webhook-receiver.ts";
 
@@ -30,7 +30,7 @@ interface Audience extends Installed {
 
 interface Latency {
   readonly world: DispatchWorld;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: WebhookDispatcher;
   /** The arrival times in milliseconds, by path and event. */
   readonly arrivedAt: ReadonlyMap<string, number>;
   lost: number;
@@ -53,7 +53,7 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
     reply: (path) => (isBlackHoleActive && path === blackHolePath ? "nothing" : 204),
     onArrival,
   });
-  const sender = createSafeSender({ isLoopbackAllowed: true });
+  const sender = createWebhookSender({ isLoopbackAllowed: true });
   try {
     await migrate(database);
     const world = createDispatchWorld(database);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { startSweeps, sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
-import { createContext } from "#graph/context.ts";
+import { createGraphContext } from "#graph/context.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { sessionRow } from "#test/support/session-row.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -315,6 +315,6 @@ it("a failing sweep is logged, and the others run all the same", async () => {
   await expect.poll(isLogged, patience).toBe(true);
   await expect.poll(() => eventsOf(world, cartId), patience).toEqual([]);
   await stop();
-  const context = createContext(services, { requestId: "" });
+  const context = createGraphContext(services, { requestId: "" });
   expect((await context.loaders.carts.load(cartId))?.status).toBe("active");
 });

@@ -9,14 +9,14 @@ import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { anonymousViewer, type Viewer } from "#access/viewer.ts";
-import { createServices, createEventSubjectRenderer } from "#app/services.ts";
+import { createGraphServices, createEventSubjectRenderer } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
-import { createContext, type GraphServices } from "#graph/context.ts";
+import { createGraphContext, type GraphServices } from "#graph/context.ts";
 import { toLowerCaseEnumSchema } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
@@ -28,7 +28,7 @@ const { db } = await openDatabase({ url });
 const mesh = await openMesh();
 const schema = toLowerCaseEnumSchema(mesh.schema, "declared");
 const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
-const services: GraphServices = createServices(
+const services: GraphServices = createGraphServices(
   {
     db,
     readOnly: createReportReadRunner(db),
@@ -53,7 +53,7 @@ async function viewerOf(authorization: string | null): Promise<Viewer> {
 const yoga = createYoga({
   schema,
   context: async ({ request: { headers } }) =>
-    createContext(services, {
+    createGraphContext(services, {
       viewer: await viewerOf(headers.get("authorization")),
       requestId: "",
       languages: parseAcceptLanguage(headers.get("accept-language") ?? undefined),

@@ -7,13 +7,13 @@
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
-import { insertRows } from "#database/prepared-template.ts";
+import { buildInsertQuery } from "#database/prepared-template.ts";
 import { type DatabaseReader, type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createOrderedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
 import { getCredentialId, isIntegrator, type Viewer, type InternalRole } from "./viewer.ts";
 
-export type AuditRow = Selectable<AuditEntryTable>;
-export type AuditActorKind = AuditRow["actor"];
+export type AuditEntryRow = Selectable<AuditEntryTable>;
+export type AuditActorKind = AuditEntryRow["actor"];
 
 export interface AuditActor {
   readonly actor: AuditActorKind;
@@ -26,7 +26,7 @@ export interface AuditActor {
 
 export const commandLineActor: AuditActor = { actor: "command", actorId: null };
 
-export interface AuditEntry extends AuditActor {
+export interface AuditEntryInput extends AuditActor {
   /**
    * Id of the merchant that the entry belongs to. If it is null, the entry belongs to the merchant that owns
    * the target, or to the platform if no merchant owns the target.
@@ -50,11 +50,11 @@ const entriesPerStatement = 1000;
  */
 export async function appendAuditEntries(
   transaction: Transaction,
-  ...entries: readonly AuditEntry[]
+  ...entries: readonly AuditEntryInput[]
 ): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toAuditRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
-    return runWithCommit(transaction, insertRows(transaction, "auditEntry", [row]));
+    return runWithCommit(transaction, buildInsertQuery(transaction, "auditEntry", [row]));
   for (let from = 0; from < entries.length; from += entriesPerStatement) {
     await transaction
       .insertInto("auditEntry")
@@ -73,7 +73,7 @@ function toAuditRow({
   targetType,
   requestId,
   details,
-}: AuditEntry): Insertable<AuditEntryTable> {
+}: AuditEntryInput): Insertable<AuditEntryTable> {
   const kind = targetId === null ? undefined : getIdKind(targetId);
   return {
     id: createOrderedId("audit", now.getTime()),
@@ -140,7 +140,7 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  * Returns the value if it is an id that may appear in the audit log; undefined for other values and for
  * address tokens, because address tokens are secrets.
  */
-export function filterAuditableId(value: unknown): string | undefined {
+export function toAuditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = getIdKind(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
@@ -157,10 +157,10 @@ export interface AuditedMutation {
  * given input fields, the ids of other objects, and the reason if it is a code. `result` is the return value
  * of the command that the mutation ran.
  */
-export function describeAuditedMutation(
+export function getAuditTargetAndDetails(
   mutation: AuditedMutation,
   result: unknown,
-): Pick<AuditEntry, "targetId" | "details"> {
+): Pick<AuditEntryInput, "targetId" | "details"> {
   const targetId = findTargetId(mutation, result) ?? null;
   return { targetId, details: toAuditDetails(mutation, targetId) };
 }
@@ -168,7 +168,7 @@ export function describeAuditedMutation(
 /** Finds the target's id in the arguments other than `input`, else in the result, else in `input`. */
 function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
-  return findId(ids) ?? filterAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
+  return findId(ids) ?? toAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
 }
 
 /** Finds the id of an object inside the result, for results like `{ apiKey, secret }`. */
@@ -176,7 +176,7 @@ const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
     : Object.values(result)
-        .map((part: { readonly id?: unknown } | null) => filterAuditableId(part?.id))
+        .map((part: { readonly id?: unknown } | null) => toAuditableId(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -186,12 +186,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return filterAuditableId(id) ?? listIdFields(others)[0]?.[1] ?? filterAuditableId(merchantId);
+  return toAuditableId(id) ?? listIdFields(others)[0]?.[1] ?? toAuditableId(merchantId);
 }
 
 const listIdFields = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, field]): [string, string][] => {
-    const id = name.endsWith("Id") ? filterAuditableId(field) : undefined;
+    const id = name.endsWith("Id") ? toAuditableId(field) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -212,7 +212,7 @@ function toAuditDetails(
   const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !unchangedFields.has(field) && filterAuditableId(input[field]) === undefined);
+    .filter((field) => !unchangedFields.has(field) && toAuditableId(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),
@@ -235,10 +235,10 @@ export interface AuditFilter {
 }
 
 /** Selects the audit entries that match a filter. The caller orders, pages or counts the query. */
-export function selectAuditEntries(
+export function buildAuditEntryQuery(
   reader: DatabaseReader,
   filter: AuditFilter,
-): SelectQueryBuilder<Tables, "auditEntry", AuditRow> {
+): SelectQueryBuilder<Tables, "auditEntry", AuditEntryRow> {
   const { merchantId, from, until } = filter;
   let list = reader.selectFrom("auditEntry").selectAll("auditEntry");
   if (merchantId !== null) list = list.where("auditEntry.merchantId", "=", merchantId);
@@ -257,12 +257,12 @@ export function selectAuditEntries(
 const rowsPerPage = 500;
 
 /** Yields all matching audit entries, oldest first, in pages of up to 500 rows. */
-export async function* readAuditPages(
+export async function* streamAuditEntryPages(
   reader: DatabaseReader,
   filter: AuditFilter,
-): AsyncGenerator<readonly AuditRow[], void> {
+): AsyncGenerator<readonly AuditEntryRow[], void> {
   for (let after: string | undefined; ;) {
-    const query = selectAuditEntries(reader, filter);
+    const query = buildAuditEntryQuery(reader, filter);
     const rows = await applyKeysetPage(
       query,
       { column: "audit_entry.id" },

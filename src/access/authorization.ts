@@ -9,7 +9,7 @@ export const authSchemes = ["bearer", "dpop"] as const;
 export type AuthScheme = (typeof authSchemes)[number];
 
 /** Options of the challenges that a group of HTTP routes sends. The REST API is one group, for example. */
-export interface ChallengeOptions {
+export interface AuthenticateChallengeOptions {
   readonly publicUrl: string;
   /**
    * The authorization schemes that the HTTP routes accept. The challenge for a refused credential names the
@@ -26,7 +26,7 @@ export interface ChallengeOptions {
  */
 export function addAuthenticateChallenge(
   failure: Failure,
-  { publicUrl, schemes, hint }: ChallengeOptions,
+  { publicUrl, schemes, hint }: AuthenticateChallengeOptions,
   used: AuthScheme = schemes[0],
 ): Failure {
   const preferred = isTokenFailure(failure.code) ? "dpop" : used;

@@ -125,7 +125,7 @@ const createInvalidFailure = (): Error =>
  * Verifies a session token and the internal token that created the session. Returns a viewer with the role
  * `storefront` that is restricted to the buyer of the session.
  */
-export async function checkBuyerSession(
+export async function authenticateBuyerSession(
   value: string,
   { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
   findToken: (internalTokenId: string) => Promise<InternalTokenState | undefined>,

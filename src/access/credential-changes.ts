@@ -6,13 +6,13 @@
 import { sql } from "kysely";
 import { noticeChannel } from "#database/notices.ts";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
-import { appendAuditEntries, type AuditEntry } from "./audit.ts";
+import { appendAuditEntries, type AuditEntryInput } from "./audit.ts";
 
 /**
  * The credentials whose cached rows become invalid: a single credential, or all credentials of an
  * installation, a merchant, an OAuth client or a staff account.
  */
-export type InvalidatedCredentials =
+export type CredentialSelection =
   | { readonly credentialId: string }
   | { readonly installationId: string }
   | { readonly merchantId: string }
@@ -36,7 +36,7 @@ export function onCredentialsInvalidated(invalidate: (ownerId: string) => void):
 
 export async function invalidateCredentials(
   transaction: Transaction,
-  selection: InvalidatedCredentials,
+  selection: CredentialSelection,
 ): Promise<void> {
   const [kind, ownerId] = toNoticeParts(selection);
   await sql`select pg_notify(${noticeChannel}, ${`${kind}:${ownerId}`})`.execute(transaction);
@@ -45,7 +45,7 @@ export async function invalidateCredentials(
   });
 }
 
-function toNoticeParts(selection: InvalidatedCredentials): [kind: string, ownerId: string] {
+function toNoticeParts(selection: CredentialSelection): [kind: string, ownerId: string] {
   if ("credentialId" in selection) return ["credential", selection.credentialId];
   if ("installationId" in selection) return ["installation", selection.installationId];
   if ("merchantId" in selection) return ["merchant", selection.merchantId];
@@ -66,7 +66,7 @@ export function parseInvalidationNotice(payload: string): string | undefined {
  * An event of an installation or of one of its API keys. Commands return their events, and the callers of the
  * commands publish them.
  */
-export interface AccessEvent {
+export interface InstallationAccessEvent {
   readonly type:
     | "installation.scopes_changed"
     | "installation.suspended"
@@ -152,7 +152,7 @@ export async function revokeGrants(
 function toAuditEntry(
   { id, merchantId, clientId, installationId }: RevokedGrant,
   { now, reason }: { readonly now: Date; readonly reason: string },
-): AuditEntry {
+): AuditEntryInput {
   const details = { clientId, installationId, reason };
   return {
     actor: "system",
@@ -166,7 +166,7 @@ function toAuditEntry(
   };
 }
 
-function toInvalidatedCredentials(column: GrantSelection["column"], value: string): InvalidatedCredentials {
+function toInvalidatedCredentials(column: GrantSelection["column"], value: string): CredentialSelection {
   if (column === "id") return { credentialId: value };
   if (column === "installationId") return { installationId: value };
   return column === "staffId" ? { staffId: value } : { clientId: value };

@@ -9,12 +9,12 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
-import { findGrantState, type GrantState, type VerifyAccessToken } from "./oauth/access-tokens.ts";
-import { checkApiKey, findApiKeyState, type ApiKeyState } from "./keys/verify-keys.ts";
-import { buyerSessionPrefix, checkBuyerSession } from "./buyer-sessions.ts";
+import { findGrantState, type GrantState, type AccessTokenVerifier } from "./oauth/access-tokens.ts";
+import { authenticateApiKey, findApiKeyState, type ApiKeyState } from "./keys/verify-keys.ts";
+import { buyerSessionPrefix, authenticateBuyerSession } from "./buyer-sessions.ts";
 import { parseInvalidationNotice, onCredentialsInvalidated } from "./credential-changes.ts";
 import {
-  checkInternalToken,
+  authenticateInternalToken,
   findInternalTokenState,
   findInternalTokenStateById,
   findTokenOfOrigin,
@@ -28,14 +28,14 @@ export interface CredentialVerifier {
   internalToken(value: string): Promise<TokenViewer>;
   /** Returns whether pages of the origin may send a publishable token that is valid now. */
   isBrowserOrigin(origin: string): Promise<boolean>;
-  readonly accessToken: VerifyAccessToken;
+  readonly accessToken: AccessTokenVerifier;
 }
 
 export interface ClosableCredentialVerifier extends CredentialVerifier {
   readonly close: () => void;
 }
 
-export type FindGrantState = (grantId: string) => Promise<GrantState | undefined>;
+export type GrantStateFinder = (grantId: string) => Promise<GrantState | undefined>;
 
 export interface CredentialVerifierOptions {
   readonly db: Database;
@@ -45,7 +45,7 @@ export interface CredentialVerifierOptions {
   readonly isCurrent: () => boolean;
   readonly events: ServiceEvents;
   /** Creates the verifier of access tokens. The verifier reads grants with the given function. */
-  readonly createVerifier: (findGrant: FindGrantState) => VerifyAccessToken;
+  readonly createVerifier: (findGrant: GrantStateFinder) => AccessTokenVerifier;
 }
 
 export function createCredentialVerifier({
@@ -97,15 +97,15 @@ export function createCredentialVerifier({
   });
   return {
     apiKey: (value) =>
-      checkApiKey(value, clock.now(), ({ keyId, digest }) =>
+      authenticateApiKey(value, clock.now(), ({ keyId, digest }) =>
         keys.find(digest, () => findApiKeyState(db, keyId, value)),
       ),
     internalToken: (value) =>
       value.startsWith(buyerSessionPrefix)
-        ? checkBuyerSession(value, { keyring, now: clock.now() }, (tokenId) =>
+        ? authenticateBuyerSession(value, { keyring, now: clock.now() }, (tokenId) =>
             sessionTokens.find(tokenId, () => findInternalTokenStateById(db, tokenId)),
           )
-        : checkInternalToken(value, clock.now(), ({ tokenId, digest }) =>
+        : authenticateInternalToken(value, clock.now(), ({ tokenId, digest }) =>
             tokens.find(digest, () => findInternalTokenState(db, tokenId, value)),
           ),
     isBrowserOrigin: async (origin) =>

@@ -5,8 +5,8 @@ import { createId } from "#foundation/ids.ts";
 import { getBrokenConstraint } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
-import { type AccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
-import { type AccessCommandContext, revokeKeys } from "./keys/manage-keys.ts";
+import { type InstallationAccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
+import { type AccessCommandContext, revokeApiKeys } from "./keys/manage-keys.ts";
 import { buildStatusConflict, buildSuspensionUpdate } from "./merchants.ts";
 import type { Scope } from "./viewer.ts";
 
@@ -87,7 +87,7 @@ export async function updateInstallation(
   transaction: Transaction,
   access: AccessCommandContext,
   change: InstallationUpdateInput,
-): Promise<AccessEvent[]> {
+): Promise<InstallationAccessEvent[]> {
   const current = await transaction
     .selectFrom("installation")
     .select(["id", "merchantId", "status", "scopes", "version"])
@@ -123,7 +123,7 @@ export async function updateInstallation(
     await revokeGrants(transaction, access, { column: "installationId", value: id, reason: "uninstalled" });
   return [
     { type, id, merchantId, installationId: id, previous: { version, ...before } },
-    ...(isOver ? await revokeKeys(transaction, access, { column: "installationId", value: id }) : []),
+    ...(isOver ? await revokeApiKeys(transaction, access, { column: "installationId", value: id }) : []),
   ];
 }
 
@@ -166,14 +166,14 @@ export const findInstallations = (
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
 /** Selects all apps. The caller orders, pages or counts the query. */
-export const selectApps = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
+export const buildAppQuery = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
 /**
  * Selects the installations of a merchant, or of all merchants if `owner` is null. The caller orders, pages
  * or counts the query.
  */
-export const selectInstallations = (
+export const buildInstallationQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "installation", InstallationRow> =>

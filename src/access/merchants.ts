@@ -139,7 +139,7 @@ export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): P
  * Selects a single merchant, or all merchants if `owner` is null. The caller orders, pages or counts the
  * query, for example with `applyKeysetPage`.
  */
-export const selectMerchants = (
+export const buildMerchantQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>

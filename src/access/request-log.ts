@@ -148,7 +148,11 @@ function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
 const rowsPerStatement = 2_000;
 
 /** Deletes requests older than the retention period. Returns how many were deleted. */
-export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteExpiredApiRequests(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
   const before = getLowestIdAtTime("request", now.getTime() - requestRetentionDays * 86_400_000);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
@@ -174,7 +178,7 @@ interface ApiRequestFilter {
 }
 
 /** Selects logged requests. The caller orders, pages or counts the query. */
-export function selectApiRequests(
+export function buildApiRequestQuery(
   reader: DatabaseReader,
   filter: ApiRequestFilter,
 ): SelectQueryBuilder<Tables, "apiRequest", ApiRequestRow> {

@@ -48,7 +48,7 @@ export interface DocumentFault {
  * Checks a document against the schema and the limits of documents. Returns the list of faults if the
  * document has any.
  */
-export type CheckDocument = (text: string) => CheckedDocument | readonly DocumentFault[];
+export type TrustedDocumentChecker = (text: string) => CheckedDocument | readonly DocumentFault[];
 
 export interface NewTrustedDocument extends CheckedDocument {
   readonly sha256: string;
@@ -98,7 +98,7 @@ export async function registerTrustedDocuments(
     await requireDocumentLimit(transaction, merchantId);
     await notifyDocumentsChanged(transaction);
   }
-  const rows = await selectTrustedDocuments(transaction, merchantId)
+  const rows = await buildTrustedDocumentQuery(transaction, merchantId)
     .where(sql<boolean>`sha256 = any(${documents.map(({ sha256 }) => sha256)}::text[])`)
     .execute();
   const byHash = new Map(rows.map((row) => [row.sha256, row]));
@@ -142,7 +142,7 @@ export async function removeTrustedDocument(
 }
 
 /** Selects the trusted documents of a merchant. The caller orders, pages or counts the query. */
-export const selectTrustedDocuments = (
+export const buildTrustedDocumentQuery = (
   reader: DatabaseReader,
   merchantId: string,
 ): SelectQueryBuilder<Tables, "trustedDocument", TrustedDocumentRow> =>
@@ -164,7 +164,7 @@ async function notifyDocumentsChanged(transaction: Transaction): Promise<void> {
   });
 }
 
-export interface TrustedDocuments {
+export interface TrustedDocumentLookup {
   /**
    * Returns the merchant's document with this hash, from the cache or the database; undefined if there is
    * none.
@@ -188,12 +188,12 @@ const cachedCharactersMax = 8 * 1024 * 1024;
  * seconds, and only while notices arrive. Every registration or removal of a document empties the caches of
  * all processes.
  */
-export function createTrustedDocuments({
+export function createTrustedDocumentLookup({
   db,
   clock,
   events,
   isCurrent,
-}: TrustedDocumentsOptions): TrustedDocuments {
+}: TrustedDocumentsOptions): TrustedDocumentLookup {
   const cache = createCredentialCache<TrustedDocumentRow>({
     clock,
     isCurrent,
@@ -207,7 +207,7 @@ export function createTrustedDocuments({
   return {
     find: async (merchantId, sha256) => {
       const row = await cache.find(`${merchantId}:${sha256}`, () =>
-        selectTrustedDocuments(db, merchantId).where("sha256", "=", sha256).executeTakeFirst(),
+        buildTrustedDocumentQuery(db, merchantId).where("sha256", "=", sha256).executeTakeFirst(),
       );
       if (row !== undefined) recordUse(db, row, clock.now());
       return row;

@@ -9,7 +9,7 @@ import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
-import { createTrustedDocuments } from "#access/trusted-documents.ts";
+import { createTrustedDocumentLookup } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -18,14 +18,14 @@ import type { Log } from "#foundation/log.ts";
 import { describeApi } from "#gateway/api-description.ts";
 import { gatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { createSubscriptionWatch } from "#graph/live/watch.ts";
+import { createSubscriptionPollers } from "#graph/live/watch.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import { createInternalAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";
 import { reportsPlugin } from "#graphql/reports/plugin.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import { createServer } from "#http/server.ts";
+import { createFastifyServer } from "#http/server.ts";
 import { mcpPlugin } from "#mcp/plugin.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
@@ -42,18 +42,18 @@ import { assetsPlugin } from "#pages/shared/assets.ts";
 import { listEventCatalogue } from "#webhooks/event-catalogue.ts";
 import { landingPlugin } from "#pages/landing/plugin.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
-import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
-import type { ResolveName } from "#webhooks/safe-addresses.ts";
+import type { WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { createBackgroundWork, type PaymentBackgroundWork, type ProcessRole } from "./background.ts";
 import { createNotices } from "#database/notices.ts";
-import { readKeyring } from "./encryption-keys.ts";
+import { createConfiguredKeyring } from "./encryption-keys.ts";
 import { createConfiguredLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportServices, openReplica } from "./replica.ts";
-import { createServices, createEventSubjectRenderer } from "./services.ts";
-import { getPublicUrl, type Settings } from "./settings.ts";
+import { createGraphServices, createEventSubjectRenderer } from "./services.ts";
+import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
-export interface AppOptions {
-  readonly settings: Settings;
+export interface ServiceAppOptions {
+  readonly settings: ServiceSettings;
   readonly log: Log;
   readonly clock?: Clock;
   /** The folder of `.meshrc.yaml`; the project's folder if left out. */
@@ -64,7 +64,7 @@ export interface AppOptions {
   /** The role of this process; `all` by default. */
   readonly role?: ProcessRole;
   /** Resolves host names of webhook endpoints; uses DNS by default. */
-  readonly resolveName?: ResolveName;
+  readonly resolveName?: HostNameResolver;
   /** The rate limiter, which `close` closes. If left out, the rate limiter of the settings is used. */
   readonly limiter?: RateLimiter | undefined;
   /** Collects the metrics of all processes of one command; undefined if there is only one process. */
@@ -78,7 +78,7 @@ export interface ServiceApp {
   readonly publicUrl: string;
   readonly services: GraphServices;
   readonly payments: PaymentBackgroundWork;
-  readonly deliveries: Dispatcher;
+  readonly deliveries: WebhookDispatcher;
   readonly exports: ExportWorker;
   readonly credentials: ClosableCredentialVerifier;
   readonly requests: RequestLog;
@@ -86,7 +86,7 @@ export interface ServiceApp {
   close(): Promise<void>;
 }
 
-export async function createApp(options: AppOptions): Promise<ServiceApp> {
+export async function createServiceApp(options: ServiceAppOptions): Promise<ServiceApp> {
   const parts = await createParts(options);
   const server = await createHttpServer(parts, options);
   const { settings } = options;
@@ -145,7 +145,7 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
  * Creates the services that the HTTP plugins and the background work share, each after the services that it
  * uses.
  */
-async function createParts(options: AppOptions) {
+async function createParts(options: ServiceAppOptions) {
   const { settings, log, clock = systemClock, role = "all" } = options;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const publicUrl = getPublicUrl({ ...settings, port });
@@ -158,9 +158,9 @@ async function createParts(options: AppOptions) {
   const { db } = database;
   const metrics = createServiceMetrics({ role, engine: database.engine }, events);
   const limiter = metrics.measureLimiter(await createConfiguredLimiter(options, clock));
-  const keyring = readKeyring(settings);
+  const keyring = createConfiguredKeyring(settings);
   const doOnce = metrics.measureDoOnce(createIdempotentRunner({ db, keyring, clock }));
-  const watch = createSubscriptionWatch(db, events, log);
+  const watch = createSubscriptionPollers(db, events, log);
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReportServices({ settings, database, replica, clock, log });
   const shared = {
@@ -179,10 +179,10 @@ async function createParts(options: AppOptions) {
     resolvedNames: createHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
-  const services = createServices(shared, createEventSubjectRenderer(mesh));
+  const services = createGraphServices(shared, createEventSubjectRenderer(mesh));
   const notices = createNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
-  const trustedDocuments = createTrustedDocuments({ ...shared, isCurrent: notices.isCurrent });
+  const trustedDocuments = createTrustedDocumentLookup({ ...shared, isCurrent: notices.isCurrent });
   const requests = createRequestLog({ db, clock, log });
   const background = createBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
@@ -236,12 +236,12 @@ function createCredentials({ log, isCurrent, events, ...services }: CredentialOp
 /** Registers the HTTP plugins in order. A worker serves only health checks and metrics. */
 async function createHttpServer(
   parts: Parts,
-  { settings, log, role = "all", exchange }: AppOptions,
+  { settings, log, role = "all", exchange }: ServiceAppOptions,
 ): Promise<FastifyInstance> {
   const { mesh, metrics, limiter, services, signingKeys, credentials, requests, trustedDocuments } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
-  const server = await createServer({
+  const server = await createFastifyServer({
     publicUrl,
     log,
     proxies: settings.trustProxy,

@@ -3,7 +3,7 @@
  * own background work. With PostgreSQL, `worker` processes can do the background work of `gateway` processes,
  * which send notices (NOTIFY) if work is due.
  */
-import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
+import { settlePaymentOperationAsSystem } from "#commerce/orders/payment/settle-payment.ts";
 import {
   createPaymentDriver,
   runDuePaymentOperations,
@@ -16,10 +16,10 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
-import { createSafeSender } from "#webhooks/safe-request.ts";
+import { createWebhookDispatcher, type WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import { createWebhookSender } from "#webhooks/safe-request.ts";
 import type { Notices } from "#database/notices.ts";
-import type { Settings } from "./settings.ts";
+import type { ServiceSettings } from "./settings.ts";
 import { startSweeps } from "./sweeps.ts";
 
 /**
@@ -36,7 +36,7 @@ export interface PaymentBackgroundWork extends PaymentDriver {
 
 export interface BackgroundWork {
   readonly payments: PaymentBackgroundWork;
-  readonly deliveries: Dispatcher;
+  readonly deliveries: WebhookDispatcher;
   readonly exports: ExportWorker;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
@@ -44,7 +44,7 @@ export interface BackgroundWork {
 
 export interface BackgroundWorkOptions {
   readonly database: OpenedDatabase;
-  readonly settings: Settings;
+  readonly settings: ServiceSettings;
   readonly notices: Notices;
   readonly log: Log;
   readonly role: ProcessRole;
@@ -121,19 +121,23 @@ function createPayments(
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
     provider: createTestProvider({ db, clock }),
     settle: (operation, outcome) =>
-      settlePayment({ ...services, now: clock.now(), log, reindex: indexProducts }, operation, outcome),
+      settlePaymentOperationAsSystem(
+        { ...services, now: clock.now(), log, reindex: indexProducts },
+        operation,
+        outcome,
+      ),
   };
   return { ...createPaymentDriver(parts), parts, drive: () => runDuePaymentOperations(parts) };
 }
 
 function createDeliveries(
   services: GraphServices,
-  settings: Pick<Settings, "webhookAllowLoopback" | "webhookRetryScale">,
+  settings: Pick<ServiceSettings, "webhookAllowLoopback" | "webhookRetryScale">,
   log: Log,
-): Dispatcher {
+): WebhookDispatcher {
   const { db, clock, keyring, render, events } = services;
-  const sender = createSafeSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock });
-  const dispatcher = createDispatcher({
+  const sender = createWebhookSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock });
+  const dispatcher = createWebhookDispatcher({
     db,
     clock,
     keyring,

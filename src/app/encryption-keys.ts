@@ -32,14 +32,14 @@ interface KeySettings {
 }
 
 /** Creates the keyring from the configured keys, or from the key file if none are configured. */
-export const readKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring =>
-  createKeyring(encryptionKeys ?? loadEncryptionKeys(dataDir));
+export const createConfiguredKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring =>
+  createKeyring(encryptionKeys ?? loadOrCreateEncryptionKeys(dataDir));
 
 /**
  * Reads the key file in the folder; creates the file if it is missing. Concurrent calls of several processes
  * return the same keys.
  */
-export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
+export function loadOrCreateEncryptionKeys(dataDir: string): EncryptionKey[] {
   const path = join(dataDir, "encryption-keys");
   try {
     const text = readIfExists(path) ?? createKeyFile(dataDir, path);

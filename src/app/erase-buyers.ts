@@ -5,7 +5,7 @@
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
-import { eraseBuyer, type ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
+import { eraseBuyerData, type ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import {
   type BuyerDataToErase,
   type ErasureTarget,
@@ -38,7 +38,7 @@ export interface ErasureRequest {
 /** The maximum number of searches. The search is repeated if the buyer's data changes after a search. */
 const roundsMax = 5;
 
-export async function eraseBuyerOnRequest(
+export async function runBuyerErasure(
   services: ErasureServices,
   request: ErasureRequest,
 ): Promise<ErasureResult> {
@@ -82,7 +82,7 @@ async function eraseFinds(
       buyerSessionId: null,
       events: createServiceEvents(),
     };
-    return eraseBuyer(
+    return eraseBuyerData(
       transaction,
       { ...request, reindex: (handle, ids) => indexProducts(handle, ids, now) },
       { finds, isForced },

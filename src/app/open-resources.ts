@@ -7,10 +7,10 @@ import { requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
-import type { Settings } from "./settings.ts";
+import type { ServiceSettings } from "./settings.ts";
 
 export interface OpenResourcesOptions {
-  readonly settings: Settings;
+  readonly settings: ServiceSettings;
   readonly log: Log;
   readonly onStatement?: (event: LogEvent) => void;
   /** The rate limiter; if left out, the rate limiter of the settings is created. */

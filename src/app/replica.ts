@@ -3,15 +3,15 @@
  * reports and count searches. Without a replica, reports run on the primary.
  */
 import type { LogEvent } from "kysely";
-import { createSearchCounts } from "#commerce/search/search-counts.ts";
+import { createSearchCountRecorder } from "#commerce/search/search-counts.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { createReportReadRunner, reportTimeoutMs } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices, ReplicaSources } from "#graph/context.ts";
-import { requestStatementLimits, type StatementLimits } from "#database/statement-pool.ts";
+import { requestStatementLimits, type StatementTimeouts } from "#database/statement-pool.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
-import type { Settings } from "./settings.ts";
+import type { ServiceSettings } from "./settings.ts";
 
 export interface ReportServices {
   readonly services: Pick<GraphServices, "readOnly" | "searchCounts">;
@@ -20,7 +20,7 @@ export interface ReportServices {
 }
 
 export interface ReportServicesOptions {
-  readonly settings: Settings;
+  readonly settings: ServiceSettings;
   readonly database: OpenedDatabase;
   readonly replica: ReplicaSources | undefined;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export function createReportServices({
     replica === undefined
       ? createReportReadRunner(database.db, { runningMax: reportsOnPrimary(database, settings.databasePool) })
       : createReportReadRunner(replica.forAnalysts.db, { runningMax });
-  const searchCounts = createSearchCounts({ db: database.db, clock, log });
+  const searchCounts = createSearchCountRecorder({ db: database.db, clock, log });
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
 }
 
@@ -61,7 +61,7 @@ export interface OpenedReplica extends ReplicaSources {
 }
 
 interface ReplicaOptions {
-  readonly settings: Settings;
+  readonly settings: ServiceSettings;
   readonly clock: Clock;
   readonly onStatement: ((event: LogEvent) => void) | undefined;
 }
@@ -79,7 +79,7 @@ export async function openReplica({
 }: ReplicaOptions): Promise<OpenedReplica | undefined> {
   const { databaseReadUrl: url, databasePrepared: prepared, databasePool } = settings;
   if (url === undefined) return undefined;
-  const open = (poolSize: number, limits: StatementLimits): ReturnType<typeof openDatabase> =>
+  const open = (poolSize: number, limits: StatementTimeouts): ReturnType<typeof openDatabase> =>
     openDatabase({ url, poolSize, prepared, limits, onStatement });
   const analystReads = await open(analystConnections, {
     outsideTransactionMs: reportTimeoutMs,

@@ -6,14 +6,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { DecryptionFailed, type Keyring, type SealContext } from "#foundation/encryption.ts";
-import { oauthItemSealContext } from "#access/oauth/oauth-items.ts";
-import { signingKeySealContext } from "#access/oauth/signing-keys.ts";
-import { personalDataSealContext } from "#commerce/addresses/personal-data.ts";
-import { sessionSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
-import { paymentTokenSealContext } from "#commerce/payments/payment-rows.ts";
-import { idempotencyRecordSealContext } from "#database/idempotency.ts";
-import { webhookSecretSealContext } from "#webhooks/signatures.ts";
+import { DecryptionError, type Keyring, type SealContext } from "#foundation/encryption.ts";
+import { getOauthItemSealContext } from "#access/oauth/oauth-items.ts";
+import { getSigningKeySealContext } from "#access/oauth/signing-keys.ts";
+import { getPersonalDataSealContext } from "#commerce/addresses/personal-data.ts";
+import { getPageSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
+import { getPaymentTokenSealContext } from "#commerce/payments/payment-rows.ts";
+import { getIdempotencyRecordSealContext } from "#database/idempotency.ts";
+import { getWebhookSecretSealContext } from "#webhooks/signatures.ts";
 
 export interface RewrapResult {
   readonly table: string;
@@ -38,7 +38,7 @@ interface SealedValuesCheck {
 }
 
 /** Decrypts every encrypted value, to check its key. Changes nothing. */
-export async function checkSealedValues({
+export async function verifySealedValues({
   db,
   keyring,
 }: Pick<RewrapOptions, "db" | "keyring">): Promise<SealedValuesCheck[]> {
@@ -165,7 +165,7 @@ function canDecrypt(row: SealedRow, { keyring, column, broken }: DecryptOptions)
     keyring.open(row, column.sealContextOf(row.first, row.second));
     return true;
   } catch (error) {
-    if (!(error instanceof DecryptionFailed)) throw error;
+    if (!(error instanceof DecryptionError)) throw error;
     broken.push(error.message);
     return false;
   }
@@ -238,15 +238,15 @@ const columns = { sealed: "sealed", dataKey: "data_key", keyId: "key_id" } as co
 const bytes = (hex: string): Buffer => Buffer.from(hex, "hex");
 
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: "webhook_secret", ...columns, key: id, sealContextOf: webhookSecretSealContext },
-  { table: "personal_data", ...columns, key: id, sealContextOf: personalDataSealContext },
+  { table: "webhook_secret", ...columns, key: id, sealContextOf: getWebhookSecretSealContext },
+  { table: "personal_data", ...columns, key: id, sealContextOf: getPersonalDataSealContext },
   {
     table: "payment",
     sealed: "token_sealed",
     dataKey: "token_data_key",
     keyId: "token_key_id",
     key: id,
-    sealContextOf: paymentTokenSealContext,
+    sealContextOf: getPaymentTokenSealContext,
   },
   {
     table: "hosted_checkout_session",
@@ -254,9 +254,9 @@ export const sealedColumns: readonly SealedColumn[] = [
     dataKey: "url_data_key",
     keyId: "url_key_id",
     key: id,
-    sealContextOf: sessionSecretSealContext,
+    sealContextOf: getPageSecretSealContext,
   },
-  { table: "oauth_signing_key", ...columns, key: id, sealContextOf: signingKeySealContext },
+  { table: "oauth_signing_key", ...columns, key: id, sealContextOf: getSigningKeySealContext },
   {
     table: "oauth_item",
     ...columns,
@@ -264,7 +264,7 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "kind", type: "text" },
       { name: "digest", type: "bytea" },
     ],
-    sealContextOf: (kind, digest) => oauthItemSealContext(kind, bytes(digest)),
+    sealContextOf: (kind, digest) => getOauthItemSealContext(kind, bytes(digest)),
   },
   {
     table: "idempotency_record",
@@ -273,6 +273,6 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "owner_id", type: "text" },
       { name: "idempotency_key", type: "bytea" },
     ],
-    sealContextOf: (ownerId, digest) => idempotencyRecordSealContext({ ownerId, digest: bytes(digest) }),
+    sealContextOf: (ownerId, digest) => getIdempotencyRecordSealContext({ ownerId, digest: bytes(digest) }),
   },
 ];

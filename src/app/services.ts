@@ -9,8 +9,8 @@ import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { createServiceEvents, type ServiceEvents } from "#foundation/events.ts";
-import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
-import type { Loaders } from "#graph/loaders.ts";
+import { createGraphContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import type { GraphLoaders } from "#graph/loaders.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
@@ -21,8 +21,8 @@ import { createIdempotentRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
-import { readKeyring } from "./encryption-keys.ts";
-import { getPublicUrl, type Settings } from "./settings.ts";
+import { createConfiguredKeyring } from "./encryption-keys.ts";
+import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
 export type EventSubjectRenderer = (
   services: GraphServices,
@@ -38,7 +38,7 @@ type IsWatched = (subject: EventSubject) => boolean;
  * it. The renderer therefore also notifies the webhook dispatcher (once per transaction) and the
  * subscriptions to the object, after the commit.
  */
-export function createServices(
+export function createGraphServices(
   parts: Omit<GraphServices, "render">,
   renderSubject: EventSubjectRenderer,
 ): GraphServices {
@@ -76,7 +76,7 @@ export function createEventSubjectRenderer({
   return async (services, transaction, { type, id, merchantId, object, batch }) => {
     const context =
       contexts.get(batch) ??
-      createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
+      createGraphContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
     contexts.set(batch, context);
     if (object !== undefined) prime(context.loaders, { type, id, object });
     const { data, errors } = await run(documentOf(events, type), context, { variables: { id } });
@@ -97,7 +97,7 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
 
 /** Puts the changed object into its loader, so that the document does not load the object again. */
 function prime(
-  { carts, orders, products, webhookEndpoints }: Loaders,
+  { carts, orders, products, webhookEndpoints }: GraphLoaders,
   { type, id, object }: Pick<EventSubject, "type" | "id"> & { readonly object: object },
 ): void {
   if (type === "cart") carts.prime(id, object as CartAggregate);
@@ -107,9 +107,9 @@ function prime(
 }
 
 /** Creates the renderer of event objects for the command line. The first event opens Mesh. */
-export function createCommandEventRenderer(db: Database, settings: Settings): RenderEventSubject {
+export function createCommandEventRenderer(db: Database, settings: ServiceSettings): RenderEventSubject {
   let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
-  const keyring = readKeyring(settings);
+  const keyring = createConfiguredKeyring(settings);
   const parts: Omit<GraphServices, "render"> = {
     db,
     readOnly: createReportReadRunner(db),
@@ -124,7 +124,7 @@ export function createCommandEventRenderer(db: Database, settings: Settings): Re
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
-  return createServices(parts, async (services, transaction, subject) => {
+  return createGraphServices(parts, async (services, transaction, subject) => {
     rendering ??= openMesh().then(createEventSubjectRenderer);
     const render = await rendering;
     return render(services, transaction, subject);

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { EncryptionKey } from "#foundation/encryption.ts";
-import { InvalidSetting, type Environment } from "#foundation/failure.ts";
+import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
 import { logLevels } from "#foundation/log.ts";
 import { encryptionKeysRule, parseEncryptionKeys } from "./encryption-keys.ts";
 
@@ -85,7 +85,7 @@ const secretNames = new Set([
   "OTEL_EXPORTER_OTLP_ENDPOINT",
 ]);
 
-export interface Settings {
+export interface ServiceSettings {
   readonly host: string;
   readonly port: number;
   /** The public base URL; undefined to create the base URL from host and port. */
@@ -120,11 +120,11 @@ export interface Settings {
   readonly tracesEndpoint: string | undefined;
 }
 
-export function readSettings(environment: Environment): Settings {
+export function parseServiceSettings(environment: EnvironmentVariables): ServiceSettings {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
   if (!isEmbedded && values.ENCRYPTION_KEYS === undefined)
-    throw new InvalidSetting(`ENCRYPTION_KEYS is required with DATABASE_URL: ${encryptionKeysRule}.`);
+    throw new InvalidSettingError(`ENCRYPTION_KEYS is required with DATABASE_URL: ${encryptionKeysRule}.`);
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
@@ -155,12 +155,12 @@ export function getPublicUrl({
   publicUrl,
   host,
   port,
-}: Pick<Settings, "publicUrl" | "host" | "port">): string {
+}: Pick<ServiceSettings, "publicUrl" | "host" | "port">): string {
   return publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns all settings as texts, including defaults, with secrets masked. Used by the command `config`. */
-export function describeSettings(environment: Environment): Record<string, string | null> {
+export function formatMaskedSettings(environment: EnvironmentVariables): Record<string, string | null> {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
   const inForce: Readonly<Record<string, unknown>> = {
@@ -184,7 +184,7 @@ function formatSetting(name: string, value: unknown): string | null {
  * typing errors.
  */
 export function findMisspeltSettings(
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): { readonly given: string; readonly meant: string }[] {
   return Object.keys(environment)
     .filter((given) => !settingNames.includes(given))
@@ -203,7 +203,7 @@ function differsByOneLetter(a: string, b: string): boolean {
   return restA.slice(1) === restB.slice(1) || restA.slice(1) === restB || restA === restB.slice(1);
 }
 
-function parse(environment: Environment): z.infer<typeof schema> {
+function parse(environment: EnvironmentVariables): z.infer<typeof schema> {
   // An empty variable counts as not set, because shells and Compose files easily create empty variables.
   const given = Object.fromEntries(
     settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]),
@@ -211,5 +211,5 @@ function parse(environment: Environment): z.infer<typeof schema> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new InvalidSetting(`${String(issue?.path[0])} ${issue?.message}.`);
+  throw new InvalidSettingError(`${String(issue?.path[0])} ${issue?.message}.`);
 }

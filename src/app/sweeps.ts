@@ -2,22 +2,22 @@
  * Runs the sweeps: periodic jobs that store changes which become due with time, for example the expiry of a
  * cart. Until a sweep has stored a change, reads compute the change from the current time.
  */
-import { sweepDpopProofs } from "#access/oauth/dpop.ts";
-import { sweepOauthItems } from "#access/oauth/oauth-items.ts";
-import { sweepGrants } from "#access/oauth/grants.ts";
-import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
-import { sweepApiRequests } from "#access/request-log.ts";
-import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
+import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
+import { deleteExpiredOauthItems } from "#access/oauth/oauth-items.ts";
+import { deleteGrantsPastRetention } from "#access/oauth/grants.ts";
+import { deleteExpiredSigningKeys } from "#access/oauth/signing-keys.ts";
+import { deleteExpiredApiRequests } from "#access/request-log.ts";
+import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
-import { sweepExports } from "#commerce/exports/export-jobs.ts";
-import { indexProducts, refreshDueProducts } from "#commerce/search/index-products.ts";
+import { deleteExpiredExports } from "#commerce/exports/export-jobs.ts";
+import { indexProducts, reindexDueProducts } from "#commerce/search/index-products.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
-import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
+import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchCounts } from "#commerce/search/search-counts.ts";
-import { sweepIdempotencyRecords } from "#database/idempotency-maintenance.ts";
+import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -54,14 +54,14 @@ export const sweeps: readonly Sweep[] = [
   // Runs after the sweeps that release stock, so that the search index shows the released stock in the same
   // round. The index shows a pre-order for up to a minute after its release date, because a round starts
   // every minute.
-  { name: "index due changes", run: ({ db }, { now, signal }) => refreshDueProducts(db, now, signal) },
+  { name: "index due changes", run: ({ db }, { now, signal }) => reindexDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
   // Places the orders of sessions whose total became 0 when their prices were loaded again. The orders of
   // other sessions with a total of 0 are placed when the sessions are submitted.
   {
     name: "place free checkouts",
-    run: (services, round) => placeFreeCheckouts({ ...services, reindex: indexProducts, ...round }),
+    run: (services, round) => placeOrdersOfFreeCheckouts({ ...services, reindex: indexProducts, ...round }),
   },
   {
     name: "announce expiring API keys",
@@ -70,26 +70,29 @@ export const sweeps: readonly Sweep[] = [
   { name: "erase personal data", run: ({ db }, { now }) => eraseDuePersonalData(db, now) },
   {
     name: "delete idempotency records",
-    run: ({ db }, { now, signal }) => sweepIdempotencyRecords(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteExpiredIdempotencyRecords(db, now, signal),
   },
-  { name: "delete used DPoP proofs", run: ({ db }, { now, signal }) => sweepDpopProofs(db, now, signal) },
+  {
+    name: "delete used DPoP proofs",
+    run: ({ db }, { now, signal }) => deleteExpiredDpopProofs(db, now, signal),
+  },
   {
     name: "delete expired OAuth items",
-    run: ({ db }, { now, signal }) => sweepOauthItems(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteExpiredOauthItems(db, now, signal),
   },
   {
     name: "delete old API requests",
-    run: ({ db }, { now, signal }) => sweepApiRequests(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteExpiredApiRequests(db, now, signal),
   },
   {
     name: "delete expired console sessions",
-    run: ({ db }, { now, signal }) => sweepStaffSessions(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteExpiredStaffSessions(db, now, signal),
   },
   {
     name: "delete old OAuth grants",
-    run: ({ db }, { now, signal }) => sweepGrants(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteGrantsPastRetention(db, now, signal),
   },
-  { name: "delete old signing keys", run: ({ db }, { now }) => sweepSigningKeys(db, now) },
+  { name: "delete old signing keys", run: ({ db }, { now }) => deleteExpiredSigningKeys(db, now) },
   {
     name: "close unneeded deliveries",
     run: ({ db }, { now, signal }) => endUndeliverableDeliveries(db, now, signal),
@@ -99,7 +102,7 @@ export const sweeps: readonly Sweep[] = [
     everyMs: 3_600_000,
     run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
   },
-  { name: "delete expired exports", run: ({ db }, { now, signal }) => sweepExports(db, now, signal) },
+  { name: "delete expired exports", run: ({ db }, { now, signal }) => deleteExpiredExports(db, now, signal) },
   { name: "delete old events", run: ({ db }, { now, signal }) => deleteExpiredEvents(db, now, signal) },
 ];
 

@@ -5,17 +5,17 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { selectApiKeys, selectInternalTokens } from "#access/keys/read-credentials.ts";
+import { buildApiKeyQuery, buildInternalTokenQuery } from "#access/keys/read-credentials.ts";
 import { registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import { isScope, type InternalRole, internalRoles, type Scope, integratorScopes } from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
 import {
-  createCommand,
+  createCliCommand,
   type JsonOption,
   parseTimeOption,
-  withDatabase,
+  runWithMigratedDatabase,
   runAuditedCommand,
 } from "./command.ts";
 
@@ -45,7 +45,7 @@ export function addAccessCommands(program: Command): void {
 }
 
 function merchantCreate(): Command {
-  return createCommand("create", "Creates a merchant and prints its id.")
+  return createCliCommand("create", "Creates a merchant and prints its id.")
     .requiredOption(
       "--slug <slug>",
       "the merchant's name in URLs; unique",
@@ -94,7 +94,7 @@ function merchantCreate(): Command {
 }
 
 function appCreate(): Command {
-  return createCommand("create", "Registers an app and prints its id.")
+  return createCliCommand("create", "Registers an app and prints its id.")
     .requiredOption("--name <name>", "the app's name")
     .option("--publisher <publisher>", "the company or person that publishes the app")
     .action(async (given: JsonOption & { name: string; publisher?: string }) => {
@@ -105,7 +105,7 @@ function appCreate(): Command {
 }
 
 function installationCreate(): Command {
-  return createCommand("create", "Installs an app with a merchant and prints the installation's id.")
+  return createCliCommand("create", "Installs an app with a merchant and prints the installation's id.")
     .requiredOption("--merchant <id>", "the merchant's id, mer_…")
     .requiredOption("--app <id>", "the app's id, app_…")
     .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
@@ -118,7 +118,10 @@ function installationCreate(): Command {
 }
 
 function keyCreate(): Command {
-  return createCommand("create", "Creates an API key and prints its secret value, which is shown only once.")
+  return createCliCommand(
+    "create",
+    "Creates an API key and prints its secret value, which is shown only once.",
+  )
     .requiredOption("--installation <id>", "the installation's id, ins_…")
     .requiredOption("--name <name>", "a name that says what it is used for")
     .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
@@ -141,7 +144,7 @@ function keyCreate(): Command {
 }
 
 function keyRotate(): Command {
-  return createCommand(
+  return createCliCommand(
     "rotate",
     "Creates the successor of an API key and prints its secret value, which is shown only once. Both " +
       "keys work until the overlap ends.",
@@ -168,7 +171,7 @@ function keyRotate(): Command {
 }
 
 function keyRevoke(): Command {
-  return createCommand("revoke", "Revokes an API key: requests with it are refused at once.")
+  return createCliCommand("revoke", "Revokes an API key: requests with it are refused at once.")
     .argument("<id>", "the key's id, key_…")
     .action(async (id: string, given: JsonOption) => {
       await runAuditedCommand(given, "apiKeyRevoke", async (transaction, access) => {
@@ -179,12 +182,12 @@ function keyRevoke(): Command {
 }
 
 function keyList(): Command {
-  return createCommand("list", "Lists API keys, without their secrets.")
+  return createCliCommand("list", "Lists API keys, without their secrets.")
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
-      await withDatabase(async ({ db }) =>
+      await runWithMigratedDatabase(async ({ db }) =>
         printResult(
-          await selectApiKeys(db, merchant ?? null)
+          await buildApiKeyQuery(db, merchant ?? null)
             .orderBy("id")
             .execute(),
           json === true,
@@ -194,7 +197,7 @@ function keyList(): Command {
 }
 
 function tokenCreate(): Command {
-  return createCommand(
+  return createCliCommand(
     "create",
     "Creates an internal token and prints its secret value, which is shown only once.",
   )
@@ -242,7 +245,7 @@ function tokenCreate(): Command {
 }
 
 function tokenRevoke(): Command {
-  return createCommand("revoke", "Revokes an internal token: requests with it are refused at once.")
+  return createCliCommand("revoke", "Revokes an internal token: requests with it are refused at once.")
     .argument("<id>", "the token's id, tok_…")
     .action(async (id: string, given: JsonOption) => {
       await runAuditedCommand(given, "internalTokenRevoke", async (transaction, access) => {
@@ -253,12 +256,12 @@ function tokenRevoke(): Command {
 }
 
 function tokenList(): Command {
-  return createCommand("list", "Lists internal tokens, without their secrets.")
+  return createCliCommand("list", "Lists internal tokens, without their secrets.")
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
-      await withDatabase(async ({ db }) =>
+      await runWithMigratedDatabase(async ({ db }) =>
         printResult(
-          await selectInternalTokens(db, merchant ?? null)
+          await buildInternalTokenQuery(db, merchant ?? null)
             .orderBy("id")
             .execute(),
           json === true,

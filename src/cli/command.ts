@@ -3,10 +3,10 @@
  * runs a change in one transaction together with its events and its audit entry.
  */
 import { Command, InvalidArgumentError } from "commander";
-import type { AccessEvent } from "#access/credential-changes.ts";
+import type { InstallationAccessEvent } from "#access/credential-changes.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, filterAuditableId } from "#access/audit.ts";
-import { readSettings, type Settings } from "#app/settings.ts";
+import { appendAuditEntries, commandLineActor, toAuditableId } from "#access/audit.ts";
+import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -16,7 +16,7 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-export const createCommand = (name: string, description: string): Command =>
+export const createCliCommand = (name: string, description: string): Command =>
   new Command(name).description(description).option("--json", "print the result as JSON").exitOverride();
 
 interface CommandLineContext extends AccessCommandContext {
@@ -24,8 +24,8 @@ interface CommandLineContext extends AccessCommandContext {
    * Collects the events of installations and API keys, which are published after the change in the same
    * transaction.
    */
-  readonly publish: (events: readonly AccessEvent[]) => void;
-  readonly settings: Settings;
+  readonly publish: (events: readonly InstallationAccessEvent[]) => void;
+  readonly settings: ServiceSettings;
 }
 
 type Result = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -42,10 +42,10 @@ export async function runAuditedCommand(
   action: Action,
   change: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
 ): Promise<void> {
-  await withDatabase(async ({ db }, settings) => {
+  await runWithMigratedDatabase(async ({ db }, settings) => {
     const now = new Date();
     const done = await inTransaction(db, async (transaction) => {
-      const events: AccessEvent[] = [];
+      const events: InstallationAccessEvent[] = [];
       const result = await change(transaction, {
         merchantId: null,
         now,
@@ -72,7 +72,7 @@ export async function runAuditedCommand(
 
 /** Returns all ids in the result except the target's, for the details of the audit entry. */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(others).filter(([, value]) => filterAuditableId(value) !== undefined));
+  Object.fromEntries(Object.entries(others).filter(([, value]) => toAuditableId(value) !== undefined));
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
@@ -83,7 +83,7 @@ export function parseTimeOption(text: string): Date {
 
 interface CommandServices {
   readonly db: Database;
-  readonly settings: Settings;
+  readonly settings: ServiceSettings;
   readonly now: Date;
 }
 
@@ -93,17 +93,17 @@ interface CommandServices {
  */
 async function publishCommandEvents(
   transaction: Transaction,
-  events: readonly AccessEvent[],
+  events: readonly InstallationAccessEvent[],
   { db, settings, now }: CommandServices,
 ): Promise<void> {
   if (events.length === 0) return;
-  const [{ createCommandEventRenderer }, { publishAccessEvents }] = await Promise.all([
+  const [{ createCommandEventRenderer }, { publishInstallationAccessEvents }] = await Promise.all([
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
   // Events have no actor for the command line, so the operator appears in them as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
-  await publishAccessEvents(transaction, events, {
+  await publishInstallationAccessEvents(transaction, events, {
     now,
     cause,
     render: createCommandEventRenderer(db, settings),
@@ -111,10 +111,10 @@ async function publishCommandEvents(
 }
 
 /** Opens the configured database, migrates it, and closes it when the command has ended. */
-export async function withDatabase<Done>(
-  change: (database: OpenedDatabase, settings: Settings) => Promise<Done>,
+export async function runWithMigratedDatabase<Done>(
+  change: (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>,
 ): Promise<Done> {
-  const settings = readSettings(process.env);
+  const settings = parseServiceSettings(process.env);
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,

@@ -2,17 +2,22 @@
 import { once } from "node:events";
 import { SingleBar } from "cli-progress";
 import { Command } from "commander";
-import { appendAuditEntries, readAuditPages, type AuditRow, commandLineActor } from "#access/audit.ts";
-import { readKeyring } from "#app/encryption-keys.ts";
-import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
-import { countRowsToRewrap, checkSealedValues, type RewrapResult, rewrapSealedValues } from "#app/rewrap.ts";
+import {
+  appendAuditEntries,
+  streamAuditEntryPages,
+  type AuditEntryRow,
+  commandLineActor,
+} from "#access/audit.ts";
+import { createConfiguredKeyring } from "#app/encryption-keys.ts";
+import { runBuyerErasure } from "#app/erase-buyers.ts";
+import { countRowsToRewrap, verifySealedValues, type RewrapResult, rewrapSealedValues } from "#app/rewrap.ts";
 import type { ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { printResult } from "./output.ts";
-import { createCommand, type JsonOption, parseTimeOption, withDatabase } from "./command.ts";
+import { createCliCommand, type JsonOption, parseTimeOption, runWithMigratedDatabase } from "./command.ts";
 
 export function addMaintenanceCommands(program: Command): void {
   program.addCommand(
@@ -28,13 +33,13 @@ export function addMaintenanceCommands(program: Command): void {
 }
 
 function keysCheck(): Command {
-  return createCommand(
+  return createCliCommand(
     "check",
     "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Lists " +
       "values that cannot be decrypted; the exit code is then 1.",
   ).action(async ({ json }: JsonOption) => {
-    await withDatabase(async ({ db }, settings) => {
-      const results = await checkSealedValues({ db, keyring: readKeyring(settings) });
+    await runWithMigratedDatabase(async ({ db }, settings) => {
+      const results = await verifySealedValues({ db, keyring: createConfiguredKeyring(settings) });
       const broken = results.flatMap((result) => result.broken);
       printResult(
         {
@@ -49,13 +54,13 @@ function keysCheck(): Command {
 }
 
 function keysRewrap(): Command {
-  return createCommand(
+  return createCliCommand(
     "rewrap",
     "Wraps the data key of every encrypted value with the first of ENCRYPTION_KEYS. The service can keep " +
       "running. If the command is stopped, run it again: it continues where it stopped.",
   ).action(async ({ json }: JsonOption) => {
-    await withDatabase(async ({ db }, settings) => {
-      const keyring = readKeyring(settings);
+    await runWithMigratedDatabase(async ({ db }, settings) => {
+      const keyring = createConfiguredKeyring(settings);
       const key = keyring.currentKeyId;
       // The audit log also records that the run begins, because a run that is stopped has already rewrapped
       // some rows.
@@ -136,7 +141,7 @@ interface EraseOptions extends JsonOption {
 }
 
 function privacyErase(): Command {
-  return createCommand(
+  return createCliCommand(
     "erase",
     "Erases a buyer's addresses and e-mail addresses permanently. The purchased items and their prices stay.",
   )
@@ -173,15 +178,15 @@ function toErasureTarget({ merchant, ...options }: EraseOptions): ErasureTarget 
 }
 
 function erase(target: ErasureTarget, isForced: boolean): Promise<ErasureResult> {
-  return withDatabase(async ({ db }, settings) => {
+  return runWithMigratedDatabase(async ({ db }, settings) => {
     const { createCommandEventRenderer } = await import("#app/services.ts");
     const services = {
       db,
-      keyring: readKeyring(settings),
+      keyring: createConfiguredKeyring(settings),
       render: createCommandEventRenderer(db, settings),
       publicUrl: settings.publicUrl ?? "",
     };
-    return eraseBuyerOnRequest({ ...services, now: new Date() }, { target, isForced });
+    return runBuyerErasure({ ...services, now: new Date() }, { target, isForced });
   });
 }
 
@@ -227,9 +232,9 @@ function auditExport(): Command {
     .action(async ({ merchant, from, to, json }: ExportOptions) => {
       if (from !== undefined && to !== undefined && from >= to)
         throw fail("invalid_parameter", { message: "--from must be before --to." });
-      await withDatabase(async ({ db }) => {
+      await runWithMigratedDatabase(async ({ db }) => {
         if (json !== true) await writeToOutput(`${csvFields.join(",")}\r\n`);
-        for await (const rows of readAuditPages(db, { merchantId: merchant ?? null, from, until: to }))
+        for await (const rows of streamAuditEntryPages(db, { merchantId: merchant ?? null, from, until: to }))
           await writeToOutput(
             rows.map((row) => (json === true ? `${JSON.stringify(row)}\n` : toCsv(row))).join(""),
           );
@@ -246,7 +251,7 @@ async function writeToOutput(text: string): Promise<void> {
 }
 
 /** Formats an audit entry as a CSV row (RFC 4180). */
-const toCsv = (row: AuditRow): string =>
+const toCsv = (row: AuditEntryRow): string =>
   `${csvFields
     .map((field) => {
       const value = row[field];

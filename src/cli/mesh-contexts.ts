@@ -3,12 +3,12 @@
  * port, and creates a context for every caller with a valid internal token. The embedded database allows one
  * process, so a running service must be stopped first.
  */
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
-import { createContext, type GraphContext } from "#graph/context.ts";
+import { createGraphContext, type GraphContext } from "#graph/context.ts";
 
 let opening: Promise<ServiceApp> | undefined;
 
@@ -26,10 +26,10 @@ export async function createMeshDevContext(authorization: string): Promise<Graph
   });
   const { credentials, services } = await opening;
   const viewer = await credentials.internalToken(token);
-  return createContext(services, { viewer, requestId: createId("request"), client: "mesh dev" });
+  return createGraphContext(services, { viewer, requestId: createId("request"), client: "mesh dev" });
 }
 
 async function open(): Promise<ServiceApp> {
-  const settings = readSettings(process.env);
-  return createApp({ settings, log: createLog(settings.logLevel), role: "gateway" });
+  const settings = parseServiceSettings(process.env);
+  return createServiceApp({ settings, log: createLog(settings.logLevel), role: "gateway" });
 }

@@ -3,17 +3,17 @@
  * to them.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { selectGrants, revokeGrant } from "#access/oauth/grants.ts";
+import { buildGrantQuery, revokeGrant } from "#access/oauth/grants.ts";
 import {
   createOauthClient,
   disableOauthClient,
   enableOauthClient,
-  selectOauthClients,
+  buildOauthClientQuery,
   type OauthClientInput,
 } from "#access/oauth/oauth-clients.ts";
 import { clientAuthMethods } from "#access/authorization.ts";
 import { printResult } from "./output.ts";
-import { createCommand, type JsonOption, withDatabase, runAuditedCommand } from "./command.ts";
+import { createCliCommand, type JsonOption, runWithMigratedDatabase, runAuditedCommand } from "./command.ts";
 
 export function addOauthCommands(program: Command): void {
   program.addCommand(
@@ -33,7 +33,7 @@ export function addOauthCommands(program: Command): void {
 }
 
 function clientCreate(): Command {
-  return createCommand("create", "Creates an OAuth client for an app and prints its id.")
+  return createCliCommand("create", "Creates an OAuth client for an app and prints its id.")
     .requiredOption("--app <id>", "the app's id, app_…")
     .requiredOption(
       "--redirect-uri <uri...>",
@@ -86,7 +86,7 @@ const isKeySet = (value: unknown): value is NonNullable<OauthClientInput["jwks"]
   typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
 
 function clientDisable(): Command {
-  return createCommand(
+  return createCliCommand(
     "disable",
     "Disables an OAuth client for all merchants at once and revokes all its grants permanently.",
   )
@@ -100,7 +100,7 @@ function clientDisable(): Command {
 }
 
 function clientEnable(): Command {
-  return createCommand("enable", "Enables a disabled OAuth client. Its revoked grants stay revoked.")
+  return createCliCommand("enable", "Enables a disabled OAuth client. Its revoked grants stay revoked.")
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: JsonOption) => {
       await runAuditedCommand(given, "oauthClientEnable", async (transaction) => {
@@ -111,11 +111,11 @@ function clientEnable(): Command {
 }
 
 function clientList(): Command {
-  return createCommand("list", "Lists OAuth clients, including disabled ones.")
+  return createCliCommand("list", "Lists OAuth clients, including disabled ones.")
     .option("--app <id>", "only those of the app with this id")
     .action(async ({ app, json }: JsonOption & { app?: string }) => {
-      await withDatabase(async ({ db }) => {
-        const clients = selectOauthClients(db).$if(app !== undefined, (query) =>
+      await runWithMigratedDatabase(async ({ db }) => {
+        const clients = buildOauthClientQuery(db).$if(app !== undefined, (query) =>
           query.where("appId", "=", app ?? ""),
         );
         printResult(await clients.orderBy("id").execute(), json === true);
@@ -124,7 +124,7 @@ function clientList(): Command {
 }
 
 function grantRevoke(): Command {
-  return createCommand("revoke", "Revokes a grant: its tokens are refused at once.")
+  return createCliCommand("revoke", "Revokes a grant: its tokens are refused at once.")
     .argument("<id>", "the grant's id, grt_…")
     .action(async (id: string, given: JsonOption) => {
       await runAuditedCommand(given, "oauthGrantRevoke", async (transaction, access) => {
@@ -135,12 +135,12 @@ function grantRevoke(): Command {
 }
 
 function grantList(): Command {
-  return createCommand("list", "Lists grants, including expired and revoked ones.")
+  return createCliCommand("list", "Lists grants, including expired and revoked ones.")
     .option("--merchant <id>", "only those of the merchant with this id")
     .option("--client <id>", "only those of the OAuth client with this id")
     .action(async ({ merchant, client, json }: JsonOption & { merchant?: string; client?: string }) => {
-      await withDatabase(async ({ db }) => {
-        const grants = selectGrants(db, merchant ?? null).$if(client !== undefined, (query) =>
+      await runWithMigratedDatabase(async ({ db }) => {
+        const grants = buildGrantQuery(db, merchant ?? null).$if(client !== undefined, (query) =>
           query.where("clientId", "=", client ?? ""),
         );
         printResult(await grants.orderBy("id").execute(), json === true);

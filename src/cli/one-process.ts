@@ -1,10 +1,10 @@
 /** Runs the service in this process: alone, or as one of several processes that a parent process started. */
 import cluster from "node:cluster";
-import { type ServiceApp, type AppOptions, createApp } from "#app/app.ts";
-import type { Settings } from "#app/settings.ts";
+import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
+import type { ServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
-import { createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
+import { createChildProcessRateLimiter, type ProcessMessagePort } from "#http/shared-limiter.ts";
 import { createMetricsExchange } from "#observability/gather-metrics.ts";
 import {
   type ServiceReadyInfo,
@@ -25,7 +25,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
   const { settings, log } = serving;
   const limiter =
     settings.redisUrl === undefined
-      ? createSharedLimiter(parent, { scale: settings.rateLimitScale, log })
+      ? createChildProcessRateLimiter(parent, { scale: settings.rateLimitScale, log })
       : undefined;
   await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (close, ready) => {
     const stop = stopOnSignal(close, log);
@@ -35,7 +35,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
 }
 
 async function start(
-  { settings, role, log, limiter, exchange }: ServeOptions & Pick<AppOptions, "limiter" | "exchange">,
+  { settings, role, log, limiter, exchange }: ServeOptions & Pick<ServiceAppOptions, "limiter" | "exchange">,
   onReady: (close: () => Promise<void>, ready: ServiceReadyInfo) => void,
 ): Promise<void> {
   const stopTracing = await startConfiguredTracing(settings, log);
@@ -49,7 +49,7 @@ async function start(
     }
   };
   try {
-    app = await createApp({ settings, log, role, limiter, exchange });
+    app = await createServiceApp({ settings, log, role, limiter, exchange });
     const demo = settings.demo ? await prepareConfiguredDemo(app, settings.dataDir) : undefined;
     onReady(close, { address: await app.listen(), demo });
   } catch (error) {
@@ -60,7 +60,7 @@ async function start(
 
 /** Starts tracing before the service is created, because its parts check only once whether tracing is on. */
 async function startConfiguredTracing(
-  { tracesEndpoint: endpoint }: Settings,
+  { tracesEndpoint: endpoint }: ServiceSettings,
   log: Log,
 ): Promise<(() => Promise<void>) | undefined> {
   if (endpoint === undefined) return undefined;
@@ -77,7 +77,7 @@ async function prepareConfiguredDemo(
 }
 
 /** The message channel to the parent process. */
-const parent: ProcessPort = {
+const parent: ProcessMessagePort = {
   send: (message) => {
     if (!process.connected) return false;
     // Errors are ignored here: the `disconnect` event reports that the parent has ended.

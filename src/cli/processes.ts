@@ -9,7 +9,7 @@ import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
-import { answerLimitRequests, type ProcessPort } from "#http/shared-limiter.ts";
+import { answerLimitRequests, type ProcessMessagePort } from "#http/shared-limiter.ts";
 import { createMetricsHub } from "#observability/gather-metrics.ts";
 import {
   type ServiceReadyInfo,
@@ -157,7 +157,7 @@ async function stopChild(child: Worker): Promise<void> {
     throw new Error(`Process ${child.process.pid} ended with exit code ${code}.`);
 }
 
-function portOf(child: Worker): ProcessPort {
+function portOf(child: Worker): ProcessMessagePort {
   return {
     send: (message) => {
       if (!child.isConnected()) return false;

@@ -5,11 +5,11 @@
  */
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
-import { InvalidSetting, Failure } from "#foundation/failure.ts";
+import { InvalidSettingError, Failure } from "#foundation/failure.ts";
 import { DataFolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
 import type { ProcessRole } from "#app/background.ts";
-import { findMisspeltSettings, readSettings, type Settings } from "#app/settings.ts";
+import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { createLog, createPrettyOutput } from "#foundation/log.ts";
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
@@ -29,7 +29,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 /** Returns the text of a failure for the operator: one line that says what to do, or the whole stack of a bug. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof InvalidSetting) return `Setting ${error.message}`;
+  if (error instanceof InvalidSettingError) return `Setting ${error.message}`;
   if (error instanceof Failure) return error.parts.details?.[0]?.message ?? error.message;
   if (hasOperatorMessage(error)) return error.message;
   return explainListenError(error) ?? explainDatabaseError(error) ?? error.stack ?? error.message;
@@ -125,7 +125,7 @@ async function addOtherCommands(program: Command): Promise<void> {
 
 /** Runs `serve`, `gateway` or `worker`: reads the settings and starts the role in this process or in several. */
 async function serve(role: ProcessRole, { processes }: { readonly processes?: string } = {}): Promise<void> {
-  const settings = readSettings(
+  const settings = parseServiceSettings(
     processes === undefined ? process.env : { ...process.env, PROCESSES: processes },
   );
   requireDatabase(role, settings);
@@ -144,15 +144,15 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
   return (await import("./one-process.ts")).serveInOneProcess({ settings, role, log });
 }
 
-function requireDatabase(role: ProcessRole, { databaseUrl, processes }: Settings): void {
+function requireDatabase(role: ProcessRole, { databaseUrl, processes }: ServiceSettings): void {
   if (databaseUrl !== undefined) return;
   if (role !== "all")
-    throw new InvalidSetting(
+    throw new InvalidSettingError(
       `DATABASE_URL is required: ${role} shares its database with other processes, but the ` +
         "embedded database allows only one process.",
     );
   if (processes > 1)
-    throw new InvalidSetting(
+    throw new InvalidSettingError(
       `DATABASE_URL is required with PROCESSES=${processes}: the embedded database allows only one process.`,
     );
 }

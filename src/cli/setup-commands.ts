@@ -1,8 +1,8 @@
 /** The commands `migrate`, `seed` and `config`: the database schema, the demo data and the settings. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
-import { readKeyring } from "#app/encryption-keys.ts";
-import { getPublicUrl, readSettings, describeSettings } from "#app/settings.ts";
+import { createConfiguredKeyring } from "#app/encryption-keys.ts";
+import { getPublicUrl, parseServiceSettings, formatMaskedSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -13,7 +13,7 @@ import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { printResult } from "./output.ts";
-import { withDatabase } from "./command.ts";
+import { runWithMigratedDatabase } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
   program.addCommand(migrateCommand());
@@ -24,7 +24,7 @@ export function createConfigCommand(): Command {
   return new Command("config")
     .description("Prints all settings with their current values; secrets are masked.")
     .option("--json", "print the result as JSON")
-    .action(({ json }: { json?: boolean }) => printResult(describeSettings(process.env), json === true));
+    .action(({ json }: { json?: boolean }) => printResult(formatMaskedSettings(process.env), json === true));
 }
 
 function migrateCommand(): Command {
@@ -32,7 +32,7 @@ function migrateCommand(): Command {
     .description("Brings the database schema up to date. A failed migration leaves the schema unchanged.")
     .option("--json", "print the result as JSON")
     .action(async ({ json }: { json?: boolean }) => {
-      const settings = readSettings(process.env);
+      const settings = parseServiceSettings(process.env);
       const folder = settings.databaseUrl === undefined ? settings.dataDir : undefined;
       const database = await openDatabase({
         url: settings.databaseUrl,
@@ -69,10 +69,10 @@ function seedCommand(): Command {
     )
     .option("--json", "print the result as JSON, without a progress bar")
     .action(async ({ products, carts, orders, merchant, json }: SeedOptions) => {
-      await withDatabase(async (database, settings) => {
+      await runWithMigratedDatabase(async (database, settings) => {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
-        const keyring = readKeyring(settings);
+        const keyring = createConfiguredKeyring(settings);
         const { createCommandEventRenderer } = await import("#app/services.ts");
         const render = createCommandEventRenderer(database.db, settings);
         const demo = await prepareDemo(database, {

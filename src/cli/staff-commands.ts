@@ -11,12 +11,12 @@ import {
   prepareStaffInput,
   setStaffPassword,
   setStaffRole,
-  selectStaffAccounts,
+  buildStaffAccountQuery,
 } from "#access/people/staff.ts";
 import { type StaffRole, staffRoles } from "#access/viewer.ts";
-import { readKeyring } from "#app/encryption-keys.ts";
+import { createConfiguredKeyring } from "#app/encryption-keys.ts";
 import { printResult } from "./output.ts";
-import { createCommand, type JsonOption, withDatabase, runAuditedCommand } from "./command.ts";
+import { createCliCommand, type JsonOption, runWithMigratedDatabase, runAuditedCommand } from "./command.ts";
 
 export function addStaffCommands(program: Command): void {
   program.addCommand(
@@ -27,7 +27,7 @@ export function addStaffCommands(program: Command): void {
       .addCommand(staffRole())
       .addCommand(staffDisable())
       .addCommand(staffEnable())
-      .addCommand(listCommand("staff accounts", selectStaffAccounts)),
+      .addCommand(listCommand("staff accounts", buildStaffAccountQuery)),
   );
   program.addCommand(
     new Command("signing-key")
@@ -37,7 +37,7 @@ export function addStaffCommands(program: Command): void {
 }
 
 function staffCreate(): Command {
-  return createCommand(
+  return createCliCommand(
     "create",
     "Creates an account for a merchant's staff member. Generates a password, which is printed only once, " +
       "unless one is read from standard input.",
@@ -87,7 +87,7 @@ async function readOrGeneratePassword({
 }
 
 function staffPassword(): Command {
-  return createCommand(
+  return createCliCommand(
     "password",
     "Sets the password of a staff account and ends its sessions. Generates a password, which is printed " +
       "only once, unless one is read from standard input.",
@@ -110,7 +110,7 @@ function staffPassword(): Command {
 }
 
 function staffRole(): Command {
-  return createCommand(
+  return createCliCommand(
     "role",
     "Sets the role of a staff account and ends its sessions. The grants that it gave stay in force.",
   )
@@ -125,7 +125,7 @@ function staffRole(): Command {
 }
 
 function staffDisable(): Command {
-  return createCommand(
+  return createCliCommand(
     "disable",
     "Disables a staff account: it cannot sign in, its sessions end, and the grants that it gave are revoked.",
   )
@@ -139,7 +139,7 @@ function staffDisable(): Command {
 }
 
 function staffEnable(): Command {
-  return createCommand("enable", "Enables a disabled staff account. Its revoked grants stay revoked.")
+  return createCliCommand("enable", "Enables a disabled staff account. Its revoked grants stay revoked.")
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOption) => {
       await runAuditedCommand(given, "staffEnable", async (transaction, access) => {
@@ -149,11 +149,11 @@ function staffEnable(): Command {
     });
 }
 
-function listCommand(objects: string, list: typeof selectStaffAccounts): Command {
-  return createCommand("list", `Lists ${objects}, including disabled ones.`)
+function listCommand(objects: string, list: typeof buildStaffAccountQuery): Command {
+  return createCliCommand("list", `Lists ${objects}, including disabled ones.`)
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
-      await withDatabase(async ({ db }) => {
+      await runWithMigratedDatabase(async ({ db }) => {
         const rows = await list(db, merchant ?? null).execute();
         printResult(
           rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
@@ -164,7 +164,7 @@ function listCommand(objects: string, list: typeof selectStaffAccounts): Command
 }
 
 function signingKeyRotate(): Command {
-  return createCommand(
+  return createCliCommand(
     "rotate",
     "Creates new signing keys, which sign tokens one minute later. Tokens of the old keys stay valid " +
       "until they expire.",
@@ -173,7 +173,7 @@ function signingKeyRotate(): Command {
       given,
       { name: "signingKeyRotate", targetType: "signing_key" },
       async (transaction, { now, settings }) => ({
-        id: await rotateSigningKeys(transaction, readKeyring(settings), now),
+        id: await rotateSigningKeys(transaction, createConfiguredKeyring(settings), now),
       }),
     );
   });

@@ -4,13 +4,13 @@
  */
 import cluster from "node:cluster";
 import type { ProcessRole } from "#app/background.ts";
-import type { Settings } from "#app/settings.ts";
+import type { ServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { printLine } from "./output.ts";
 
 export interface ServeOptions {
-  readonly settings: Settings;
+  readonly settings: ServiceSettings;
   readonly role: ProcessRole;
   readonly log: Log;
 }

@@ -4,7 +4,7 @@
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { Command, Option } from "commander";
-import { appendAuditEntries, type AuditEntry, commandLineActor } from "#access/audit.ts";
+import { appendAuditEntries, type AuditEntryInput, commandLineActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkReplayResult, replayDeliveries } from "#webhooks/replay-deliveries.ts";
@@ -12,7 +12,7 @@ import type { BulkReplayInput, FailedDeliveryStatus } from "#webhooks/replay-sel
 import { replayDelivery, type ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";
-import { parseTimeOption, withDatabase } from "./command.ts";
+import { parseTimeOption, runWithMigratedDatabase } from "./command.ts";
 
 interface ReplayOptions {
   readonly delivery?: string;
@@ -67,7 +67,7 @@ export function createWebhookCommand(): Command {
 }
 
 async function replay(options: ReplayOptions): Promise<void> {
-  await withDatabase(async ({ db }) => {
+  await runWithMigratedDatabase(async ({ db }) => {
     const context: ReplayCommandContext = {
       merchantId: null,
       installationId: null,
@@ -146,6 +146,6 @@ async function replayAll(
 const record = (
   transaction: Transaction,
   { now }: ReplayCommandContext,
-  entry: Pick<AuditEntry, "action" | "targetId" | "details">,
+  entry: Pick<AuditEntryInput, "action" | "targetId" | "details">,
 ): Promise<void> =>
   appendAuditEntries(transaction, { ...commandLineActor, merchantId: null, now, requestId: null, ...entry });

@@ -14,7 +14,7 @@ import {
   listenForNotices,
   type NoticeListener,
 } from "./notices.ts";
-import { type StatementLimits, createStatementPool } from "./statement-pool.ts";
+import { type StatementTimeouts, createStatementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
 import { tracedDialect } from "./traced-dialect.ts";
 
@@ -32,7 +32,7 @@ export interface DatabaseOptions {
   /** False if statements must not be prepared; true if left out. */
   readonly prepared?: boolean;
   /** Time limits of statements; undefined for no limits. */
-  readonly limits?: StatementLimits | undefined;
+  readonly limits?: StatementTimeouts | undefined;
   /** The folder of the embedded database; undefined to keep it in memory. */
   readonly folder?: string | undefined;
   /** A database dump. If given, a new embedded database starts with the content of the dump. */
@@ -48,7 +48,7 @@ export interface OpenedDatabase {
    * Runs scripts on a separate connection. A script has one or more statements; its result has the rows of
    * each statement.
    */
-  script<Result>(work: (run: RunSqlScript) => Promise<Result>): Promise<Result>;
+  script<Result>(work: (run: SqlScriptRunner) => Promise<Result>): Promise<Result>;
   /**
    * Listens for notices on a channel. The embedded database has only one process, so its listener never
    * receives or misses a notice.
@@ -70,7 +70,7 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-export type RunSqlScript = (sql: string) => Promise<Record<string, unknown>[][]>;
+export type SqlScriptRunner = (sql: string) => Promise<Record<string, unknown>[][]>;
 
 const connectTimeoutMs = 2500;
 /**
@@ -105,7 +105,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       if (!pglite.closed) await pglite.close();
       release();
     };
-    const run: RunSqlScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
+    const run: SqlScriptRunner = async (text) => (await pglite.exec(text)).map((result) => result.rows);
     return {
       engine: "pglite",
       db,

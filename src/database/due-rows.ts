@@ -26,7 +26,7 @@ const reportedMax = 20;
  * Handles all due rows and returns the number of handled rows. Throws an AggregateError at the end if rows
  * failed.
  */
-export async function handleDueRows<Row extends DueRow>({
+export async function processDueRows<Row extends DueRow>({
   find,
   handle,
   signal,

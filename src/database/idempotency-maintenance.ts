@@ -4,20 +4,15 @@
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import {
-  DecryptionFailed,
-  type Keyring,
-  type SealContext,
-  type SealedValue,
-} from "#foundation/encryption.ts";
+import { DecryptionError, type Keyring, type SealContext, type SealedValue } from "#foundation/encryption.ts";
 import type { Database } from "./connect.ts";
 import { type DatabaseReader, type Transaction } from "./transaction.ts";
-import { getRecordExpiryCutoff, idempotencyRecordSealContext } from "./idempotency.ts";
+import { getIdempotencyRecordExpiryCutoff, getIdempotencyRecordSealContext } from "./idempotency.ts";
 
 const sweptPerBatch = 1000;
 
 /** Deletes expired records in batches, until the signal is aborted; returns the number of deleted records. */
-export async function sweepIdempotencyRecords(
+export async function deleteExpiredIdempotencyRecords(
   db: Database,
   now: Date,
   signal?: AbortSignal,
@@ -26,7 +21,7 @@ export async function sweepIdempotencyRecords(
     const { numAffectedRows } = await sql`
       delete from idempotency_record where (owner_id, idempotency_key) in (
         select owner_id, idempotency_key from idempotency_record
-        where created_at <= ${getRecordExpiryCutoff(now)}
+        where created_at <= ${getIdempotencyRecordExpiryCutoff(now)}
         order by created_at limit ${sweptPerBatch})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
@@ -89,13 +84,13 @@ function decryptBody(keyring: Keyring, row: SealedValue & IdempotencyRecordKey):
   try {
     return keyring.open(row, sealContextOf(row)).toString();
   } catch (error) {
-    if (error instanceof DecryptionFailed) return undefined;
+    if (error instanceof DecryptionError) return undefined;
     throw error;
   }
 }
 
 const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): SealContext =>
-  idempotencyRecordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
+  getIdempotencyRecordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**
  * Replaces the stored answers of records with empty texts, and their fingerprints with random bytes. The keys

@@ -63,7 +63,7 @@ export interface IdempotentResult {
  * Runs the work in a transaction and stores its answer; returns the stored answer instead if an earlier
  * request with the same key has one. An error of the work rolls back the transaction and is thrown.
  */
-export type RunIdempotent = (
+export type IdempotentRunner = (
   claim: IdempotencyClaim,
   work: (transaction: Transaction) => Promise<StoredAnswer>,
 ) => Promise<IdempotentResult>;
@@ -77,7 +77,7 @@ interface IdempotencyServices {
   readonly clock: Clock;
 }
 
-export function createIdempotentRunner(services: IdempotencyServices): RunIdempotent {
+export function createIdempotentRunner(services: IdempotencyServices): IdempotentRunner {
   // PGlite has a single connection. Without this set, a duplicate would wait until the first request ends,
   // instead of being refused at once.
   const running = new Set<string>();
@@ -169,7 +169,7 @@ const findText = `select fingerprint, status, content_type as "contentType", sea
   from idempotency_record where owner_id = $1 and idempotency_key = $2`;
 
 const buildFindStatement = ({ ownerId, digest, now }: DigestedClaim): CompiledQuery<FoundRecord> =>
-  CompiledQuery.raw(findText, [ownerId, digest, getRecordExpiryCutoff(now)]);
+  CompiledQuery.raw(findText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]);
 
 async function findRecord(
   db: Database,
@@ -182,12 +182,12 @@ async function findRecord(
 }
 
 function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): StoredAnswer {
-  const fingerprint = keyring.digest(row, idempotencyRecordSealContext(claim), claim.fingerprint);
+  const fingerprint = keyring.digest(row, getIdempotencyRecordSealContext(claim), claim.fingerprint);
   if (!fingerprint.equals(row.fingerprint)) throw fail("idempotency_key_reused");
   return {
     status: row.status,
     contentType: row.contentType,
-    body: keyring.open(row, idempotencyRecordSealContext(claim)).toString(),
+    body: keyring.open(row, getIdempotencyRecordSealContext(claim)).toString(),
   };
 }
 
@@ -204,14 +204,14 @@ async function writeRecord(
 ): Promise<void> {
   const { status, contentType, body } = recorded;
   const { ownerId, digest, now } = claim;
-  const context = idempotencyRecordSealContext(claim);
+  const context = getIdempotencyRecordSealContext(claim);
   const { sealed, dataKey, keyId } = keyring.seal(body, context);
   // The fingerprint is keyed (HMAC), because a password in the request could be guessed from a plain digest.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   if (hasExpiredRecord)
     await runWithCommit(
       transaction,
-      CompiledQuery.raw(deleteText, [ownerId, digest, getRecordExpiryCutoff(now)]),
+      CompiledQuery.raw(deleteText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]),
     );
   await runWithCommit(
     transaction,
@@ -236,9 +236,10 @@ const writeText = `insert into idempotency_record (owner_id, idempotency_key, fi
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 /** Returns the expiry limit: records that were created at this time or earlier have expired. */
-export const getRecordExpiryCutoff = (now: Date): Date => new Date(now.getTime() - answerRetentionMs);
+export const getIdempotencyRecordExpiryCutoff = (now: Date): Date =>
+  new Date(now.getTime() - answerRetentionMs);
 
-export const idempotencyRecordSealContext = ({
+export const getIdempotencyRecordSealContext = ({
   ownerId,
   digest,
 }: Pick<DigestedClaim, "ownerId" | "digest">): SealContext => ({

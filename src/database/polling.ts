@@ -1,11 +1,11 @@
 /**
- * Polls the states of watched objects, with one statement for all of them. Polling stops while no object is
- * watched. Unlike triggers with NOTIFY, polling does not slow down writers, works through every connection
- * pooler, and sees the commits of all processes.
+ * Polls the states of watched objects, with one statement for all of them. DatabasePoller stops while no
+ * object is watched. Unlike triggers with NOTIFY, polling does not slow down writers, works through every
+ * connection pooler, and sees the commits of all processes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-export interface Polling<State> {
+export interface DatabasePoller<State> {
   /**
    * Starts to watch an object. `onState` is called after every poll with the state of the object, or with
    * null if the object does not exist. Returns the function that ends the watch.
@@ -38,12 +38,12 @@ export interface PollingOptions<State> {
  */
 const pausePerPoll = 4;
 
-export function createPolling<State>({
+export function createDatabasePoller<State>({
   readStates,
   everyMs,
   pauseMsMin,
   onError,
-}: PollingOptions<State>): Polling<State> {
+}: PollingOptions<State>): DatabasePoller<State> {
   const watchers = new Map<string, Set<(state: State | null) => void>>();
   // A poll serves all watchers. It therefore runs in a detached async context, and not in the trace of one
   // watcher.

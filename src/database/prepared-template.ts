@@ -123,11 +123,11 @@ export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Memb
 }
 
 /**
- * Returns the condition that follows a column, as in `id ${paddedInList(ids)}`. Each id is a parameter of its
- * own. With a single array parameter, PostgreSQL would cache no plan: it would estimate ten members, and plan
- * each call again for the true number.
+ * Returns the condition that follows a column, as in `id ${buildPaddedInListSql(ids)}`. Each id is a
+ * parameter of its own. With a single array parameter, PostgreSQL would cache no plan: it would estimate ten
+ * members, and plan each call again for the true number.
  */
-export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
+export function buildPaddedInListSql(ids: readonly string[]): RawBuilder<boolean> {
   const [first = ""] = ids;
   if (ids.length === 0 || ids.length > lengthMax) return sql`= any(${ids}::text[])`;
   return ids.length === 1 ? sql`= ${first}` : sql`in (${sql.join(padToPowerOfTwo(ids, first))})`;
@@ -143,7 +143,7 @@ const preparedRowsMax = 4;
  * Builds the statement that inserts rows. The SQL text is cached for each number of rows. All rows must have
  * the same columns as the first row.
  */
-export function insertRows<Table extends keyof Tables>(
+export function buildInsertQuery<Table extends keyof Tables>(
   reader: DatabaseReader,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],

@@ -11,7 +11,7 @@ import type { Database } from "./connect.ts";
 import { isQueryTimeout, getSqlState } from "./database-errors.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
-export type RunReportRead = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
+export type ReportReadRunner = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
 
 export const reportTimeoutMs = 10_000;
 
@@ -42,7 +42,7 @@ export interface ReadOnlyLimits {
 export function createReportReadRunner(
   db: Database,
   { timeoutMs = reportTimeoutMs, runningMax = 1 }: ReadOnlyLimits = {},
-): RunReportRead {
+): ReportReadRunner {
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),

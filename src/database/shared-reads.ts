@@ -10,7 +10,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
 import DataLoader from "dataloader";
 import { type Span, runInChildSpan } from "#foundation/tracing.ts";
-import { refuseInsideTransaction } from "./transaction-dialect.ts";
+import { requireOutsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface SharedReads<Key, Row> {
@@ -98,7 +98,7 @@ export function createSharedReads<Key, Row>({
   return {
     nameOf,
     load: (key) => {
-      refuseInsideTransaction();
+      requireOutsideTransaction();
       return runInChildSpan({ name: "read together" }, (span) => {
         const name = nameOf(key);
         if (span !== undefined && !spans.has(name)) spans.set(name, span);

@@ -9,7 +9,7 @@ import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import { isPlanStale, isQueryTimeout } from "./database-errors.ts";
 
-export interface StatementLimits {
+export interface StatementTimeouts {
   /** Time limit in milliseconds of a statement outside of a transaction. */
   readonly outsideTransactionMs: number;
   /**
@@ -20,7 +20,7 @@ export interface StatementLimits {
 }
 
 /** Time limits of the statements of requests. Reports have limits of their own (read-only.ts). */
-export const requestStatementLimits: StatementLimits = {
+export const requestStatementLimits: StatementTimeouts = {
   outsideTransactionMs: 2_500,
   inTransactionMs: 10_000,
 };
@@ -28,7 +28,7 @@ export const requestStatementLimits: StatementLimits = {
 export interface StatementOptions {
   readonly prepared: boolean;
   /** Time limits of statements; undefined for no limits. */
-  readonly limits: StatementLimits | undefined;
+  readonly limits: StatementTimeouts | undefined;
 }
 
 /**
@@ -153,7 +153,7 @@ function sendInOneWrite(client: pg.PoolClient): void {
  */
 function statementTimeout(
   client: pg.PoolClient,
-  limits: StatementLimits | undefined,
+  limits: StatementTimeouts | undefined,
 ): { query_timeout?: number } {
   if (limits === undefined) return {};
   const status = client.getTransactionStatus();

@@ -126,7 +126,7 @@ export function runInsideTransaction<Result>(work: () => Promise<Result>): Promi
 }
 
 /** Throws an error inside a transaction. Code that uses the root handle calls this function first. */
-export function refuseInsideTransaction(): void {
+export function requireOutsideTransaction(): void {
   if (insideTransaction.getStore() === true)
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
 }
@@ -143,7 +143,7 @@ export function transactionGuardDialect(dialect: Dialect): Dialect {
 function guardDriver(driver: Driver): Driver {
   const acquire = driver.acquireConnection.bind(driver);
   driver.acquireConnection = (options) => {
-    refuseInsideTransaction();
+    requireOutsideTransaction();
     return acquire(options);
   };
   return driver;

@@ -16,9 +16,9 @@ import { seedCarts } from "./carts/seed-carts.ts";
 import { type OrderSeedContext, seedOpenCheckout, seedOrders } from "./orders/seed-orders.ts";
 import {
   type CredentialContext,
-  createCredentials,
+  createDemoCredentials,
   type InstalledDemoMerchants,
-  seedAccounts,
+  seedDemoStaffAndOauthClient,
 } from "./seed-credentials.ts";
 import { seedWebhooks } from "./webhooks/seed-webhooks.ts";
 import {
@@ -82,7 +82,9 @@ export async function prepareDemo(
       ? {}
       : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
     const hasAccounts = knownParts.staff !== undefined && knownParts.oauthClient !== undefined;
-    const accountParts = hasAccounts ? {} : await seedAccounts(transaction, { owner: merchants.first, now });
+    const accountParts = hasAccounts
+      ? {}
+      : await seedDemoStaffAndOauthClient(transaction, { owner: merchants.first, now });
     const parts = { ...credentials, ...salesParts, ...webhookParts, ...accountParts };
     const context = { owners: merchants, keyring, publicUrl, now };
     return { ...parts, ...(await renewOpenCheckout(transaction, context, { ...knownParts, ...parts })) };
@@ -156,7 +158,7 @@ async function createMerchantParts(
   { merchants, now }: CredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens" | "merchants" | "products">> {
   return {
-    ...(await createCredentials(transaction, { merchants, now })),
+    ...(await createDemoCredentials(transaction, { merchants, now })),
     merchants: toDemoFileMerchants(merchants),
     products: listDemoProducts(),
   };

@@ -28,7 +28,7 @@ export interface CredentialContext {
 const demoBrowserOrigins = ["http://localhost:5173", "http://127.0.0.1:5173"] as const;
 
 /** Creates the API keys and internal tokens that demo.json lists. */
-export async function createCredentials(
+export async function createDemoCredentials(
   transaction: Transaction,
   { merchants, now }: CredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens">> {
@@ -105,7 +105,7 @@ interface AccountSeedContext {
  * Creates a staff account and an OAuth client. A repeated call creates a new account and client, because
  * their secrets cannot be read back.
  */
-export async function seedAccounts(
+export async function seedDemoStaffAndOauthClient(
   transaction: Transaction,
   { owner, now }: AccountSeedContext,
 ): Promise<Pick<DemoFile, "staff" | "oauthClient">> {

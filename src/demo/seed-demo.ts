@@ -9,7 +9,7 @@ import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import { updateBranding } from "#commerce/merchants/branding.ts";
-import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
+import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
 import { type DemoMerchant, loadDemoMerchants, loadDemoSales, loadDemoSynonyms } from "#demo/demo-data.ts";
 import { saveSynonyms } from "#commerce/search/synonyms.ts";
 import type { DemoProduct } from "./demo-file.ts";
@@ -140,7 +140,7 @@ function createMerchantWithProducts(
  * products of one family very different ages.
  */
 function computeProductAgeDays(
-  entry: CatalogEntry,
+  entry: DemoCatalogEntry,
   { index, count }: { readonly index: number; readonly count: number },
 ): number {
   const share = (((index + 1) * 0.618_033_988_75) % 1) * (count / (count + 1));
@@ -170,7 +170,7 @@ function listMerchantProducts(merchant: DemoMerchant): DemoProduct[] {
     }));
 }
 
-function isOnSaleInGermany({ status, price: [euros], stock }: CatalogEntry): boolean {
+function isOnSaleInGermany({ status, price: [euros], stock }: DemoCatalogEntry): boolean {
   return status === undefined && euros !== null && (stock?.[0] ?? "in_stock") === "in_stock";
 }
 

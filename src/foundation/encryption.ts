@@ -2,7 +2,7 @@
  * Encryption at rest. Each value is encrypted with AES-256-GCM under its own data key. The first key of
  * ENCRYPTION_KEYS wraps (encrypts) new data keys; every key of ENCRYPTION_KEYS can unwrap data keys. A value
  * and its data key are bound to the value's table, column and row, so a value that is copied to another row
- * or column does not decrypt. A value that does not decrypt throws `DecryptionFailed`; there is no fallback.
+ * or column does not decrypt. A value that does not decrypt throws `DecryptionError`; there is no fallback.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
@@ -35,8 +35,8 @@ export interface Keyring {
   /** Encrypts a value under a new data key. */
   seal(plaintext: Uint8Array | string, context: SealContext): SealedValue;
   /**
-   * Decrypts a value. Throws `DecryptionFailed` if the value was changed, its key is missing or the context
-   * is wrong.
+   * Decrypts a value. Throws `DecryptionError` if the value was changed, its key is missing or the context is
+   * wrong.
    */
   open(sealed: SealedValue, context: SealContext): Buffer;
   /** Returns the same encrypted value, with its data key wrapped by the current key. */
@@ -54,7 +54,7 @@ export interface Keyring {
   derive(purpose: string): readonly Buffer[];
 }
 
-export class DecryptionFailed extends Error {}
+export class DecryptionError extends Error {}
 
 const keyBytes = 32;
 const nonceBytes = 12;
@@ -75,7 +75,7 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
   const unwrap = ({ dataKey, keyId }: SealedValue, context: SealContext): Buffer => {
     const key = byId.get(keyId);
     if (key === undefined)
-      throw new DecryptionFailed(
+      throw new DecryptionError(
         `${describe(context)} was encrypted with the key ${keyId}, which is not in ENCRYPTION_KEYS.`,
       );
     return decrypt(key, dataKey, context);
@@ -123,7 +123,7 @@ function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: SealC
 
 function decrypt(key: Uint8Array, sealed: Uint8Array, context: SealContext): Buffer {
   if (sealed.length < nonceBytes + tagBytes)
-    throw new DecryptionFailed(`${describe(context)} is too short for an encrypted value.`);
+    throw new DecryptionError(`${describe(context)} is too short for an encrypted value.`);
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   });
@@ -133,7 +133,7 @@ function decrypt(key: Uint8Array, sealed: Uint8Array, context: SealContext): Buf
   try {
     return Buffer.concat([plaintext, decipher.final()]);
   } catch (error) {
-    throw new DecryptionFailed(
+    throw new DecryptionError(
       `${describe(context)} does not decrypt: the value, its key or its place was changed.`,
       {
         cause: error,

@@ -233,11 +233,11 @@ export function toFailure(thrown: unknown): Failure {
   return fail("internal_error", { cause: thrown });
 }
 
-/** Environment variables, in the form of Node's `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** EnvironmentVariables variables, in the form of Node's `process.env`. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The error of a setting whose value is invalid. The message names the setting, its rule and the allowed
  * values. A process with an invalid setting does not start.
  */
-export class InvalidSetting extends Error {}
+export class InvalidSettingError extends Error {}

@@ -3,8 +3,8 @@
  * webhooks from the documents in schema/events.
  */
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
-import { type RestOperation, readRestContract } from "./contract.ts";
-import { apiVersion, toOpenApi } from "./openapi.ts";
+import { type RestOperation, buildRestContract } from "./contract.ts";
+import { apiVersion, buildOpenApiDocument } from "./openapi.ts";
 import { toAnswerSchema, type SchemaComponents, getSelectedFields, type JsonSchema } from "./json-schemas.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import {
@@ -35,7 +35,7 @@ type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
  * document in schema/events is missing.
  */
 export function describeApi(mesh: DescribedMesh): ApiDescription {
-  const { operations, components } = readRestContract(mesh.contractSchema, mesh.operations);
+  const { operations, components } = buildRestContract(mesh.contractSchema, mesh.operations);
   for (const subject of subjectTypes)
     components.set(getEventObjectSchemaName(subject), objectSchema(mesh, subject, components));
   const events = eventTypeNames.map((name) => ({
@@ -47,7 +47,11 @@ export function describeApi(mesh: DescribedMesh): ApiDescription {
   return {
     version: apiVersion,
     operations,
-    document: toOpenApi({ operations, components, webhookEvents: { envelope: eventEnvelopeSchema, events } }),
+    document: buildOpenApiDocument({
+      operations,
+      components,
+      webhookEvents: { envelope: eventEnvelopeSchema, events },
+    }),
   };
 }
 

@@ -21,7 +21,7 @@ import {
 import type { RateLimitBucket } from "#access/viewer.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import {
-  requireRateBucket,
+  requireRateLimitBucket,
   getDirectiveArguments,
   type OperationSecurity,
   readOperationSecurity,
@@ -101,7 +101,7 @@ export interface RestOperation {
  * Reads the operations from documents that are valid on `schema`, the contract schema of `mesh/open-mesh.ts`.
  * Throws an error if a document is invalid, for example because a directive is missing or has a wrong value.
  */
-export function readRestContract(
+export function buildRestContract(
   schema: GraphQLSchema,
   documents: readonly DocumentNode[],
 ): { operations: RestOperation[]; components: SchemaComponents } {
@@ -175,7 +175,7 @@ function failureCode(name: unknown): FailureCode {
 
 function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): RateLimitBucket | null {
   const limited = getDirectiveArguments(schema, definition, "limited");
-  return limited === undefined ? null : requireRateBucket(nameOf(definition), limited["bucket"]);
+  return limited === undefined ? null : requireRateLimitBucket(nameOf(definition), limited["bucket"]);
 }
 
 function failureLimitOf(
@@ -187,8 +187,8 @@ function failureLimitOf(
   const id = nameOf(definition);
   const codes = (limit["codes"] as readonly string[]).map(failureCode);
   return {
-    bucket: requireRateBucket(id, limit["bucket"]),
-    credentialBucket: requireRateBucket(id, limit["credentialBucket"]),
+    bucket: requireRateLimitBucket(id, limit["bucket"]),
+    credentialBucket: requireRateLimitBucket(id, limit["credentialBucket"]),
     codes,
     by: String(limit["by"]),
   };

@@ -38,14 +38,14 @@ export const { version: apiVersion } = createRequire(import.meta.url)("../../pac
 };
 
 /** The operations, schemas and webhook events from which the OpenAPI document is built. */
-export interface OpenApiInput {
+export interface OpenApiSource {
   readonly operations: readonly RestOperation[];
   readonly components: SchemaComponents;
   readonly webhookEvents: WebhookEventsDescription;
 }
 
 /** Builds the OpenAPI document. The document has relative URLs, which `addPublicUrl` completes. */
-export function toOpenApi({ operations, components, webhookEvents }: OpenApiInput): Part {
+export function buildOpenApiDocument({ operations, components, webhookEvents }: OpenApiSource): Part {
   const { webhooks, ...parts } = toOpenApiWebhooks(webhookEvents);
   const paths: Record<string, Record<string, Part>> = {};
   for (const operation of operations) {

@@ -3,13 +3,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymousViewer, getCredentialOwner, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { isTracing, runInChildSpan } from "#foundation/tracing.ts";
-import { createContext, type GraphContext, type GraphServices, type ReadSource } from "#graph/context.ts";
+import {
+  createGraphContext,
+  type GraphContext,
+  type GraphServices,
+  type ReadSource,
+} from "#graph/context.ts";
 import { toClientAddressKey } from "#http/caller.ts";
-import { refuseOtherMethods } from "#http/server.ts";
-import type { RunDocument } from "#mesh/run.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
+import type { DocumentRunner } from "#mesh/run.ts";
 import type { RestCall, GatewayServices, RestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
-import type { RunAnonymousRead } from "./replica-fallback.ts";
+import type { AnonymousReadRunner } from "./replica-fallback.ts";
 import {
   identifyCaller,
   limitByAddress,
@@ -51,7 +56,7 @@ export function mountRestOperations(
   server.decorateRequest("call", null);
   for (const operation of operations) mountOperation(server, services, operation);
   for (const [path, group] of Map.groupBy(operations, (operation) => operation.path)) {
-    refuseOtherMethods(
+    registerMethodNotAllowedRoute(
       server,
       routePath(path),
       group.map(({ method }) => method),
@@ -166,9 +171,9 @@ const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1")
 
 /** Creates the function that runs the document of a REST operation for its caller. */
 export function createOperationExecutor(
-  run: RunDocument,
+  run: DocumentRunner,
   services: GraphServices,
-  runPublic: RunAnonymousRead,
+  runPublic: AnonymousReadRunner,
 ): GatewayServices["execute"] {
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;
@@ -184,8 +189,8 @@ export function createOperationExecutor(
       once,
       onOnce: once === null ? undefined : keepRecordedAnswer(call),
     };
-    const runOn = (source?: ReadSource): ReturnType<RunDocument> =>
-      run(document, createContext(services, { ...caller, source }), { variables });
+    const runOn = (source?: ReadSource): ReturnType<DocumentRunner> =>
+      run(document, createGraphContext(services, { ...caller, source }), { variables });
     return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };
 }

@@ -8,17 +8,17 @@ import type { RequestLog } from "#access/request-log.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import { refuseOtherMethods } from "#http/server.ts";
-import type { RunDocument } from "#mesh/run.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
+import type { DocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
 import { createOperationExecutor, mountRestOperations } from "./operations.ts";
 import { createReplicaFallback } from "./replica-fallback.ts";
 
 /** The options of `gatewayPlugin`. */
-export interface GatewayOptions {
+export interface GatewayPluginOptions {
   readonly api: ApiDescription;
-  readonly run: RunDocument;
+  readonly run: DocumentRunner;
   readonly services: GraphServices;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
@@ -26,7 +26,7 @@ export interface GatewayOptions {
   readonly log: Log;
 }
 
-export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (
+export const gatewayPlugin: FastifyPluginAsync<GatewayPluginOptions> = async (
   server,
   { api, run, services, limiter, credentials, requests, log },
 ) => {
@@ -48,7 +48,7 @@ function mountDocument(server: FastifyInstance, document: string): void {
       .type("application/json; charset=utf-8")
       .send(document),
   );
-  refuseOtherMethods(server, "/openapi.json", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/openapi.json", ["GET"]);
 }
 
 type Part = Readonly<Record<string, unknown>>;

@@ -15,7 +15,7 @@ type Result = Promise<ExecutionResult> | ExecutionResult;
  * Runs a read that needs no credential. Calls `read` with the replica, or with undefined if `read` must use
  * the primary database.
  */
-export type RunAnonymousRead = (read: (source: ReadSource | undefined) => Result) => Result;
+export type AnonymousReadRunner = (read: (source: ReadSource | undefined) => Result) => Result;
 
 /** Options of the replica fallback. */
 export interface ReplicaFallbackOptions {
@@ -35,7 +35,7 @@ export interface ReplicaFallbackOptions {
 export function createReplicaFallback(
   { replica }: Pick<GraphServices, "replica">,
   { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
-): RunAnonymousRead {
+): AnonymousReadRunner {
   if (replica === undefined) return (read) => read(undefined);
   let isAway = false;
   let nextTryAt = 0;

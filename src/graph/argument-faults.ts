@@ -27,7 +27,7 @@ declare global {
 }
 
 /** The error with which the validation plugin refuses arguments; never sent to clients. */
-export class InvalidArguments extends Error {}
+export class InvalidArgumentsError extends Error {}
 
 class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
@@ -40,7 +40,7 @@ class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
         try {
           return check(args, context, info);
         } catch (error) {
-          if (!(error instanceof InvalidArguments)) throw error;
+          if (!(error instanceof InvalidArgumentsError)) throw error;
           const details = findFaults(args, rules, []);
           throw fail("invalid_field", {
             details,

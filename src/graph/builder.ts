@@ -8,7 +8,7 @@ import RelayPlugin from "@pothos/plugin-relay";
 import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
 import { fail } from "#foundation/failure.ts";
-import { argumentFaultsPlugin, InvalidArguments } from "./argument-faults.ts";
+import { argumentFaultsPlugin, InvalidArgumentsError } from "./argument-faults.ts";
 import { authScopes, type CallerKind, type GraphContext } from "./context.ts";
 
 interface ScalarTypes<Input, Output = Input> {
@@ -94,7 +94,7 @@ export const builder = new SchemaBuilder<GraphTypes>({
     // when the first event is sent.
     authorizeOnSubscribe: true,
   },
-  validation: { validationError: () => new InvalidArguments() },
+  validation: { validationError: () => new InvalidArgumentsError() },
   // Pothos's cost check is disabled: mesh/plugins/limits.ts checks the cost of a client's document before it
   // runs, and the documents that are part of this service have no cost limit.
   complexity: { disabled: true, defaultListMultiplier: 20 },

@@ -80,7 +80,7 @@ interface ListRow {
 }
 
 /** One page of a list as a Relay connection. `totalCount` counts the items of the whole list. */
-export interface ConnectionResult<Row> {
+export interface ConnectionPage<Row> {
   readonly edges: { readonly cursor: string; readonly node: Row }[];
   readonly pageInfo: {
     readonly startCursor: string | null;
@@ -98,7 +98,7 @@ export interface ConnectionResult<Row> {
 export async function loadConnection<Tables, Name extends keyof Tables, Row extends ListRow>(
   args: DefaultConnectionArguments,
   { db, query, ...paging }: ListSource<Tables, Name, Row>,
-): Promise<ConnectionResult<Row>> {
+): Promise<ConnectionPage<Row>> {
   requirePageSize(args);
   const isSorted = "sortColumn" in paging && paging.sortColumn !== undefined;
   const cursorPattern = paging.cursorPattern ?? (isSorted ? sortedCursorPattern : undefined);
@@ -111,14 +111,14 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
 export async function loadConnectionPage<Row extends ListRow>(
   args: DefaultConnectionArguments,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
-): Promise<Omit<ConnectionResult<Row>, "totalCount">> {
+): Promise<Omit<ConnectionPage<Row>, "totalCount">> {
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
     { args, toCursor, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
   // Pothos's type allows null edges, for rows that do not exist. A page loaded here has only existing rows,
   // so the cast is safe.
-  const { edges, pageInfo } = connection as unknown as Omit<ConnectionResult<Row>, "totalCount">;
+  const { edges, pageInfo } = connection as unknown as Omit<ConnectionPage<Row>, "totalCount">;
   return { edges, pageInfo };
 }
 

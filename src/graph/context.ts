@@ -3,13 +3,13 @@
  * and loaders that cache rows for one request.
  */
 import type { ExecutionResult } from "graphql";
-import type { CheckDocument } from "#access/trusted-documents.ts";
+import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { anonymousViewer, getCredentialId, type InternalRole, type Viewer } from "#access/viewer.ts";
-import type { SearchCounts } from "#commerce/search/search-counts.ts";
+import type { SearchCountRecorder } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
-import type { RunIdempotent, IdempotentResult, IdempotentRequest } from "#database/idempotency.ts";
-import type { RunReportRead } from "#database/read-only.ts";
+import type { IdempotentRunner, IdempotentResult, IdempotentRequest } from "#database/idempotency.ts";
+import type { ReportReadRunner } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -17,8 +17,8 @@ import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { fail, failWithDetail } from "#foundation/failure.ts";
-import type { SubscriptionWatch } from "./live/watch.ts";
-import { createLoaders, type Loaders, type SharedAggregateReads } from "./loaders.ts";
+import type { SubscriptionPollers } from "./live/watch.ts";
+import { createGraphLoaders, type GraphLoaders, type SharedAggregateReads } from "./loaders.ts";
 
 /** The context of one GraphQL execution. */
 export interface GraphContext {
@@ -63,7 +63,7 @@ export interface GraphContext {
   /** Factor by which rate limit quotas are multiplied; 0 turns rate limits off. */
   readonly rateLimitScale: number;
   /** The data loaders, which batch and cache the reads of this request. */
-  readonly loaders: Loaders;
+  readonly loaders: GraphLoaders;
 }
 
 /** The database from which a request reads: the primary database or a replica. */
@@ -96,19 +96,19 @@ export interface GraphServices extends ReadSource {
   /** Read-only replicas; if left out, all reads use the primary database. */
   readonly replica?: ReplicaSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
-  readonly searchCounts?: SearchCounts;
+  readonly searchCounts?: SearchCountRecorder;
   /** Runs the statements of reports in read-only transactions. */
-  readonly readOnly: RunReportRead;
+  readonly readOnly: ReportReadRunner;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
-  readonly watch?: SubscriptionWatch;
+  readonly watch?: SubscriptionPollers;
   /** Runs a change only once for each idempotency key, and answers a retry with the stored answer. */
-  readonly doOnce: RunIdempotent;
+  readonly doOnce: IdempotentRunner;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: RenderEventSubject;
   /** Emits events to listeners inside this process. */
   readonly events: ServiceEvents;
   /** Checks the documents that a merchant registers; if left out, documents cannot be registered. */
-  readonly checkDocument?: CheckDocument;
+  readonly checkDocument?: TrustedDocumentChecker;
   /** Checks the IP addresses of the host names of webhook endpoints, before a transaction begins. */
   readonly resolvedNames: HostNameChecker;
   /**
@@ -133,7 +133,7 @@ export interface CallerDetails {
   readonly onOnce?: GraphContext["onOnce"];
 }
 
-export function createContext(
+export function createGraphContext(
   services: GraphServices,
   caller: CallerDetails,
   transaction?: Transaction,
@@ -156,7 +156,7 @@ export function createContext(
     clock: services.clock,
     publicUrl: services.publicUrl,
     rateLimitScale: services.rateLimitScale,
-    loaders: createLoaders({
+    loaders: createGraphLoaders({
       db,
       clock: services.clock,
       reads: transaction === undefined ? source.reads : undefined,
@@ -175,7 +175,7 @@ export function copyContextForTransaction<Context extends GraphContext>(
   return {
     ...context,
     db: transaction,
-    loaders: createLoaders({ db: transaction, clock: context.clock, reads: undefined }),
+    loaders: createGraphLoaders({ db: transaction, clock: context.clock, reads: undefined }),
   };
 }
 
@@ -286,7 +286,7 @@ export const getGuestSessionId = ({
  * Whether the caller may read and change a checkout session. The buyer on a checkout page may use only the
  * session of that page.
  */
-export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boolean =>
+export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithViewer): boolean =>
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
 
 /**

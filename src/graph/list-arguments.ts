@@ -27,7 +27,7 @@ type Period<Name extends string> = Readonly<
 >;
 
 /** Refuses a period that ends before it begins. `name` is the beginning of both arguments' names. */
-export function requirePeriod<Name extends string>(name: Name, args: Period<Name>): void {
+export function requireOrderedPeriod<Name extends string>(name: Name, args: Period<Name>): void {
   const from = args[`${name}From`];
   const to = args[`${name}To`];
   if (!(from instanceof Date) || !(to instanceof Date) || from < to) return;

@@ -22,7 +22,7 @@ import {
 import {
   type CategoryRow,
   findCategories,
-  listPublishedProducts,
+  loadPublishedProductLists,
   type ProductList,
 } from "#commerce/catalog/catalog-lists.ts";
 import {
@@ -59,7 +59,7 @@ import { findReadinessData, type InstallationReadinessData } from "#access/readi
 import {
   type DeliveryAttemptView,
   type DeliveryView,
-  type InstallationEvent,
+  type InstallationEventKey,
   type EventLog,
   type EventView,
   findDeliveryAttempts,
@@ -96,7 +96,7 @@ import {
  * The loaders of one request. If a row does not exist, a loader whose type includes null returns null, and
  * every other loader of single rows throws.
  */
-export interface Loaders {
+export interface GraphLoaders {
   readonly carts: RowLoader<string, CartAggregate | null>;
   readonly sessions: DataLoader<string, SessionAggregate | null>;
   /** The failure code of a session's last payment, by session id; null if no payment failed. */
@@ -146,7 +146,7 @@ export interface Loaders {
   readonly signatureFixtures: DataLoader<string, SealedFixtureSource | null>;
   /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, EventLog>;
-  readonly webhookEvents: DataLoader<InstallationEvent, EventView | null, string>;
+  readonly webhookEvents: DataLoader<InstallationEventKey, EventView | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The deliveries of an event to all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
@@ -177,7 +177,9 @@ interface LoaderSource {
  * The functions that create the loaders. Each loader is created at its first use, because a request needs
  * only a few of them.
  */
-const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Loaders[Name] } = {
+const loaderFactories: {
+  readonly [Name in keyof GraphLoaders]: (source: LoaderSource) => GraphLoaders[Name];
+} = {
   carts: ({ db, clock, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findCarts(db, ids, clock.now()))
@@ -197,7 +199,7 @@ const loaderFactories: { readonly [Name in keyof Loaders]: (source: LoaderSource
   productIdsOfVariants: ({ db }) => createNullableRowLoader((ids) => findProductIdsOfVariants(db, ids)),
   publicProducts: ({ db, clock, reads }) =>
     reads === undefined ? createPublicProductLoader(db, clock) : new SharedRowLoader(reads.publicProducts),
-  productLists: ({ db }) => createRowLoader((merchantIds) => listPublishedProducts(db, merchantIds)),
+  productLists: ({ db }) => createRowLoader((merchantIds) => loadPublishedProductLists(db, merchantIds)),
   categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
   merchants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findMerchants(db, ids))),
   brandings: ({ db }) => createNullableRowLoader((merchantIds) => findBrandings(db, merchantIds)),
@@ -265,9 +267,10 @@ for (const [name, create] of Object.entries<(source: LoaderSource) => unknown>(l
 }
 
 /** Creates the loaders of one request. */
-export const createLoaders = (source: LoaderSource): Loaders => new LazyLoaders(source) as unknown as Loaders;
+export const createGraphLoaders = (source: LoaderSource): GraphLoaders =>
+  new LazyLoaders(source) as unknown as GraphLoaders;
 
-function createPublicProductLoader(db: Database, clock: Clock): Loaders["publicProducts"] {
+function createPublicProductLoader(db: Database, clock: Clock): GraphLoaders["publicProducts"] {
   return new DataLoader(
     async (addresses) => {
       const found = await readPublicProducts(db, addresses, clock.now());

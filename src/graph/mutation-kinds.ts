@@ -3,7 +3,7 @@
  * arguments that these mutations share. A mutation spreads its kind into its options: `defineMutation({
  * ...existingCartMutationKind, name, … })`.
  */
-import type { AccessEvent } from "#access/credential-changes.ts";
+import type { InstallationAccessEvent } from "#access/credential-changes.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -16,12 +16,12 @@ import { fail, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { type EventCause, withOutbox } from "#webhooks/outbox.ts";
 import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
-import { publishAccessEvents } from "./access/access-events.ts";
+import { publishInstallationAccessEvents } from "./access/access-events.ts";
 import {
   type CallerKind,
   getCallerKind,
   type GraphContext,
-  mayAccessSession,
+  canAccessCheckoutSession,
   getOrderActor,
   getCallerMerchantId,
   merchantReaders,
@@ -132,7 +132,7 @@ export const existingSessionMutationKind: MutationKind<SessionCommandContext, "s
   target: { sessionId: "The id of the checkout session, `chs_…`." },
   failures: [...endedSessionFailures, "checkout_session_processing"],
   check: (request, { sessionId }) => {
-    if (!mayAccessSession(sessionId, request)) throw fail("checkout_session_not_found");
+    if (!canAccessCheckoutSession(sessionId, request)) throw fail("checkout_session_not_found");
   },
 };
 
@@ -250,7 +250,7 @@ export interface AccessMutationContext extends AccessCommandContext {
    * Publishes events of installations and API keys, after the command of the mutation and in the same
    * transaction.
    */
-  readonly publish: (events: readonly AccessEvent[]) => void;
+  readonly publish: (events: readonly InstallationAccessEvent[]) => void;
 }
 
 /**
@@ -265,9 +265,9 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
       return {
         merchantId,
         run: async ({ transaction, now }, command) => {
-          const events: AccessEvent[] = [];
+          const events: InstallationAccessEvent[] = [];
           const changed = await command({ merchantId, now, publish: (more) => void events.push(...more) });
-          await publishAccessEvents(transaction, events, {
+          await publishInstallationAccessEvents(transaction, events, {
             now,
             cause: getEventCause(request),
             render: request.services.render,

@@ -11,7 +11,7 @@ import { fail, type FailureCode } from "#foundation/failure.ts";
 import {
   appendAuditEntries,
   type AuditedMutation,
-  describeAuditedMutation,
+  getAuditTargetAndDetails,
   getAuditActor,
 } from "#access/audit.ts";
 import { builder } from "./builder.ts";
@@ -346,6 +346,6 @@ async function recordMutation(
     now,
     action: operationId ?? mutation.name,
     requestId,
-    ...describeAuditedMutation(mutation, changed),
+    ...getAuditTargetAndDetails(mutation, changed),
   });
 }

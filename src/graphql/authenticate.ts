@@ -102,6 +102,6 @@ export function isReplayedAnswer(request: FastifyRequest): boolean | undefined {
   return replays.get(request);
 }
 
-export function getViewer(request: FastifyRequest): InternalViewer | undefined {
+export function getInternalViewer(request: FastifyRequest): InternalViewer | undefined {
   return viewers.get(request);
 }

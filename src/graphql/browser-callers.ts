@@ -7,7 +7,7 @@ import { type DocumentNode, type ExecutionResult, Kind, visit } from "graphql";
 import { getBuyerSession, type InternalViewer } from "#access/viewer.ts";
 import { fail, type FailureCode, failWithDetail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { countRequest, createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
+import { countRequestAgainstQuota, createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { getClientKey } from "./authenticate.ts";
 
@@ -26,7 +26,7 @@ export async function admitBrowserCaller(
   limiter: RateLimiter,
 ): Promise<void> {
   if (!isBrowserCaller(viewer)) return;
-  await countRequest(limiter, reply, { bucket: "browser", key: getClientKey(request) });
+  await countRequestAgainstQuota(limiter, reply, { bucket: "browser", key: getClientKey(request) });
   const { origin } = request.headers;
   const allowed = "tokenId" in viewer ? viewer.allowedOrigins : undefined;
   if (origin === undefined || allowed === undefined || allowed.includes(origin)) return;
@@ -65,7 +65,7 @@ const countCodeMutations = (document: DocumentNode): number => {
  * counter as the codes that buyers enter on checkout pages. At the limit, the caller gets only
  * `rate_limited`, so guessing codes does not help.
  */
-export async function runWithCodeLimit(
+export async function runWithPromotionCodeLimit(
   limiter: RateLimiter,
   { document, context }: { readonly document: DocumentNode; readonly context: GraphContext },
   run: () => Promise<ExecutionResult>,

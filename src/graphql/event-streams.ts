@@ -168,7 +168,7 @@ const heartbeatMs = 12_000;
  */
 const closingMs = 2_000;
 
-export function sendEvents(reply: FastifyReply, results: SubscriptionResults): FastifyReply {
+export function sendSubscriptionResults(reply: FastifyReply, results: SubscriptionResults): FastifyReply {
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
   const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();

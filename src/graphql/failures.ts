@@ -9,7 +9,7 @@ import { type Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
-import { type YogaServerContext, getViewer } from "./authenticate.ts";
+import { type YogaServerContext, getInternalViewer } from "./authenticate.ts";
 
 export interface FailureServices {
   readonly publicUrl: string;
@@ -20,7 +20,7 @@ export interface FailureServices {
  * Yoga plugin: turns all errors of a request into failures in the format of the API, also errors of documents
  * that cannot be parsed or validated.
  */
-export function translateFailures(services: FailureServices): Plugin<GraphContext> {
+export function createFailureTranslationPlugin(services: FailureServices): Plugin<GraphContext> {
   return {
     onResultProcess(process) {
       const { result, serverContext } = process;
@@ -36,7 +36,7 @@ export function translateFailures(services: FailureServices): Plugin<GraphContex
  * Converts the errors in one result of a subscription to failures of the API. The Yoga plugin cannot do this,
  * because these results are sent as server-sent events and not by Yoga.
  */
-export function translateResult(
+export function translateSubscriptionErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
   services: FailureServices,
@@ -58,7 +58,10 @@ function publicErrors(
   caller: FastifyRequest,
   { publicUrl, log }: FailureServices,
 ): { errors: PublicError[]; status: number } {
-  const failures = getFailuresOfResult(result, !rolesWithoutSuggestions.has(getViewer(caller)?.role ?? ""));
+  const failures = getFailuresOfResult(
+    result,
+    !rolesWithoutSuggestions.has(getInternalViewer(caller)?.role ?? ""),
+  );
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {

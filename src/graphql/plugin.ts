@@ -7,15 +7,20 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
-import type { TrustedDocuments } from "#access/trusted-documents.ts";
+import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
 import { getBuyerSession, type InternalViewer } from "#access/viewer.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, failWithDetail, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { isBuyerReference, parseAcceptLanguage } from "#foundation/text.ts";
 import type { Log } from "#foundation/log.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import { refuseOtherMethods } from "#http/server.ts";
-import { type CallerDetails, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
+import {
+  type CallerDetails,
+  createGraphContext,
+  type GraphContext,
+  type GraphServices,
+} from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import {
@@ -25,17 +30,25 @@ import {
   isReplayedAnswer,
   recordReplayedAnswer,
   setViewer,
-  getViewer,
+  getInternalViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
-import { admitBrowserCaller, runWithCodeLimit } from "./browser-callers.ts";
+import { admitBrowserCaller, runWithPromotionCodeLimit } from "./browser-callers.ts";
 import { createDocumentCaches } from "./document-caches.ts";
-import { translateFailures } from "./failures.ts";
-import { createEventStreams, type EventStreams, sendEvents } from "./event-streams.ts";
-import { documentIdParameter, runTrustedDocuments, trustedDocumentConstraint } from "./trusted-documents.ts";
-import { recordEventStreamAccepted, getSubscriptionResults, streamSubscriptions } from "./subscriptions.ts";
+import { createFailureTranslationPlugin } from "./failures.ts";
+import { createEventStreams, type EventStreams, sendSubscriptionResults } from "./event-streams.ts";
+import {
+  documentIdParameter,
+  createTrustedDocumentPlugin,
+  trustedDocumentConstraint,
+} from "./trusted-documents.ts";
+import {
+  recordEventStreamAccepted,
+  getSubscriptionResults,
+  createSubscriptionPlugin,
+} from "./subscriptions.ts";
 
-export interface GraphqlOptions {
+export interface GraphqlPluginOptions {
   readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
   readonly services: GraphServices;
   readonly log: Log;
@@ -46,14 +59,14 @@ export interface GraphqlOptions {
    */
   readonly isPageAllowed: (origin: string) => Promise<boolean>;
   readonly authentication: InternalAuthentication;
-  readonly trustedDocuments: Pick<TrustedDocuments, "find">;
+  readonly trustedDocuments: Pick<TrustedDocumentLookup, "find">;
 }
 
 const mebibyte = 1024 * 1024;
 const bytesMaxOf = ({ role }: InternalViewer): number =>
   (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
-export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, options) => {
+export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (server, options) => {
   const streams = createEventStreams({
     clock: options.services.clock,
     recheck: options.authentication.recheck,
@@ -91,7 +104,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
       const results = getSubscriptionResults(request);
-      if (results !== undefined) return sendEvents(reply, results);
+      if (results !== undefined) return sendSubscriptionResults(reply, results);
       for (const [name, value] of response.headers) void reply.header(name, value);
       const isReplay = isReplayedAnswer(request);
       if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
@@ -114,20 +127,20 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
     await preflight(request, reply);
     return reply.code(204).send();
   });
-  refuseOtherMethods(server, "/graphql", ["GET", "POST", "OPTIONS"]);
+  registerMethodNotAllowedRoute(server, "/graphql", ["GET", "POST", "OPTIONS"]);
 };
 
 /** Creates the GraphQL context of an authenticated request. */
 function contextsOf({
   services,
-}: Pick<GraphqlOptions, "services">): (request: FastifyRequest) => GraphContext {
+}: Pick<GraphqlPluginOptions, "services">): (request: FastifyRequest) => GraphContext {
   return (request) => {
-    const viewer = getViewer(request);
+    const viewer = getInternalViewer(request);
     if (viewer === undefined) throw fail("credentials_missing");
     // Analysts read from the replica if there is one. They change no data, so slightly older data is
     // sufficient.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
-    return createContext(services, {
+    return createGraphContext(services, {
       ...callerDetailsOf(request, viewer),
       client: getClientKey(request),
       source,
@@ -145,7 +158,7 @@ const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<
 });
 
 function createGraphYoga(
-  { mesh, services, log, limiter, authentication: { recheck }, trustedDocuments }: GraphqlOptions,
+  { mesh, services, log, limiter, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
   streams: EventStreams,
 ): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
   const { schema, run } = mesh;
@@ -158,27 +171,30 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // Yoga's own masking of errors is off, because `translateFailures` already converts every error and hides
+    // Yoga's own masking of errors is off, because `createFailureTranslationPlugin` already converts every error and hides
     // the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: createDocumentCaches(),
     extraParamNames: [documentIdParameter],
     plugins: [
-      runTrustedDocuments(trustedDocuments),
+      createTrustedDocumentPlugin(trustedDocuments),
       ...mesh.serverPlugins,
       executeThroughMesh(run, limiter),
-      streamSubscriptions({
+      createSubscriptionPlugin({
         schema,
         run,
         streams,
         recheck,
         contextOf: (request, viewer) =>
-          createContext(services, { ...callerDetailsOf(request, viewer), client: getClientKey(request) }),
+          createGraphContext(services, {
+            ...callerDetailsOf(request, viewer),
+            client: getClientKey(request),
+          }),
         publicUrl: services.publicUrl,
         log,
       }),
-      translateFailures({ publicUrl: services.publicUrl, log }),
+      createFailureTranslationPlugin({ publicUrl: services.publicUrl, log }),
     ] as Plugin<GraphContext>[],
   });
 }
@@ -192,7 +208,7 @@ const executeThroughMesh = (run: Mesh["run"], limiter: RateLimiter): Plugin<Grap
     setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) => {
       const context = contextValue as GraphContext;
       try {
-        return await runWithCodeLimit(limiter, { document, context }, async () =>
+        return await runWithPromotionCodeLimit(limiter, { document, context }, async () =>
           run(document, context, { variables: variableValues, operationName }),
         );
       } catch (error) {
@@ -207,7 +223,7 @@ const executeThroughMesh = (run: Mesh["run"], limiter: RateLimiter): Plugin<Grap
 interface Refusal {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly options: GraphqlOptions;
+  readonly options: GraphqlPluginOptions;
 }
 
 /**
@@ -250,7 +266,7 @@ function toHttpFailure(error: unknown): Failure {
  * service (`http/staff-session.ts`).
  */
 function corsOf(
-  isPageAllowed: GraphqlOptions["isPageAllowed"],
+  isPageAllowed: GraphqlPluginOptions["isPageAllowed"],
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return async (request, reply) => {
     void reply.header("vary", "Origin");

@@ -21,10 +21,10 @@ import { getCredentialId, type InternalViewer } from "#access/viewer.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { Failure, failWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { requireCleanTexts } from "#mesh/clean-text.ts";
+import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { measureQueryCost, requireCostWithinLimit } from "#mesh/plugins/limits.ts";
 import { PublicError } from "#mesh/public-error.ts";
-import type { RunDocument } from "#mesh/run.ts";
+import type { DocumentRunner } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
 import type {
   EventStream,
@@ -32,11 +32,11 @@ import type {
   SubscriptionResults,
   SubscriptionStepResult,
 } from "./event-streams.ts";
-import { type FailureServices, translateResult } from "./failures.ts";
+import { type FailureServices, translateSubscriptionErrors } from "./failures.ts";
 
 export interface SubscriptionServices extends FailureServices {
   readonly schema: GraphQLSchema;
-  readonly run: RunDocument;
+  readonly run: DocumentRunner;
   readonly streams: EventStreams;
   /** Verifies the caller of an open subscription again. Returns the caller's current viewer. */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
@@ -63,7 +63,7 @@ export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 
-export function streamSubscriptions(services: SubscriptionServices): Plugin<GraphContext> {
+export function createSubscriptionPlugin(services: SubscriptionServices): Plugin<GraphContext> {
   return {
     onSubscribe({ args, setSubscribeFn }) {
       setSubscribeFn(async () => {
@@ -89,7 +89,7 @@ interface Subscribing extends ExecutionArgs {
 async function begin(args: Subscribing, services: SubscriptionServices): Promise<ExecutionResult> {
   const { caller, viewer } = args.contextValue;
   if (!accepting.has(caller)) throw notAccepted();
-  requireCleanTexts(args);
+  requireNoControlCharacters(args);
   requireRoot(args);
   const cost = measureQueryCost({ ...args, schema: services.schema });
   requireCostWithinLimit(cost);
@@ -103,7 +103,11 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
       renderStepResult(step, args, services);
     const renderEnd = (reason: unknown): object | undefined =>
       reason instanceof Failure
-        ? translateResult({ errors: [asPublicError(reason, args.contextValue)] }, caller, services)
+        ? translateSubscriptionErrors(
+            { errors: [asPublicError(reason, args.contextValue)] },
+            caller,
+            services,
+          )
         : undefined;
     begun.set(caller, { ...stream, steps, renderStep, renderEnd });
     return { data: {} };
@@ -172,7 +176,7 @@ async function renderStepResult(
   const { caller } = args.contextValue;
   const result = await runStep(step, args, services);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);
-  return { result: translateResult(result, caller, services), isLast };
+  return { result: translateSubscriptionErrors(result, caller, services), isLast };
 }
 
 /** Executes the document for one event, with the caller's present rights. */

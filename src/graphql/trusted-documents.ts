@@ -7,12 +7,16 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
 import type { GraphQLParams, Plugin } from "graphql-yoga";
-import { hashDocument, type TrustedDocumentRow, type TrustedDocuments } from "#access/trusted-documents.ts";
+import {
+  hashDocument,
+  type TrustedDocumentRow,
+  type TrustedDocumentLookup,
+} from "#access/trusted-documents.ts";
 import type { InternalViewer } from "#access/viewer.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, type Failure, failWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { getViewer, type YogaServerContext } from "./authenticate.ts";
+import { getInternalViewer, type YogaServerContext } from "./authenticate.ts";
 
 /** The parameter that names a trusted document. Yoga refuses parameters that it does not know. */
 export const documentIdParameter = "documentId";
@@ -46,12 +50,12 @@ interface DocumentParams extends GraphQLParams {
 }
 
 /** A Yoga plugin that replaces the hash of a trusted document in a request by the document's text. */
-export const runTrustedDocuments = (
-  documents: Pick<TrustedDocuments, "find">,
+export const createTrustedDocumentPlugin = (
+  documents: Pick<TrustedDocumentLookup, "find">,
 ): Plugin<GraphContext, YogaServerContext> => ({
   onParams: async ({ params, setParams, context }) => {
     const { caller } = context;
-    const viewer = getViewer(caller);
+    const viewer = getInternalViewer(caller);
     if (viewer === undefined) return;
     try {
       const given = { ...params, ...readGetParams(caller) };
@@ -150,7 +154,7 @@ function readApolloHash({ extensions }: DocumentParams): string | undefined {
 }
 
 async function requireDocument(
-  documents: Pick<TrustedDocuments, "find">,
+  documents: Pick<TrustedDocumentLookup, "find">,
   { hash = "", viewer: { merchantId }, method }: DocumentRequest,
 ): Promise<TrustedDocumentRow> {
   if (merchantId === null)

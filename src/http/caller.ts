@@ -6,13 +6,13 @@ import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import {
   addAuthenticateChallenge,
-  type ChallengeOptions,
+  type AuthenticateChallengeOptions,
   authSchemes,
   type AuthScheme,
 } from "#access/authorization.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { RateLimitBucket } from "#access/viewer.ts";
-import type { LoginLimit } from "#access/people/staff-sessions.ts";
+import type { LoginRateLimiter } from "#access/people/staff-sessions.ts";
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
@@ -45,7 +45,7 @@ export interface Authorization {
  * Parses the Authorization header; returns undefined if the request has none. Throws if the request has
  * several such headers, if the scheme is unknown, or if the credential is not in the syntax token68.
  */
-export function readAuthorization(values: readonly string[]): Authorization | undefined {
+export function parseAuthorizationHeader(values: readonly string[]): Authorization | undefined {
   const [value, second] = values;
   if (value === undefined) return undefined;
   if (second !== undefined)
@@ -64,7 +64,7 @@ export function readAuthorization(values: readonly string[]): Authorization | un
  * How the credentials of requests to one route are verified. `RequestFacts` are the properties of a request
  * that `verify` needs.
  */
-export interface Authentication<RequestFacts, Viewer> extends ChallengeOptions {
+export interface Authentication<RequestFacts, Viewer> extends AuthenticateChallengeOptions {
   readonly limiter: RateLimiter;
   readonly verify: (authorization: Authorization, facts: RequestFacts) => Promise<Viewer>;
 }
@@ -81,7 +81,7 @@ export async function authenticate<RequestFacts, Viewer>(
 ): Promise<Viewer> {
   let authorization: Authorization | undefined;
   try {
-    authorization = readAuthorization(getHeaderLines(request, "authorization"));
+    authorization = parseAuthorizationHeader(getHeaderLines(request, "authorization"));
     if (authorization === undefined) throw fail("credentials_missing");
     return await route.verify(authorization, facts);
   } catch (error) {
@@ -136,7 +136,7 @@ function withoutPort(hop: string): string {
  * share the counters. Attempts from an address that is over its quota are not counted for the account,
  * because a caller could name any number of accounts. Attempts above a quota do not extend the time window.
  */
-export function createLoginLimit(limiter: RateLimiter): LoginLimit {
+export function createLoginRateLimiter(limiter: RateLimiter): LoginRateLimiter {
   const secondsLeft = async (bucket: RateLimitBucket, key: string): Promise<number | undefined> => {
     const state = await limiter.consume(bucket, key);
     return state?.isExceeded === true ? state.resetSeconds : undefined;

@@ -115,7 +115,7 @@ export interface RateLimitCounter {
  * Counts a request, sets the rate limit headers of the answer, and throws if the quota is exceeded. The
  * function is synchronous if the limiter is, for example the limiter in memory.
  */
-export function countRequest(
+export function countRequestAgainstQuota(
   limiter: RateLimiter,
   reply: FastifyReply,
   { bucket, key }: RateLimitCounter,
@@ -132,7 +132,7 @@ function applyLimit(reply: FastifyReply, state: RateLimitState | undefined): voi
 }
 
 /** Throws if one more request would exceed the caller's quota. Does not count a request. */
-export async function refuseExceededQuota(
+export async function requireRemainingQuota(
   limiter: RateLimiter,
   reply: FastifyReply,
   { bucket, key }: RateLimitCounter,

@@ -52,7 +52,7 @@ export interface ServerOptions extends ErrorServices {
   readonly observer?: ServerObserver;
 }
 
-export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+export async function createFastifyServer(options: ServerOptions): Promise<FastifyInstance> {
   const server = Fastify({
     bodyLimit: defaultBodyBytesMax,
     genReqId: () => createId("request"),
@@ -238,7 +238,7 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
     pressureHandler: (request, _reply, _type, value) => {
       if (
         performance.now() < countsFrom ||
-        !mustShedRequest({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
+        !isRequestToBeShed({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
       )
         return;
       throw fail("service_unavailable", {
@@ -259,7 +259,7 @@ interface Shedding {
  * tolerate more delay. Console requests count as such although they have no Authorization header, because
  * their credential is a cookie.
  */
-export function mustShedRequest({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
+export function isRequestToBeShed({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
   if (routesWithoutShedding.has(route)) return false;
   const hasCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
   return !hasCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
@@ -269,7 +269,11 @@ export function mustShedRequest({ headers, route = "" }: Shedding, eventLoopDela
  * Adds a route that answers 405 to all methods that the path does not support, before any other check of the
  * request.
  */
-export function refuseOtherMethods(server: FastifyInstance, path: string, allowed: readonly string[]): void {
+export function registerMethodNotAllowedRoute(
+  server: FastifyInstance,
+  path: string,
+  allowed: readonly string[],
+): void {
   const withHead = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   server.route({
     method: server.supportedMethods.filter((method) => !withHead.includes(method)),

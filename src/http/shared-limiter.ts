@@ -17,7 +17,7 @@ import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
 
 /** One end of the message channel between two processes. */
-export interface ProcessPort {
+export interface ProcessMessagePort {
   /** Sends a message; returns false if the other process has ended. */
   send(message: object): boolean;
   onMessage(listener: (message: unknown) => void): void;
@@ -52,8 +52,8 @@ interface PendingRequest extends LimitRequest {
 const timeoutMs = 1_000;
 
 /** Creates the rate limiter of a process whose requests are counted by its parent process. */
-export function createSharedLimiter(
-  port: ProcessPort,
+export function createChildProcessRateLimiter(
+  port: ProcessMessagePort,
   { scale, log }: { readonly scale: number; readonly log: Log },
 ): RateLimiter {
   const ownLimiter = createMemoryLimiter(scale);
@@ -104,7 +104,7 @@ interface Channel {
   readonly countUnanswered: () => void;
 }
 
-function openChannel(port: ProcessPort, { countHere, recordParentState }: ChannelOptions): Channel {
+function openChannel(port: ProcessMessagePort, { countHere, recordParentState }: ChannelOptions): Channel {
   const sent = new Map<
     number,
     { readonly waiting: readonly PendingRequest[]; readonly timer: NodeJS.Timeout }
@@ -161,14 +161,14 @@ function openChannel(port: ProcessPort, { countHere, recordParentState }: Channe
  * Runs in the parent process: counts the requests of the process at the other end of the channel and answers
  * them.
  */
-export function answerLimitRequests(port: ProcessPort, limiter: RateLimiter): void {
+export function answerLimitRequests(port: ProcessMessagePort, limiter: RateLimiter): void {
   port.onMessage((message) => {
     if (isOfType<LimitRequestBatch>(message, "limits-asked")) void answerBatch(port, message, limiter);
   });
 }
 
 async function answerBatch(
-  port: ProcessPort,
+  port: ProcessMessagePort,
   { turn, requests }: LimitRequestBatch,
   limiter: RateLimiter,
 ): Promise<void> {

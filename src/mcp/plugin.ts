@@ -5,16 +5,16 @@
  */
 import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { ChallengeOptions } from "#access/authorization.ts";
+import type { AuthenticateChallengeOptions } from "#access/authorization.ts";
 import { getCredentialId, type IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { addPublicUrl } from "#gateway/plugin.ts";
 import type { ApiDescription } from "#gateway/api-description.ts";
 import type { GatewayServices } from "#gateway/rest-call.ts";
-import { verifyIntegrator } from "#gateway/steps/authorize.ts";
+import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
 import { authenticate, toClientAddressKey } from "#http/caller.ts";
-import { countRequest, refuseExceededQuota } from "#http/rate-limiter.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { countRequestAgainstQuota, requireRemainingQuota } from "#http/rate-limiter.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest, isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { McpCaller } from "./call-operation.ts";
 import { createMcpServer } from "./mcp-server.ts";
@@ -78,7 +78,7 @@ function mountMcp(server: FastifyInstance, { services, tools, handler, callers }
     void reply.header("cache-control", "no-store");
     return reply.send(await handler.fetch(message, { parsedBody: request.body }));
   });
-  refuseOtherMethods(server, mcpPath, ["POST"]);
+  registerMethodNotAllowedRoute(server, mcpPath, ["POST"]);
 }
 
 /**
@@ -109,23 +109,26 @@ async function identifyMcpCaller(
   const isAnonymous = request.headers.authorization === undefined;
   if (isAnonymous && (tool === undefined || tool.operation.security.kind === "anonymous")) {
     if (tool === undefined)
-      await countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
+      await countRequestAgainstQuota(limiter, reply, {
+        bucket: "anon-read",
+        key: toClientAddressKey(request.ip),
+      });
     return undefined;
   }
-  const challenge: ChallengeOptions = { publicUrl, schemes: ["bearer", "dpop"] };
+  const challenge: AuthenticateChallengeOptions = { publicUrl, schemes: ["bearer", "dpop"] };
   const viewer = await authenticate(request, undefined, {
     ...challenge,
     limiter,
     verify: (authorization) =>
-      verifyIntegrator(request, authorization, {
+      authenticateIntegrator(request, authorization, {
         credentials,
         // A DPoP proof is stored once the caller is admitted, so callers over their quota store no proofs.
         admit: async (admitted) => {
-          if (admitted.kind === "oauth") await refuseExceededQuota(limiter, reply, counterOf(admitted));
+          if (admitted.kind === "oauth") await requireRemainingQuota(limiter, reply, counterOf(admitted));
         },
       }),
   });
-  if (tool === undefined) await countRequest(limiter, reply, counterOf(viewer));
+  if (tool === undefined) await countRequestAgainstQuota(limiter, reply, counterOf(viewer));
   return viewer;
 }
 

@@ -4,14 +4,14 @@
  */
 import type { getMesh } from "@graphql-mesh/runtime";
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from "graphql";
-import type { CheckDocument, CheckedDocument, DocumentFault } from "#access/trusted-documents.ts";
+import type { TrustedDocumentChecker, CheckedDocument, DocumentFault } from "#access/trusted-documents.ts";
 import { queryCostMax } from "#graph/limits.ts";
 import { computeDocumentCost } from "./plugins/limits.ts";
 
 type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
 
-export const createDocumentChecker =
-  ({ getEnveloped, schema }: MeshInstance): CheckDocument =>
+export const createTrustedDocumentChecker =
+  ({ getEnveloped, schema }: MeshInstance): TrustedDocumentChecker =>
   (text) => {
     const { parse, validate } = getEnveloped({});
     try {

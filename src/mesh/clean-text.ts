@@ -11,7 +11,7 @@ import type { ExecutionPolicyArgs } from "./run.ts";
  * Throws 400 `invalid_field` if a text of the document or of its variables has a control character or a lone
  * surrogate. The failure has a JSON Pointer to the first such text.
  */
-export function requireCleanTexts({
+export function requireNoControlCharacters({
   document,
   variableValues,
 }: Pick<ExecutionPolicyArgs, "document" | "variableValues">): void {

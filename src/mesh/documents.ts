@@ -150,7 +150,7 @@ interface LoadedDocument {
  * Inlines, validates and compiles the loaded documents. Throws an error with the file's name if a document
  * does not fit the schema.
  */
-export function readDocuments(
+export function compileDocuments(
   contractSchema: GraphQLSchema,
   loaded: readonly LoadedDocument[],
 ): MeshDocuments {

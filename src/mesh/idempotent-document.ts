@@ -29,7 +29,7 @@ import { getContractSchema, isServiceDocument } from "./contract-schema.ts";
  * `idempotency_key_invalid` if the key is malformed, or if a document with a key has more than one root
  * field.
  */
-export function readIdempotencyKey({
+export function getIdempotencyKeyOfMutation({
   document,
   operationName,
   variableValues,

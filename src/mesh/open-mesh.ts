@@ -12,11 +12,11 @@ import { InMemoryStoreStorageAdapter, MeshStore } from "@graphql-mesh/store";
 import { DefaultLogger, loadYaml } from "@graphql-mesh/utils";
 import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import type { CheckDocument } from "#access/trusted-documents.ts";
-import { createDocumentChecker } from "./check-document.ts";
+import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
+import { createTrustedDocumentChecker } from "./check-document.ts";
 import { getContractSchema } from "./contract-schema.ts";
-import { type MeshDocuments, readDocuments } from "./documents.ts";
-import { createDocumentRunner, type RunDocument } from "./run.ts";
+import { type MeshDocuments, compileDocuments } from "./documents.ts";
+import { createDocumentRunner, type DocumentRunner } from "./run.ts";
 
 /** An opened GraphQL Mesh. */
 export interface Mesh extends MeshDocuments {
@@ -24,8 +24,8 @@ export interface Mesh extends MeshDocuments {
   readonly schema: GraphQLSchema;
   /** The GraphQL schema of all sources with enum values in lower case, as REST and events show them. */
   readonly contractSchema: GraphQLSchema;
-  readonly run: RunDocument;
-  readonly checkDocument: CheckDocument;
+  readonly run: DocumentRunner;
+  readonly checkDocument: TrustedDocumentChecker;
   /**
    * The Mesh plugins for a GraphQL server that executes documents with `run`. They have only the hooks for
    * parsing, validation, requests and results.
@@ -53,9 +53,9 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   return {
     schema: mesh.schema,
     contractSchema,
-    ...readDocuments(contractSchema, documents),
+    ...compileDocuments(contractSchema, documents),
     run: createDocumentRunner(mesh, plugins),
-    checkDocument: createDocumentChecker(mesh),
+    checkDocument: createTrustedDocumentChecker(mesh),
     serverPlugins: plugins.map(serverPlugin),
     close: () => mesh.destroy(),
   };

@@ -49,7 +49,7 @@ export function getDirectiveArguments(
  * Checks that `name` is the name of a rate limit and returns it. Otherwise throws an error that names the
  * operation.
  */
-export function requireRateBucket(operation: string, name: unknown): RateLimitBucket {
+export function requireRateLimitBucket(operation: string, name: unknown): RateLimitBucket {
   if (typeof name !== "string" || !isRateLimitBucket(name))
     throw new Error(`${operation}: the rate limit ${String(name)} does not exist.`);
   return name;
@@ -71,7 +71,7 @@ export function readOperationSecurity(
     throw new Error(`${id} must have exactly one of @anonymous, @requires and @oauth.`);
   }
   if (anonymous !== undefined)
-    return { kind: "anonymous", bucket: requireRateBucket(id, anonymous["bucket"]) };
+    return { kind: "anonymous", bucket: requireRateLimitBucket(id, anonymous["bucket"]) };
   if (oauth !== undefined) return { kind: "oauth", scope: null, whileSuspended: false };
   const scope = (requires?.["scope"] ?? null) as string | null;
   if (typeof scope === "string" && !isScope(scope))

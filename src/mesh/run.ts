@@ -23,7 +23,7 @@ export interface DocumentRunOptions {
  * Executes a document with Mesh. Errors are in `errors` of the result, converted by the plugin `failures.ts`.
  * The promise is rejected only if a hook of an added plugin throws; callers then answer `internal_error`.
  */
-export type RunDocument = (
+export type DocumentRunner = (
   document: DocumentNode,
   context: GraphContext,
   options?: DocumentRunOptions,
@@ -48,7 +48,7 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
 export function createDocumentRunner(
   { schema, getEnveloped }: MeshInstance,
   configured: readonly MeshDevPlugin[],
-): RunDocument {
+): DocumentRunner {
   // The plugins of Mesh, those of the configuration, and the plugins that these have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
   const execute = createHookedExecutor(getEnveloped._plugins as unknown as readonly Plugin[]);
@@ -111,8 +111,8 @@ interface DoneHooks {
 interface ExecutePayload {
   readonly args: ExecutionArgs;
   readonly context: unknown;
-  executeFn: ExecuteDocument;
-  readonly setExecuteFn: (execute: ExecuteDocument) => void;
+  executeFn: DocumentExecutor;
+  readonly setExecuteFn: (execute: DocumentExecutor) => void;
   readonly setResultAndStopExecution: (result: ExecutionResult) => void;
   readonly extendContext: (extension: object) => void;
 }
@@ -125,7 +125,7 @@ type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | 
  * used, because it allocates 16 KB for each execution, a fifth of the memory that reading a cart allocates.
  * The first plugin sets the executor.
  */
-export function createHookedExecutor(plugins: readonly Plugin[]): ExecuteDocument {
+export function createHookedExecutor(plugins: readonly Plugin[]): DocumentExecutor {
   const hooks = plugins.flatMap(({ onExecute }) =>
     onExecute === undefined ? [] : [onExecute as unknown as ExecuteHook],
   );
@@ -165,7 +165,7 @@ export function createHookedExecutor(plugins: readonly Plugin[]): ExecuteDocumen
   };
 }
 
-const noExecutor: ExecuteDocument = () => {
+const noExecutor: DocumentExecutor = () => {
   throw new Error("No plugin has set an executor.");
 };
 
@@ -195,7 +195,7 @@ export interface ExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue">
 }
 
 /** Executes a document, as the `execute` function of graphql-js does. */
-export type ExecuteDocument = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
+export type DocumentExecutor = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
  * Chooses the executor of a document. Returns an executor that replaces or wraps `execute`, or undefined to
@@ -203,8 +203,8 @@ export type ExecuteDocument = (args: ExecutionArgs) => Promise<ExecutionResult> 
  */
 export type ExecutionPolicy = (
   args: ExecutionPolicyArgs,
-  execute: ExecuteDocument,
-) => ExecuteDocument | undefined;
+  execute: DocumentExecutor,
+) => DocumentExecutor | undefined;
 
 /**
  * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`. Each
@@ -213,7 +213,7 @@ export type ExecutionPolicy = (
 export function createPolicyPlugin(policy: ExecutionPolicy): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
-      const chosen = policy(args as unknown as ExecutionPolicyArgs, executeFn as ExecuteDocument);
+      const chosen = policy(args as unknown as ExecutionPolicyArgs, executeFn as DocumentExecutor);
       if (chosen !== undefined) setExecuteFn(chosen as Parameters<typeof setExecuteFn>[0]);
     },
   };

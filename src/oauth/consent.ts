@@ -29,7 +29,7 @@ interface ConsentOptions {
 }
 
 /** Sends the consent page, or redirects to the app if consent was already given. */
-export async function showConsent(
+export async function sendConsentPage(
   exchange: InteractionRequest,
   services: OauthServices,
 ): Promise<FastifyReply> {

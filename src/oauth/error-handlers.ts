@@ -11,7 +11,7 @@ import { renderOauthMessagePage } from "./pages.ts";
 
 type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-export function handleErrorOnPage(services: Pick<OauthServices, "log">): ErrorHandler {
+export function createErrorPageHandler(services: Pick<OauthServices, "log">): ErrorHandler {
   return (error, request, reply) => {
     const failure = recordFailure(toRequestFailure(error), { request, reply }, services);
     const { status } = failure;
@@ -28,7 +28,7 @@ export function handleErrorOnPage(services: Pick<OauthServices, "log">): ErrorHa
   };
 }
 
-export function handleErrorAsJson(services: Pick<OauthServices, "log">): ErrorHandler {
+export function createJsonErrorHandler(services: Pick<OauthServices, "log">): ErrorHandler {
   return (error, request, reply) => {
     const { status, message } = recordFailure(toRequestFailure(error), { request, reply }, services);
     const code =

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { InteractionResults, Provider } from "oidc-provider";
 import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
-import { type HtmlPage, pageHeaders, redirectFormAction, renderPage } from "#pages/shared/page.ts";
+import { type HtmlPage, pageHeaders, getRedirectScheme, renderPage } from "#pages/shared/page.ts";
 import { renderOauthMessagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
@@ -32,7 +32,7 @@ export interface InteractionRequest extends HttpExchange {
  * Finds the interaction of a request. Returns undefined if the interaction's cookie is missing, the
  * interaction has expired, or its OAuth client no longer exists.
  */
-export async function openInteractionRequest(
+export async function findInteractionRequest(
   provider: Provider,
   db: Database,
   messages: HttpExchange,
@@ -49,7 +49,7 @@ export async function openInteractionRequest(
     provider,
     interaction,
     client,
-    leadsTo: redirectFormAction(String(interaction.params["redirect_uri"])),
+    leadsTo: getRedirectScheme(String(interaction.params["redirect_uri"])),
     ...messages,
   };
 }

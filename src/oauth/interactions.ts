@@ -6,25 +6,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import {
-  createStaffSignIn,
+  createStaffSignInFunction,
   emptySignInError,
-  type SignInStaff,
+  type StaffSignInFunction,
   type SignInError,
-  signInError,
-  readSignInForm,
+  createSignInError,
+  parseSignInForm,
 } from "#access/people/staff-sessions.ts";
 import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
-import { acceptConsent, denyConsent, showConsent } from "./consent.ts";
+import { acceptConsent, denyConsent, sendConsentPage } from "./consent.ts";
 import {
   type InteractionRequest,
   finishInteraction,
   destroyInteractionSession,
-  openInteractionRequest,
+  findInteractionRequest,
   sendSignInEndedPage,
   sendOauthPage,
   signOutAndRestart,
 } from "./interaction-request.ts";
-import { handleErrorOnPage } from "./error-handlers.ts";
+import { createErrorPageHandler } from "./error-handlers.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { toLoginResult, renderOauthSignInPage } from "./pages.ts";
 
@@ -37,12 +37,12 @@ export function registerInteractionRoutes(
   services: OauthServices,
   currentProvider: () => Promise<Provider>,
 ): void {
-  const signIn = createStaffSignIn(services);
+  const signIn = createStaffSignInFunction(services);
   const { origin } = new URL(services.publicUrl);
   const handleInteraction =
     (handle: InteractionHandler) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const exchange = await openInteractionRequest(await currentProvider(), services.db, { request, reply });
+      const exchange = await findInteractionRequest(await currentProvider(), services.db, { request, reply });
       return exchange === undefined ? sendSignInEndedPage(reply) : handle(exchange);
     };
   const handlePost: InteractionHandler = (exchange) =>
@@ -50,7 +50,7 @@ export function registerInteractionRoutes(
       ? handleForm(exchange, services, signIn)
       : sendSignInEndedPage(exchange.reply);
   void server.register((pages, _options, done) => {
-    pages.setErrorHandler(handleErrorOnPage(services));
+    pages.setErrorHandler(createErrorPageHandler(services));
     acceptOnlyForms(pages);
     const limited = { onRequest: services.limitAddress };
     pages.get(
@@ -69,13 +69,13 @@ function sendCurrentPage(
   exchange: InteractionRequest,
   services: OauthServices,
 ): Promise<FastifyReply> | FastifyReply {
-  return isConsent(exchange) ? showConsent(exchange, services) : sendSignInPage(exchange, { email: "" });
+  return isConsent(exchange) ? sendConsentPage(exchange, services) : sendSignInPage(exchange, { email: "" });
 }
 
 function handleForm(
   exchange: InteractionRequest,
   services: OauthServices,
-  signIn: SignInStaff,
+  signIn: StaffSignInFunction,
 ): Promise<FastifyReply> | FastifyReply {
   const form = readForm(exchange.request);
   const action = form.get("action");
@@ -105,11 +105,11 @@ function sendSignInPage(
 
 async function handleSignIn(
   exchange: InteractionRequest,
-  signIn: SignInStaff,
+  signIn: StaffSignInFunction,
   form: URLSearchParams,
 ): Promise<FastifyReply> {
   const { interaction, request, reply } = exchange;
-  const { email, password } = readSignInForm(form);
+  const { email, password } = parseSignInForm(form);
   const sendSignInError = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
@@ -117,7 +117,7 @@ async function handleSignIn(
   };
   if (email === "" || password === "") return sendSignInError(emptySignInError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return sendSignInError(signInError(outcome));
+  if (outcome.kind !== "signed_in") return sendSignInError(createSignInError(outcome));
   const { staffId } = outcome.staff;
   if (interaction.session !== undefined && interaction.session.accountId !== staffId)
     await destroyInteractionSession(exchange);

@@ -4,7 +4,7 @@ import type { RevokedGrant } from "#access/credential-changes.ts";
 import type { CreateGrantResult } from "#access/oauth/grants.ts";
 import type { Scope } from "#access/viewer.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
-import type { LoginLimit } from "#access/people/staff-sessions.ts";
+import type { LoginRateLimiter } from "#access/people/staff-sessions.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -36,7 +36,7 @@ export interface OauthServices {
   readonly keyring: Keyring;
   readonly publicUrl: string;
   readonly signingKeys: SigningKeys;
-  readonly loginLimit: LoginLimit;
+  readonly loginLimit: LoginRateLimiter;
   /**
    * Counts an unauthenticated request for its IP address. Fails with `rate_limited` if the address has sent
    * too many requests.

@@ -8,9 +8,9 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { appendAuditEntries } from "#access/audit.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
-import { toClientAddressKey, createLoginLimit } from "#http/caller.ts";
-import { type RateLimiter, countRequest } from "#http/rate-limiter.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { toClientAddressKey, createLoginRateLimiter } from "#http/caller.ts";
+import { type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import {
   getAccessTokenAudience,
@@ -21,19 +21,19 @@ import {
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
 import { integratorScopes } from "#access/viewer.ts";
-import { handleErrorOnPage, handleErrorAsJson } from "./error-handlers.ts";
+import { createErrorPageHandler, createJsonErrorHandler } from "./error-handlers.ts";
 import { interactionRoute, registerInteractionRoutes } from "./interactions.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { createProviderGetter, type RefusedOauthRequest } from "./provider.ts";
 
-export interface OauthOptions {
+export interface OauthPluginOptions {
   readonly services: GraphServices;
   readonly signingKeys: SigningKeys;
   readonly limiter: RateLimiter;
   readonly log: Log;
 }
 
-export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
+export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
   server,
   { services, signingKeys, limiter, log },
 ) => {
@@ -45,11 +45,11 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
     keyring,
     signingKeys,
     log,
-    loginLimit: createLoginLimit(limiter),
+    loginLimit: createLoginRateLimiter(limiter),
     // Unauthenticated requests for the authorization server use the same quota of an address as anonymous
     // reads of the API.
     limitAddress: async (request, reply) =>
-      countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
+      countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     limitGrant: async (grantId) => {
       const state = await limiter.consume("write", `refresh:${grantId}`);
       return state?.isExceeded === true ? state.resetSeconds : undefined;
@@ -92,7 +92,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
       });
     },
   });
-  for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
+  for (const [path, methods] of routes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
 /** The HTTP methods that each path of the authorization server accepts. Other methods are refused. */
@@ -130,7 +130,7 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     // oidc-provider reads the body itself.
     bare.removeAllContentTypeParsers();
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
-    const onPage = { onRequest: services.limitAddress, errorHandler: handleErrorOnPage(services) };
+    const onPage = { onRequest: services.limitAddress, errorHandler: createErrorPageHandler(services) };
     for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, passToProvider);
     for (const url of postPaths) {
       const toApp = url === oauthPaths.pushedAuthorizationRequest ? { onRequest: limitPosts(services) } : {};
@@ -138,7 +138,7 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
         method: ["POST", "OPTIONS"],
         url,
         ...toApp,
-        errorHandler: handleErrorAsJson(services),
+        errorHandler: createJsonErrorHandler(services),
         handler: passToProvider,
       });
     }

@@ -22,10 +22,10 @@ import { loadOidcProvider, type OidcProviderModule } from "./interaction-request
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
 import {
-  checkParameterLengths,
+  createParameterLengthCheck,
   createPrompts,
   isOriginOfAnyUri,
-  checkRequestedScopes,
+  createRequestedScopeCheck,
 } from "./request-rules.ts";
 
 export interface RefusedOauthRequest {
@@ -148,7 +148,7 @@ function createConfiguration(
     scopes: integratorScopes,
     responseTypes: ["code"],
     pkce: { required: () => true },
-    extraParams: { state: checkParameterLengths(library), scope: checkRequestedScopes(library) },
+    extraParams: { state: createParameterLengthCheck(library), scope: createRequestedScopeCheck(library) },
     issueRefreshToken: () => Promise.resolve(true),
     rotateRefreshToken: true,
     expiresWithSession: () => Promise.resolve(false),

@@ -14,7 +14,7 @@ type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) =
  */
 const parameterLengthMax = 2048;
 
-export const checkParameterLengths =
+export const createParameterLengthCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, state) => {
     for (const [name, value] of Object.entries(oidc.params ?? {})) {
@@ -39,7 +39,7 @@ export const isOriginOfAnyUri = (uris: readonly string[], origin: string): boole
  * Checks the requested scopes. Without `scope`, all scopes are requested and the staff member chooses.
  * `offline_access` is ignored, because every client gets refresh tokens.
  */
-export const checkRequestedScopes =
+export const createRequestedScopeCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, value) => {
     const requested = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];

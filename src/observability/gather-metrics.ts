@@ -12,7 +12,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
-import type { ProcessPort } from "#http/shared-limiter.ts";
+import type { ProcessMessagePort } from "#http/shared-limiter.ts";
 
 /** The metrics of one process, as prom-client writes them as JSON. */
 export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
@@ -84,7 +84,7 @@ export interface MetricsExchange {
 }
 
 /** Creates the connection to the parent process. */
-export function createMetricsExchange(port: ProcessPort): MetricsExchange {
+export function createMetricsExchange(port: ProcessMessagePort): MetricsExchange {
   const requests = createRequests<GatheredMessage>();
   const parts = new Map<number, string[]>();
   port.onMessage((message) => {
@@ -136,7 +136,7 @@ export interface MetricsHub {
    * Adds a process whose metrics are collected. Returns a function that must be called when this process has
    * ended.
    */
-  readonly join: (port: ProcessPort) => () => void;
+  readonly join: (port: ProcessMessagePort) => () => void;
 }
 
 interface Member {
@@ -200,7 +200,7 @@ export function createMetricsHub(): MetricsHub {
         if (!members.delete(member)) return;
         const last = counted;
         ended = ended.then(async (before) =>
-          JSON.stringify(await (await sumMetrics([before, last])).getMetricsAsJSON()),
+          JSON.stringify(await (await mergeProcessMetrics([before, last])).getMetricsAsJSON()),
         );
       };
     },
@@ -250,7 +250,7 @@ const noMetrics = "[]";
  * other requests are answered in between. Averages are computed over all processes at the end. prom-client is
  * imported here, because the parent process needs it only after a process has ended.
  */
-export async function sumMetrics(all: readonly string[]): Promise<Registry> {
+export async function mergeProcessMetrics(all: readonly string[]): Promise<Registry> {
   const { AggregatorRegistry } = await import("prom-client");
   let sum: ProcessMetrics = [];
   const averaged: ProcessMetrics[] = [];

@@ -9,13 +9,13 @@ import { BlockList, isIP } from "node:net";
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { sql } from "kysely";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
-import { sumMetrics, type MetricsExchange, type GatheredMetrics } from "./gather-metrics.ts";
+import { mergeProcessMetrics, type MetricsExchange, type GatheredMetrics } from "./gather-metrics.ts";
 
 /** The options of `metricsPlugin`. */
-export interface MetricsOptions {
+export interface MetricsPluginOptions {
   /** The value of the setting METRICS_TOKEN; undefined if it is not set. */
   readonly token: string | undefined;
   /** Whether the service runs behind known proxies, whose header `X-Forwarded-For` it trusts. */
@@ -26,7 +26,7 @@ export interface MetricsOptions {
 }
 
 /** Serves `/metrics`. */
-export const metricsPlugin: FastifyPluginAsync<MetricsOptions> = async (
+export const metricsPlugin: FastifyPluginAsync<MetricsPluginOptions> = async (
   server,
   { token, isBehindProxy, contentType, text },
 ) => {
@@ -42,7 +42,7 @@ export const metricsPlugin: FastifyPluginAsync<MetricsOptions> = async (
         .type(contentType)
         .send(await text()),
   });
-  refuseOtherMethods(server, "/metrics", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/metrics", ["GET"]);
 };
 
 const loopback = new BlockList();
@@ -115,7 +115,7 @@ export function createMetricsExposition({ registry, readQueue, exchange }: Expos
       processes.set(
         exchange === undefined ? { answered: 1, missing: 0 } : (gathered ?? { answered: 1, missing: 1 }),
       );
-      const measured = gathered === undefined ? own : await sumMetrics(gathered.all);
+      const measured = gathered === undefined ? own : await mergeProcessMetrics(gathered.all);
       return Registry.merge([measured, processes.registry, queue]).metrics();
     },
   };
@@ -176,7 +176,7 @@ export const healthPlugin: FastifyPluginAsync<{ readonly db: Database }> = async
       .header("cache-control", "no-store")
       .send({ status: isReady ? "ok" : "unavailable", checks: { database: isReady ? "ok" : "unavailable" } });
   });
-  for (const path of ["/healthz", "/readyz"]) refuseOtherMethods(server, path, ["GET"]);
+  for (const path of ["/healthz", "/readyz"]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 };
 
 /**

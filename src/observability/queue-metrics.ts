@@ -12,7 +12,7 @@ import {
   endpointSendingMax,
   installationSendingMax,
   type ClaimTimeSql,
-  toClaimTime,
+  toClaimTimeSql,
   countSendingDeliveriesSql,
   currentRateTokensSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
@@ -182,7 +182,7 @@ function createGauges(): Gauges {
  * but not for the age, because the receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
-  const moment = toClaimTime(now);
+  const moment = toClaimTimeSql(now);
   const { at } = moment;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;

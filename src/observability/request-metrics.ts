@@ -6,7 +6,7 @@ import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RouteConfig, ServerObserver } from "#http/server.ts";
 import { type RateLimitBucket, rateLimitQuotas } from "#access/viewer.ts";
-import type { RunIdempotent } from "#database/idempotency.ts";
+import type { IdempotentRunner } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { RateLimitState, RateLimiter } from "#http/rate-limiter.ts";
 
@@ -116,7 +116,7 @@ function isStream(reply: FastifyReply): boolean {
 }
 
 /** Returns a function that wraps a rate limiter and counts its refusals. */
-export function countRateLimitRefusals(registry: Registry): (limiter: RateLimiter) => RateLimiter {
+export function createRateLimitMetrics(registry: Registry): (limiter: RateLimiter) => RateLimiter {
   const refusals = new Counter({
     name: "commerce_rate_limit_refusals_total",
     help: "Requests refused by a rate limit, by bucket.",
@@ -169,7 +169,7 @@ const refusalOutcomes: Readonly<Record<string, string>> = {
 };
 
 /** Returns a function that wraps the execution of requests with idempotency keys and counts their outcomes. */
-export function countIdempotentRequests(registry: Registry): (doOnce: RunIdempotent) => RunIdempotent {
+export function createIdempotencyMetrics(registry: Registry): (doOnce: IdempotentRunner) => IdempotentRunner {
   const outcomes = new Counter({
     name: "commerce_idempotent_requests_total",
     help: "Requests with an idempotency key over REST and GraphQL, by outcome.",

@@ -5,12 +5,12 @@
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { RunIdempotent } from "#database/idempotency.ts";
+import type { IdempotentRunner } from "#database/idempotency.ts";
 import { getRepeatedTransactionCount } from "#database/transaction.ts";
 import type { DeliveryAttemptResult, ServiceEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { ServerObserver } from "#http/server.ts";
-import { countRateLimitRefusals, countIdempotentRequests, createHttpMetrics } from "./request-metrics.ts";
+import { createRateLimitMetrics, createIdempotencyMetrics, createHttpMetrics } from "./request-metrics.ts";
 import { type StateMetricReaders, registerStateMetrics } from "./state-metrics.ts";
 
 /** The metrics of one service, and the functions with which other modules record them. */
@@ -22,7 +22,7 @@ export interface ServiceMetrics {
   /** Wraps a rate limiter so that its refusals are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
-  readonly measureDoOnce: (doOnce: RunIdempotent) => RunIdempotent;
+  readonly measureDoOnce: (doOnce: IdempotentRunner) => IdempotentRunner;
 }
 
 /** The labels of the metric `commerce_build_info`. */
@@ -55,8 +55,8 @@ export function createServiceMetrics(
     http: createHttpMetrics(registry),
     addStateReadings: (readings) =>
       registerStateMetrics(registry, { ...readings, transactionsRunAgain: getRepeatedTransactionCount }),
-    measureLimiter: countRateLimitRefusals(registry),
-    measureDoOnce: countIdempotentRequests(registry),
+    measureLimiter: createRateLimitMetrics(registry),
+    measureDoOnce: createIdempotencyMetrics(registry),
   };
 }
 

@@ -47,13 +47,13 @@ import {
   type Tracer,
   setTracer,
 } from "#foundation/tracing.ts";
-import { InvalidSetting, type Environment } from "#foundation/failure.ts";
+import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
 
 /** Options of tracing. */
 export interface TracingOptions {
   /** The URL of the collector for OTLP over HTTP, without `/v1/traces`. */
   readonly endpoint: string;
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
   readonly log: Log;
   /** Milliseconds between two exports of spans. */
   readonly intervalMs?: number;
@@ -96,7 +96,7 @@ export function startTracing({
     concurrencyLimit: exportsMax,
   });
   const processor = new BatchSpanProcessor({
-    exporter: logCollectorOutages(exporter, log),
+    exporter: createOutageLoggingExporter(exporter, log),
     maxQueueSize: waitingMax,
     maxExportBatchSize: batchMax,
     scheduledDelayMillis: intervalMs,
@@ -133,7 +133,7 @@ function describeService(): Resource {
  * Wraps an exporter of spans. Logs one line when the collector stops answering, and one line when it answers
  * again.
  */
-export function logCollectorOutages(exporter: SpanExporter, log: Log): SpanExporter {
+export function createOutageLoggingExporter(exporter: SpanExporter, log: Log): SpanExporter {
   let isAway = false;
   return {
     export: (spans, done) =>
@@ -166,14 +166,14 @@ const samplers: Readonly<Record<string, (share: number) => Sampler>> = {
  * Creates the sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name. This version of the SDK does
  * not read these variables itself.
  */
-function chooseSampler(environment: Environment): Sampler {
+function chooseSampler(environment: EnvironmentVariables): Sampler {
   const name = environment["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
   const share = Number(environment["OTEL_TRACES_SAMPLER_ARG"] || "1");
   const create = Object.hasOwn(samplers, name) ? samplers[name] : undefined;
   if (create === undefined)
-    throw new InvalidSetting(`OTEL_TRACES_SAMPLER must be one of ${Object.keys(samplers).join(", ")}.`);
+    throw new InvalidSettingError(`OTEL_TRACES_SAMPLER must be one of ${Object.keys(samplers).join(", ")}.`);
   if (!(share >= 0 && share <= 1))
-    throw new InvalidSetting("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.");
+    throw new InvalidSettingError("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.");
   return create(share);
 }
 

@@ -5,7 +5,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import { renderDemoPicture } from "#demo/pictures/pictures.ts";
 import { fail } from "#foundation/failure.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isSlug } from "#foundation/text.ts";
 
 export const demoPicturesPlugin: FastifyPluginAsync = async (server) => {
@@ -19,5 +19,5 @@ export const demoPicturesPlugin: FastifyPluginAsync = async (server) => {
       .type("image/svg+xml")
       .send(renderDemoPicture(name));
   });
-  refuseOtherMethods(server, "/media/demo/:file", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/media/demo/:file", ["GET"]);
 };

@@ -22,7 +22,7 @@ export interface DeliveryView {
   readonly endpointId: string;
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
-  /** Time of the next attempt; null if no attempt is planned or one is in progress. */
+  /** Time of the next attempt; null if no attempt is planned or an attempt is in progress. */
   readonly nextAttemptAt: Date | null;
   readonly lastAttempt: DeliveryAttemptView | null;
   readonly replayOf: string | null;
@@ -79,7 +79,7 @@ export async function findEventLogs(
   );
 }
 
-export interface InstallationEvent {
+export interface InstallationEventKey {
   readonly installationId: string;
   readonly eventId: string;
 }
@@ -87,7 +87,7 @@ export interface InstallationEvent {
 /** Finds events, each with its deliveries to one installation, by `getInstallationEventKey`. */
 export async function findInstallationEvents(
   reader: DatabaseReader,
-  pairs: readonly InstallationEvent[],
+  pairs: readonly InstallationEventKey[],
   now: Date,
 ): Promise<ReadonlyMap<string, EventView>> {
   const ids = [...new Set(pairs.map(({ eventId }) => eventId))];
@@ -114,7 +114,7 @@ export async function findInstallationEvents(
   );
 }
 
-export const getInstallationEventKey = ({ installationId, eventId }: InstallationEvent): string =>
+export const getInstallationEventKey = ({ installationId, eventId }: InstallationEventKey): string =>
   `${installationId} ${eventId}`;
 
 /** Finds deliveries by id. Ids that do not exist are left out of the result. */
@@ -170,7 +170,7 @@ interface EventRow {
   readonly subjectVersion: number;
 }
 
-interface ListedRow extends EventRow, InstallationEvent {
+interface ListedRow extends EventRow, InstallationEventKey {
   readonly isIncluded: boolean;
 }
 
@@ -249,7 +249,7 @@ const toEvent = (
 
 async function deliveriesOf(
   reader: DatabaseReader,
-  pairs: readonly InstallationEvent[],
+  pairs: readonly InstallationEventKey[],
   now: Date,
 ): Promise<DeliveryView[]> {
   if (pairs.length === 0) return [];

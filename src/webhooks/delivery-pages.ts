@@ -13,7 +13,7 @@ export interface DeliveryFilter {
 }
 
 /** Returns a query for the ids of matching deliveries, for counting them. */
-export function selectDeliveryIds(
+export function buildDeliveryIdQuery(
   reader: DatabaseReader,
   { merchantId, endpointId, status }: DeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {

@@ -6,7 +6,7 @@
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";
 import type { WebhookDeliveryTable } from "#database/tables.ts";
-import type { AttemptResult } from "./safe-request.ts";
+import type { DeliverySendResult } from "./safe-request.ts";
 
 /** The delay in seconds before each of the attempts 1 to 10 of a delivery; 75 h 35 min in total. */
 const delaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
@@ -21,7 +21,7 @@ const disabledAfterFailed = 10;
 
 export const attemptsMax = delaysSeconds.length;
 
-export type AttemptOutcome =
+export type DeliveryAttemptOutcome =
   | { readonly kind: "succeeded" }
   | { readonly kind: "retrying"; readonly at: Date }
   | { readonly kind: "exhausted" }
@@ -39,9 +39,9 @@ export interface AttemptContext {
 }
 
 export function decideAttemptOutcome(
-  result: AttemptResult,
+  result: DeliverySendResult,
   { attempt, now, random, scale }: AttemptContext,
-): AttemptOutcome {
+): DeliveryAttemptOutcome {
   if (isSuccess(result)) return { kind: "succeeded" };
   if (result.httpStatus === 410) return { kind: "gone" };
   if (attempt >= attemptsMax) return { kind: "exhausted" };
@@ -52,7 +52,7 @@ export function decideAttemptOutcome(
   return { kind: "retrying", at: later(now, seconds * 1000 * scale) };
 }
 
-function isSuccess({ errorCode }: Pick<AttemptResult, "errorCode">): boolean {
+function isSuccess({ errorCode }: Pick<DeliverySendResult, "errorCode">): boolean {
   return errorCode === null;
 }
 
@@ -64,14 +64,14 @@ export function getAttemptDelaySeconds(attempt: number, random: () => number): n
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 
-/** Counts and times of the recent failures of one endpoint, from which the circuit breaker is controlled. */
+/** Counts and times of the recent failures of one endpoint, which control its circuit breaker. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
   /** Time of the first failure since the last success; null if no attempt has failed since then. */
   readonly failingSince: Date | null;
   /**
    * The number of deliveries since the last success whose first attempt failed. Only first attempts count,
-   * because deliveries to an endpoint with an open circuit breaker rarely reach their last attempt.
+   * because deliveries to an endpoint with an open circuit breaker never use up all their attempts.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
@@ -97,9 +97,9 @@ export interface EndpointHealthChange {
  * Computes the health of an endpoint after an attempt. One success resets the health and closes the circuit
  * breaker.
  */
-export function updateEndpointHealth(
+export function calculateEndpointHealthChange(
   health: EndpointHealth,
-  step: AttemptOutcome,
+  step: DeliveryAttemptOutcome,
   { attempt, now, scale }: Omit<AttemptContext, "random">,
 ): EndpointHealthChange {
   if (step.kind === "succeeded") return { health: initialEndpointHealth, becomes: null };

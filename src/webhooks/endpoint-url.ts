@@ -11,8 +11,8 @@ import {
   isLoopbackHost,
   isPublicAddress,
   resolveNameWithTimeout,
-  type ResolveName,
-  resolveName,
+  type HostNameResolver,
+  resolveHostName,
 } from "./safe-addresses.ts";
 
 export interface EndpointUrlRules {
@@ -53,7 +53,7 @@ export function normalizeEndpointUrl(url: string): string {
 }
 
 export interface ResolutionOptions extends EndpointUrlRules {
-  readonly resolve?: ResolveName;
+  readonly resolve?: HostNameResolver;
   readonly timeoutMs?: number;
 }
 
@@ -63,7 +63,7 @@ export interface ResolutionOptions extends EndpointUrlRules {
  */
 export async function findResolutionFaults(
   url: string,
-  { isLoopbackAllowed, resolve = resolveName, timeoutMs = 2000 }: ResolutionOptions,
+  { isLoopbackAllowed, resolve = resolveHostName, timeoutMs = 2000 }: ResolutionOptions,
 ): Promise<readonly FailureDetail[]> {
   const { hostname } = new URL(url);
   if (isLoopbackAllowed && isLoopbackHost(hostname)) return [];
@@ -162,7 +162,7 @@ export interface HostNameChecker {
 const keptMs = 15_000;
 const namesMax = 1_000;
 
-export function createHostNameChecker(resolve: ResolveName = resolveName): HostNameChecker {
+export function createHostNameChecker(resolve: HostNameResolver = resolveHostName): HostNameChecker {
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
     faultsOf: async (url) => {

@@ -21,7 +21,7 @@ export interface EventFilter extends ListPeriod {
 }
 
 /** Selects event ids. The caller adds the order and limit, or counts the rows. */
-export function selectEventIds(
+export function buildEventIdQuery(
   reader: DatabaseReader,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
 ): SelectQueryBuilder<Tables, "event", { id: string }> {
@@ -44,7 +44,7 @@ export interface MerchantDeliveryFilter extends ListPeriod {
 }
 
 /** Selects delivery ids of all endpoints. The caller adds the order and limit, or counts the rows. */
-export function selectMerchantDeliveryIds(
+export function buildMerchantDeliveryIdQuery(
   reader: DatabaseReader,
   { merchantId, status, createdFrom, createdTo }: MerchantDeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {

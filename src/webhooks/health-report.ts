@@ -16,7 +16,7 @@ export const deliveryErrorCodes = [
   "redirect",
 ] as const satisfies readonly DeliveryErrorCode[];
 
-export interface HealthFigures {
+export interface DeliveryHealthFigures {
   readonly attempts: number;
   readonly successes: number;
   readonly failures: number;
@@ -29,14 +29,14 @@ export interface HealthFigures {
   readonly p95DurationMs: number | null;
 }
 
-export interface HealthReport {
-  readonly totals: HealthFigures;
-  readonly buckets: readonly (HealthFigures & PeriodBucket)[];
+export interface DeliveryHealthReport {
+  readonly totals: DeliveryHealthFigures;
+  readonly buckets: readonly (DeliveryHealthFigures & PeriodBucket)[];
   /** Endpoints with attempts in the period, most failures first. */
-  readonly endpoints: readonly (HealthFigures & { readonly endpointId: string })[];
+  readonly endpoints: readonly (DeliveryHealthFigures & { readonly endpointId: string })[];
 }
 
-export interface HealthReportFilter {
+export interface DeliveryHealthReportFilter {
   /** The merchant whose attempts are counted; null to count the attempts of all merchants. */
   readonly merchantId: string | null;
   readonly endpointId: string | null;
@@ -47,10 +47,10 @@ export interface HealthReportFilter {
 
 export const reportedEndpointsMax = 100;
 
-export async function loadHealthReport(
+export async function loadDeliveryHealthReport(
   reader: DatabaseReader,
-  filter: HealthReportFilter,
-): Promise<HealthReport> {
+  filter: DeliveryHealthReportFilter,
+): Promise<DeliveryHealthReport> {
   const { rows } = await healthStatement(filter).execute(reader);
   const byBucket = new Map(rows.flatMap((row) => (row.bucket === null ? [] : [[row.bucket, row]])));
   const total = rows.find(({ bucket, endpointId }) => bucket === null && endpointId === null);
@@ -92,7 +92,7 @@ function healthStatement({
   installationId,
   period,
   buckets,
-}: HealthReportFilter): RawBuilder<Row> {
+}: DeliveryHealthReportFilter): RawBuilder<Row> {
   const counts = deliveryErrorCodes.map(
     (code) => sql`${sql.lit(code)}, count(*) filter (where error_code = ${sql.lit(code)})`,
   );
@@ -113,7 +113,7 @@ function healthStatement({
     from made group by grouping sets ((), (bucket), (endpoint_id))`;
 }
 
-function toFigures(row: Row | undefined): HealthFigures {
+function toFigures(row: Row | undefined): DeliveryHealthFigures {
   const { attempts = 0, successes = 0, byCode, durations = null } = row ?? {};
   const failuresByCode = deliveryErrorCodes
     .map((code) => ({ code, count: byCode?.[code] ?? 0 }))

@@ -4,7 +4,7 @@
  * bodies: a snapshot with the whole object, and a thin body with only its id.
  */
 import { LRUCache } from "lru-cache";
-import { insertRows } from "#database/prepared-template.ts";
+import { buildInsertQuery } from "#database/prepared-template.ts";
 import { type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { currentRecordedSpan } from "#foundation/tracing.ts";
@@ -90,7 +90,7 @@ export async function withOutbox<Result>(
   // No later statement of the transaction reads these rows, so the inserts are sent together with the commit,
   // which saves a round trip.
   for (const chunk of chunksOf(rows))
-    await runWithCommit(transaction, insertRows(transaction, "event", chunk));
+    await runWithCommit(transaction, buildInsertQuery(transaction, "event", chunk));
   return result;
 }
 
@@ -110,7 +110,8 @@ export async function insertEvents(
   context: EventInsertContext,
 ): Promise<readonly string[]> {
   const rows = await toEventRows(transaction, events, context);
-  for (const chunk of chunksOf(rows)) await transaction.executeQuery(insertRows(transaction, "event", chunk));
+  for (const chunk of chunksOf(rows))
+    await transaction.executeQuery(buildInsertQuery(transaction, "event", chunk));
   return rows.map(({ id }) => id);
 }
 

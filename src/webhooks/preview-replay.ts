@@ -13,7 +13,7 @@ import {
   loadReplayTargetCheck,
   findFailedDeliveries,
   findReplayInstallation,
-  readReplayCandidates,
+  loadReplayCandidates,
   findReplaySkipReason,
   type SkippedCount,
 } from "./replay-selection.ts";
@@ -39,7 +39,7 @@ export async function previewReplay(
   if (installationId === undefined) return null;
   const found = await findFailedDeliveries(reader, { ...filter, installationId });
   const page = found.slice(0, bulkReplayPageSize);
-  const candidates = await readReplayCandidates(reader, page, filter.toEndpointId ?? null);
+  const candidates = await loadReplayCandidates(reader, page, filter.toEndpointId ?? null);
   const findTargetRefusal = await loadReplayTargetCheck(reader, candidates, "read");
   const reasons = candidates.flatMap(
     (candidate) => findReplaySkipReason(candidate, { findTargetRefusal, now }) ?? [],

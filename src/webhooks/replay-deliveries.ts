@@ -18,7 +18,7 @@ import {
   loadReplayTargetCheck,
   findFailedDeliveries,
   findReplayInstallation,
-  readReplayCandidates,
+  loadReplayCandidates,
   type ReplayCandidate,
   findReplaySkipReason,
   type ReplaySkipReason,
@@ -76,7 +76,7 @@ async function selectReplays(
   { page, input }: { readonly page: readonly DeliveryPosition[]; readonly input: BulkReplayInput },
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
   // The deliveries are read after their events are locked, so that no concurrent replay is missed.
-  const candidates = await readReplayCandidates(transaction, page, input.toEndpointId ?? null);
+  const candidates = await loadReplayCandidates(transaction, page, input.toEndpointId ?? null);
   const findTargetRefusal = await loadReplayTargetCheck(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];
   const passedOver: ReplaySkipReason[] = [];

@@ -163,7 +163,7 @@ export interface ReplayCandidate extends ReplayState, DeliveryPosition {
 }
 
 /** Reads the values that decide whether each delivery may be replayed. */
-export async function readReplayCandidates(
+export async function loadReplayCandidates(
   reader: DatabaseReader,
   page: readonly DeliveryPosition[],
   toEndpointId: string | null,

@@ -78,9 +78,9 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
  * Returns all addresses of a name; an empty list if the name has no address. Stops when the signal is
  * aborted.
  */
-export type ResolveName = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+export type HostNameResolver = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-export const resolveName: ResolveName = async (name, signal) => {
+export const resolveHostName: HostNameResolver = async (name, signal) => {
   // RFC 6761: `localhost` must not be looked up in the DNS.
   if (name === "localhost") return ["127.0.0.1", "::1"];
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
@@ -100,7 +100,7 @@ export const resolveName: ResolveName = async (name, signal) => {
  */
 export async function resolveNameWithTimeout(
   name: string,
-  { resolve, signal }: { readonly resolve: ResolveName; readonly signal: AbortSignal },
+  { resolve, signal }: { readonly resolve: HostNameResolver; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   if (signal.aborted) return [];
   const { promise: isOver, resolve: giveUp } = Promise.withResolvers<readonly string[]>();

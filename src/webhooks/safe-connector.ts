@@ -11,12 +11,12 @@ import {
   isLoopbackHost,
   isSameAddress,
   resolveNameWithTimeout,
-  type ResolveName,
+  type HostNameResolver,
 } from "./safe-addresses.ts";
 
 export interface ConnectorOptions {
   readonly isLoopbackAllowed: boolean;
-  readonly resolve: ResolveName;
+  readonly resolve: HostNameResolver;
   /** Milliseconds for DNS lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
   /** A certificate authority (PEM) that is trusted in addition to those of the process. */
@@ -27,7 +27,7 @@ export interface ConnectorOptions {
 /** The target that undici passes to a connector. */
 type Target = buildConnector.Options;
 
-export function createSafeConnector(options: ConnectorOptions): buildConnector.connector {
+export function createSsrfSafeConnector(options: ConnectorOptions): buildConnector.connector {
   return (target, callback) => void connect(target, options, callback);
 }
 
@@ -40,7 +40,7 @@ async function connect(
   try {
     socket = await openSafely(target, options);
   } catch (error) {
-    callback(error instanceof Error ? error : new DeliveryFault("connection", error), null);
+    callback(error instanceof Error ? error : new WebhookDeliveryError("connection", error), null);
     return;
   }
   callback(null, socket);
@@ -63,7 +63,7 @@ async function openSafely(target: Target, options: ConnectorOptions): Promise<So
 function requireSafeScheme({ protocol, hostname }: Target, { isLoopbackAllowed }: ConnectorOptions): void {
   if (protocol === "https:") return;
   if (protocol !== "http:" || !isLoopbackAllowed || !isLoopbackHost(hostname))
-    throw new DeliveryFault("blocked_address");
+    throw new WebhookDeliveryError("blocked_address");
 }
 
 async function allowedAddresses(
@@ -72,9 +72,9 @@ async function allowedAddresses(
 ): Promise<readonly string[]> {
   const addresses =
     isIP(host) === 0 ? await resolveNameWithTimeout(host, { resolve, signal: deadline }) : [host];
-  if (addresses.length === 0) throw new DeliveryFault("dns");
+  if (addresses.length === 0) throw new WebhookDeliveryError("dns");
   if (!addresses.every((address) => isAllowedAddress(address, { host, isLoopbackAllowed })))
-    throw new DeliveryFault("blocked_address");
+    throw new WebhookDeliveryError("blocked_address");
   return addresses;
 }
 
@@ -91,7 +91,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     : connectPlain(startOf(target, addresses));
   return new Promise((resolve, reject) => {
     let phase: "connection" | "tls" = "connection";
-    const stop = (): void => void socket.destroy(new DeliveryFault("timeout"));
+    const stop = (): void => void socket.destroy(new WebhookDeliveryError("timeout"));
     const settle = (): void => deadline.removeEventListener("abort", stop);
     deadline.addEventListener("abort", stop, { once: true });
     if (deadline.aborted) stop();
@@ -102,7 +102,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
       // checked.
       const reached = socket.remoteAddress;
       if (reached !== undefined && !addresses.some((address) => isSameAddress(address, reached)))
-        socket.destroy(new DeliveryFault("blocked_address"));
+        socket.destroy(new WebhookDeliveryError("blocked_address"));
     });
     socket.once(isSecure ? "secureConnect" : "connect", () => {
       settle();
@@ -115,7 +115,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     });
     socket.once("close", () => {
       settle();
-      reject(new DeliveryFault(phase));
+      reject(new WebhookDeliveryError(phase));
     });
   });
 }
@@ -162,9 +162,9 @@ function startOf({ hostname, port, protocol }: Target, addresses: readonly strin
   };
 }
 
-function toFault(error: Error, phase: "connection" | "tls"): DeliveryFault {
-  if (error instanceof DeliveryFault) return error;
-  return new DeliveryFault("code" in error && error.code === "ETIMEDOUT" ? "timeout" : phase, error);
+function toFault(error: Error, phase: "connection" | "tls"): WebhookDeliveryError {
+  if (error instanceof WebhookDeliveryError) return error;
+  return new WebhookDeliveryError("code" in error && error.code === "ETIMEDOUT" ? "timeout" : phase, error);
 }
 
 /**
@@ -180,12 +180,12 @@ export type AttemptErrorCode =
   | "blocked_address"
   | "redirect";
 
-export class DeliveryFault extends Error {
+export class WebhookDeliveryError extends Error {
   readonly errorCode: AttemptErrorCode;
 
   constructor(errorCode: AttemptErrorCode, cause?: unknown) {
     super(`The webhook could not be delivered: ${errorCode}.`, { cause });
-    this.name = "DeliveryFault";
+    this.name = "WebhookDeliveryError";
     this.errorCode = errorCode;
   }
 }

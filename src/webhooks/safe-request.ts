@@ -6,10 +6,10 @@
 import type { Socket } from "node:net";
 import type { Agent, Dispatcher } from "undici";
 import { type Clock, systemClock } from "#foundation/clock.ts";
-import { type AttemptErrorCode, createSafeConnector, DeliveryFault } from "./safe-connector.ts";
-import { type ResolveName, resolveName } from "./safe-addresses.ts";
+import { type AttemptErrorCode, createSsrfSafeConnector, WebhookDeliveryError } from "./safe-connector.ts";
+import { type HostNameResolver, resolveHostName } from "./safe-addresses.ts";
 
-export interface SafeRequest {
+export interface WebhookHttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
@@ -19,7 +19,7 @@ export interface SafeRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface AttemptResult {
+export interface DeliverySendResult {
   readonly httpStatus: number | null;
   /** The reason why the attempt failed; null if the status is 2xx. */
   readonly errorCode: AttemptErrorCode | null;
@@ -31,8 +31,8 @@ export interface AttemptResult {
   readonly retryAfterSeconds: number | null;
 }
 
-export interface SafeSender {
-  send(request: SafeRequest): Promise<AttemptResult>;
+export interface WebhookSender {
+  send(request: WebhookHttpRequest): Promise<DeliverySendResult>;
   /** Waits for requests in progress, then closes the connections. */
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface SafeSenderOptions {
    */
   readonly isLoopbackAllowed: boolean;
   readonly clock?: Clock;
-  readonly resolve?: ResolveName;
+  readonly resolve?: HostNameResolver;
   readonly limits?: Partial<SendLimits>;
   readonly certificateAuthority?: string;
 }
@@ -65,12 +65,12 @@ const defaultLimits: SendLimits = {
   keptSockets: 256,
 };
 
-export function createSafeSender({
+export function createWebhookSender({
   isLoopbackAllowed,
   clock = systemClock,
-  resolve = resolveName,
+  resolve = resolveHostName,
   ...rest
-}: SafeSenderOptions): SafeSender {
+}: SafeSenderOptions): WebhookSender {
   const limits = { ...defaultLimits, ...rest.limits };
   const sockets = new Set<Socket>();
   const onOpen = (socket: Socket): void => {
@@ -102,10 +102,10 @@ export function createSafeSender({
 }
 
 /** Creates an undici agent. undici is loaded for the first webhook, because most processes send none. */
-async function createAgent(options: Parameters<typeof createSafeConnector>[0]): Promise<Agent> {
+async function createAgent(options: Parameters<typeof createSsrfSafeConnector>[0]): Promise<Agent> {
   const { Agent: UndiciAgent } = await import("undici");
   return new UndiciAgent({
-    connect: createSafeConnector(options),
+    connect: createSsrfSafeConnector(options),
     // Idle connections end after a few seconds, and every connection ends after a minute, so that changes of
     // a receiver's DNS records take effect.
     keepAliveTimeout: 4_000,
@@ -125,12 +125,12 @@ interface Sending {
   readonly isPoolFull: boolean;
 }
 
-async function attempt(request: SafeRequest, sending: Sending): Promise<AttemptResult> {
+async function attempt(request: WebhookHttpRequest, sending: Sending): Promise<DeliverySendResult> {
   const { signal: stopped } = request;
   stopped?.throwIfAborted();
   const startedAt = performance.now();
   const cut = new AbortController();
-  const timer = setTimeout(() => cut.abort(new DeliveryFault("timeout")), sending.limits.totalMs);
+  const timer = setTimeout(() => cut.abort(new WebhookDeliveryError("timeout")), sending.limits.totalMs);
   const stop = (): void => cut.abort(stopped?.reason);
   stopped?.addEventListener("abort", stop, { once: true });
   const durationMs = (): number => Math.round(performance.now() - startedAt);
@@ -143,7 +143,7 @@ async function attempt(request: SafeRequest, sending: Sending): Promise<AttemptR
     if (stopped?.aborted === true) throw stopped.reason;
     return {
       httpStatus: null,
-      errorCode: error instanceof DeliveryFault ? error.errorCode : "connection",
+      errorCode: error instanceof WebhookDeliveryError ? error.errorCode : "connection",
       durationMs: durationMs(),
       retryAfterSeconds: null,
     };
@@ -158,7 +158,7 @@ async function attempt(request: SafeRequest, sending: Sending): Promise<AttemptR
  * here.
  */
 async function ask(
-  { url, headers, body }: SafeRequest,
+  { url, headers, body }: WebhookHttpRequest,
   { agent, limits, isPoolFull, signal }: Sending & { readonly signal: AbortSignal },
 ): Promise<Dispatcher.ResponseData> {
   const { origin, pathname, search } = new URL(url);
@@ -187,7 +187,7 @@ async function ask(
 function resultOf(
   { statusCode, headers }: Dispatcher.ResponseData,
   now: Date,
-): Omit<AttemptResult, "durationMs"> {
+): Omit<DeliverySendResult, "durationMs"> {
   const retryAfter = [headers["retry-after"]].flat()[0];
   const retryAfterSeconds =
     statusCode === 429 || statusCode === 503 ? parseRetryAfter(retryAfter, now) : null;

@@ -21,7 +21,7 @@ const secretPrefix = "whsec_";
 const secretBytes = 32;
 
 /** The context that a stored webhook secret is sealed for. */
-export const webhookSecretSealContext = (id: string): SealContext => ({
+export const getWebhookSecretSealContext = (id: string): SealContext => ({
   table: "webhook_secret",
   column: "sealed",
   rowId: id,

@@ -17,7 +17,7 @@ export interface DeliveryChanges {
   readonly isMore: boolean;
 }
 
-export type FindDeliveryChanges = (
+export type DeliveryChangeFinder = (
   endpointIds: readonly string[],
 ) => Promise<ReadonlyMap<string, DeliveryChanges>>;
 
@@ -43,7 +43,7 @@ interface SeenRow {
 /** The deliveries of one endpoint in the last query, by id. */
 type Memory = ReadonlyMap<string, SeenRow>;
 
-export function createDeliveryWatcher(reader: DatabaseReader): FindDeliveryChanges {
+export function createDeliveryChangeFinder(reader: DatabaseReader): DeliveryChangeFinder {
   let memories: ReadonlyMap<string, Memory> = new Map();
   return async (endpointIds) => {
     const before = memories;

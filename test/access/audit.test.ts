@@ -3,10 +3,10 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
   appendAuditEntries,
-  type AuditEntry,
+  type AuditEntryInput,
   getAuditActor,
-  selectAuditEntries,
-  readAuditPages,
+  buildAuditEntryQuery,
+  streamAuditEntryPages,
   commandLineActor,
 } from "#access/audit.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
@@ -24,12 +24,12 @@ const nothing = { merchantId: null, action: "test", targetId: null, requestId: n
 describeOnBoth("the audit log", (open) => {
   let db: Database;
   let merchantId: string;
-  const write = (entry: Partial<AuditEntry>): Promise<void> =>
+  const write = (entry: Partial<AuditEntryInput>): Promise<void> =>
     inTransaction(db, (transaction) =>
       appendAuditEntries(transaction, { ...commandLineActor, ...nothing, now, ...entry }),
     );
   const last = () =>
-    selectAuditEntries(db, { merchantId: null }).orderBy("id", "desc").limit(1).executeTakeFirstOrThrow();
+    buildAuditEntryQuery(db, { merchantId: null }).orderBy("id", "desc").limit(1).executeTakeFirstOrThrow();
 
   beforeAll(async () => {
     ({ db } = await open());
@@ -71,7 +71,7 @@ describeOnBoth("the audit log", (open) => {
       throw new Error("no");
     });
     await expect(undone).rejects.toThrow("no");
-    expect(await selectAuditEntries(db, { merchantId, action: "undone" }).execute()).toEqual([]);
+    expect(await buildAuditEntryQuery(db, { merchantId, action: "undone" }).execute()).toEqual([]);
   });
 
   it.each([
@@ -80,9 +80,9 @@ describeOnBoth("the audit log", (open) => {
     ["emptied", sql`truncate audit_entry`],
   ])("cannot be %s", async (_how, statement) => {
     await write({ action: "stays" });
-    const before = await selectAuditEntries(db, { merchantId: null }).orderBy("id").execute();
+    const before = await buildAuditEntryQuery(db, { merchantId: null }).orderBy("id").execute();
     await expect(statement.execute(db)).rejects.toThrow("audit_entry is append-only");
-    expect(await selectAuditEntries(db, { merchantId: null }).orderBy("id").execute()).toEqual(before);
+    expect(await buildAuditEntryQuery(db, { merchantId: null }).orderBy("id").execute()).toEqual(before);
   });
 
   it("shows a merchant what the platform did to the merchant's data", async () => {
@@ -118,11 +118,11 @@ describeOnBoth("the audit log", (open) => {
     for (const action of actions)
       await write({ merchantId, actor: "operator", actorId: "tok_steps", action });
     const seen: string[] = [];
-    for await (const rows of readAuditPages(db, { merchantId: null, actorId: "tok_steps" }))
+    for await (const rows of streamAuditEntryPages(db, { merchantId: null, actorId: "tok_steps" }))
       seen.push(...rows.map(({ action }) => action));
     expect(seen).toEqual(actions);
     await sql`set enable_seqscan = off`.execute(db);
-    const query = selectAuditEntries(db, { merchantId: null, actorId: "tok_steps" })
+    const query = buildAuditEntryQuery(db, { merchantId: null, actorId: "tok_steps" })
       .orderBy("id", "desc")
       .limit(50)
       .compile();
@@ -138,8 +138,8 @@ describeOnBoth("the audit log", (open) => {
     for (let count = 0; count < 1_003; count += 1)
       await write({ merchantId, action: "many", now: new Date(later.getTime() + count) });
     await write({ merchantId, actor: "staff", actorId: "tok_1", action: "one", targetId, now: later });
-    const count = async (filter: Partial<Parameters<typeof selectAuditEntries>[1]>): Promise<number> =>
-      (await selectAuditEntries(db, { merchantId: null, ...filter }).execute()).length;
+    const count = async (filter: Partial<Parameters<typeof buildAuditEntryQuery>[1]>): Promise<number> =>
+      (await buildAuditEntryQuery(db, { merchantId: null, ...filter }).execute()).length;
     expect(await count({ merchantId, actor: "staff" })).toBe(1);
     expect(await count({ actorId: "tok_1", action: "one", targetId })).toBe(1);
     expect(await count({ merchantId: "mer_other" })).toBe(0);
@@ -151,12 +151,12 @@ describeOnBoth("the audit log", (open) => {
       }),
     ).toBe(7);
     const seen: string[] = [];
-    for await (const rows of readAuditPages(db, { merchantId, from: later }))
+    for await (const rows of streamAuditEntryPages(db, { merchantId, from: later }))
       seen.push(...rows.map(({ id }) => id));
     expect(seen).toHaveLength(1_004);
     expect(seen).toEqual([...new Set(seen)].toSorted());
     expect(await last()).toMatchObject({ action: "many" });
-    expect((await selectAuditEntries(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe(
+    expect((await buildAuditEntryQuery(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe(
       "checkout_session",
     );
   });

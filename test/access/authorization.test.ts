@@ -1,10 +1,10 @@
 /** The Authorization header: one header line, a known scheme in any case, one token. */
 import { describe, expect, it } from "vitest";
-import { readAuthorization } from "#http/caller.ts";
+import { parseAuthorizationHeader } from "#http/caller.ts";
 
 describe("the Authorization header", () => {
   it("contains no credential if it is missing", () => {
-    expect(readAuthorization([])).toBeUndefined();
+    expect(parseAuthorizationHeader([])).toBeUndefined();
   });
 
   it.each([
@@ -16,7 +16,7 @@ describe("the Authorization header", () => {
     ["DPOP abc", "dpop", "abc"],
     ["  DPoP abc ", "dpop", "abc"],
   ])("%j has the scheme %s", (value, scheme, token) => {
-    expect(readAuthorization([value])).toEqual({ scheme, token });
+    expect(parseAuthorizationHeader([value])).toEqual({ scheme, token });
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe("the Authorization header", () => {
     'DPoP token="abc"',
   ])("%j is malformed", (value) => {
     const message = "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.";
-    expect(() => readAuthorization([value])).toThrow(
+    expect(() => parseAuthorizationHeader([value])).toThrow(
       expect.objectContaining({ code: "credentials_malformed", status: 401, message }),
     );
   });
@@ -44,7 +44,7 @@ describe("the Authorization header", () => {
   it("may occur once", () => {
     const message = "There is more than one Authorization header.";
     for (const second of ["Bearer abc", "DPoP abc", ""])
-      expect(() => readAuthorization(["Bearer abc", second])).toThrow(
+      expect(() => parseAuthorizationHeader(["Bearer abc", second])).toThrow(
         expect.objectContaining({ code: "credentials_malformed", message }),
       );
   });

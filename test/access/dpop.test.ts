@@ -1,7 +1,7 @@
 /** Checks of a DPoP proof beside its signature: the request address, and that the proof is used once. */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { normalizeProofUrl, sweepDpopProofs, consumeDpopProof } from "#access/oauth/dpop.ts";
+import { normalizeProofUrl, deleteExpiredDpopProofs, consumeDpopProof } from "#access/oauth/dpop.ts";
 import { sweeps } from "#app/sweeps.ts";
 import type { Database } from "#database/connect.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -108,9 +108,9 @@ describeOnBoth("a proof", (open) => {
     ]);
     const [row] = await db.selectFrom("dpopProof").select("digest").execute();
     expect(Buffer.from(row?.digest ?? []).equals(digest)).toBe(true);
-    expect(await sweepDpopProofs(db, later(299_999))).toBe(0);
+    expect(await deleteExpiredDpopProofs(db, later(299_999))).toBe(0);
     expect(await codeOf(consumeDpopProof(db, proof("c"), later(299_999)))).toBe("dpop_proof_invalid");
-    expect(await sweepDpopProofs(db, later(300_000))).toBe(1);
+    expect(await deleteExpiredDpopProofs(db, later(300_000))).toBe(1);
   });
 
   it("is deleted by the sweeps, in any number", async () => {
@@ -120,7 +120,7 @@ describeOnBoth("a proof", (open) => {
       expiresAt: now,
     }));
     await db.insertInto("dpopProof").values(rows).execute();
-    expect(await sweepDpopProofs(db, now, AbortSignal.abort())).toBe(1000);
-    expect(await sweepDpopProofs(db, now)).toBe(500);
+    expect(await deleteExpiredDpopProofs(db, now, AbortSignal.abort())).toBe(1000);
+    expect(await deleteExpiredDpopProofs(db, now)).toBe(500);
   });
 });

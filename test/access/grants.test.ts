@@ -4,9 +4,15 @@
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createGrant, findGrants, selectGrants, revokeGrant, sweepGrants } from "#access/oauth/grants.ts";
+import {
+  createGrant,
+  findGrants,
+  buildGrantQuery,
+  revokeGrant,
+  deleteGrantsPastRetention,
+} from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createCredentialVerifier, type FindGrantState } from "#access/credentials.ts";
+import { createCredentialVerifier, type GrantStateFinder } from "#access/credentials.ts";
 import { findOauthItem, saveOauthItem } from "#access/oauth/oauth-items.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
@@ -93,8 +99,8 @@ describeOnPostgres("grants", (open) => {
   let statementCount = 0;
   const elsewhereDesk = () => {
     const events = createServiceEvents();
-    let find: FindGrantState = () => Promise.resolve(undefined);
-    const createVerifier = (findGrant: FindGrantState) => {
+    let find: GrantStateFinder = () => Promise.resolve(undefined);
+    const createVerifier = (findGrant: GrantStateFinder) => {
       find = findGrant;
       return () => Promise.reject(new Error("Nobody shows a token here."));
     };
@@ -144,8 +150,8 @@ describeOnPostgres("grants", (open) => {
         lastUsedAt: null,
       },
     ]);
-    expect((await selectGrants(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
-    expect(await selectGrants(db, "mer_other").execute()).toEqual([]);
+    expect((await buildGrantQuery(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
+    expect(await buildGrantQuery(db, "mer_other").execute()).toEqual([]);
   });
 
   it("do not extend an existing installation's scopes", async () => {
@@ -346,11 +352,11 @@ describeOnPostgres("grants", (open) => {
       .set({ expiresAt: at(200) })
       .where("id", "=", lasting ?? "")
       .execute();
-    await sweepGrants(db, new Date(at(100).getTime() - 1));
+    await deleteGrantsPastRetention(db, new Date(at(100).getTime() - 1));
     expect(await left()).toBe(3);
-    await sweepGrants(db, at(100));
+    await deleteGrantsPastRetention(db, at(100));
     expect(await left()).toBe(2);
-    await sweepGrants(db, at(180));
+    await deleteGrantsPastRetention(db, at(180));
     expect((await findGrants(db, [expired ?? "", lasting ?? ""])).map(({ id }) => id)).toEqual([lasting]);
   });
 });

@@ -4,13 +4,13 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  checkApiKey,
+  authenticateApiKey,
   type ApiKeyState,
   generateSecret,
   findOwnerOfRefusedApiKey,
   getCredentialSuspension,
 } from "#access/keys/verify-keys.ts";
-import { checkInternalToken, type InternalTokenState } from "#access/keys/internal-tokens.ts";
+import { authenticateInternalToken, type InternalTokenState } from "#access/keys/internal-tokens.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
 const later = (ms: number): Date => new Date(now.getTime() + ms);
@@ -38,7 +38,7 @@ describe("an API key", () => {
     merchantStatus: "active",
   };
   const check = (change: Partial<ApiKeyState> | undefined = {}) =>
-    checkApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
+    authenticateApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
 
   it("is looked up by its id and a digest of the whole key, which reveals nothing", async () => {
     const asked: unknown[] = [];
@@ -46,10 +46,10 @@ describe("an API key", () => {
       asked.push(presented),
       Promise.resolve(undefined)
     );
-    expect(await refusalOf(checkApiKey(value, now, find))).toMatchObject({ code: "api_key_invalid" });
+    expect(await refusalOf(authenticateApiKey(value, now, find))).toMatchObject({ code: "api_key_invalid" });
     expect(asked).toEqual([{ keyId, digest: digest.toString("base64") }]);
     for (const none of ["", "cpk_live_x", generateSecret("cit", "admin").value])
-      expect(await refusalOf(checkApiKey(none, now, find))).toMatchObject({ code: "api_key_invalid" });
+      expect(await refusalOf(authenticateApiKey(none, now, find))).toMatchObject({ code: "api_key_invalid" });
     expect(asked).toHaveLength(1);
   });
 
@@ -69,7 +69,7 @@ describe("an API key", () => {
 
   it("that is cached has one viewer object as long as it is cached", async () => {
     const find = (): Promise<ApiKeyState> => Promise.resolve(row);
-    expect(await checkApiKey(value, now, find)).toBe(await checkApiKey(value, later(1), find));
+    expect(await authenticateApiKey(value, now, find)).toBe(await authenticateApiKey(value, later(1), find));
   });
 
   it.each<[Partial<ApiKeyState>, string]>([
@@ -91,7 +91,7 @@ describe("an API key", () => {
   it("that is unknown is refused without an owner", async () => {
     for (const error of [new Error("Something else."), null, undefined, "api_key_revoked"])
       expect(findOwnerOfRefusedApiKey(error)).toBeUndefined();
-    const unknown = await refusalOf(checkApiKey(value, now, () => Promise.resolve(undefined)));
+    const unknown = await refusalOf(authenticateApiKey(value, now, () => Promise.resolve(undefined)));
     expect(findOwnerOfRefusedApiKey(unknown)).toBeUndefined();
     expect(await check({ expiresAt: later(1) })).toMatchObject({ kind: "api_key" });
   });
@@ -123,7 +123,7 @@ describe("an internal token", () => {
     allowedOrigins: null,
   };
   const check = (change: Partial<InternalTokenState> = {}) =>
-    checkInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
+    authenticateInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
 
   it("is looked up by its id and a digest of the whole token, and names the caller", async () => {
     const asked: unknown[] = [];
@@ -131,7 +131,7 @@ describe("an internal token", () => {
       asked.push(presented),
       Promise.resolve(row)
     );
-    expect(await checkInternalToken(value, now, find)).toEqual({
+    expect(await authenticateInternalToken(value, now, find)).toEqual({
       kind: "internal",
       tokenId: "tok_1",
       role: "admin",
@@ -144,7 +144,7 @@ describe("an internal token", () => {
   it("that is malformed or unknown is invalid, with the same message", async () => {
     const unknown = (): Promise<undefined> => Promise.resolve(undefined);
     for (const text of ["", "cit_admin_x", generateSecret("cpk", "live").value, value])
-      expect(await refusalOf(checkInternalToken(text, now, unknown))).toMatchObject({
+      expect(await refusalOf(authenticateInternalToken(text, now, unknown))).toMatchObject({
         code: "api_key_invalid",
         message: "The internal token is not valid.",
       });

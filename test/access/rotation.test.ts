@@ -12,7 +12,7 @@ import {
   rotateApiKey,
   type RotateApiKeyInput,
 } from "#access/keys/manage-keys.ts";
-import { findExpiringKeys } from "#access/keys/expiry-notices.ts";
+import { findExpiringApiKeys } from "#access/keys/expiry-notices.ts";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import { findApiKeys } from "#access/keys/read-credentials.ts";
@@ -239,7 +239,7 @@ describeOnBoth("rotating an API key", (open) => {
         .execute();
       await rotate(apiKeyId, { overlapHours });
       const isDueAfter = async (count: number): Promise<boolean> =>
-        (await findExpiringKeys(db, { now: hours(count), after: "", rowsMax: 10_000 })).some(
+        (await findExpiringApiKeys(db, { now: hours(count), after: "", rowsMax: 10_000 })).some(
           ({ id }) => id === apiKeyId,
         );
       const due = [];

@@ -1,6 +1,11 @@
 /** The format of clients' secrets: recognized only as a whole, and recognized again by a digest. */
 import { describe, expect, it } from "vitest";
-import { sha256Digest, matchesDigest, generateSecret, parseSecret } from "#access/keys/verify-keys.ts";
+import {
+  sha256Digest,
+  matchesDigest,
+  generateSecret,
+  parseCredentialSecret,
+} from "#access/keys/verify-keys.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 
 describe("an API key", () => {
@@ -13,7 +18,7 @@ describe("an API key", () => {
       expect(prefix).toBe(`cpk_test_${id}`);
       expect(value.startsWith(`${prefix}_`)).toBe(true);
       expect(lastFour).toBe(value.slice(-4));
-      expect(parseSecret("cpk", value)).toEqual({ id, label: "test" });
+      expect(parseCredentialSecret("cpk", value)).toEqual({ id, label: "test" });
     }
   });
 
@@ -42,10 +47,13 @@ describe("an API key", () => {
       value.replace("live", "test"),
       "",
     ];
-    for (const text of spoilt) expect(parseSecret("cpk", text)).toBeUndefined();
-    expect(parseSecret("cit", value)).toBeUndefined();
-    expect(parseSecret("cpk", withOtherSecret(value))).toEqual({ id: value.split("_")[2], label: "live" });
-    expect(parseSecret("cpk", unknownKey())).toEqual({ id: "Z".repeat(12), label: "test" });
+    for (const text of spoilt) expect(parseCredentialSecret("cpk", text)).toBeUndefined();
+    expect(parseCredentialSecret("cit", value)).toBeUndefined();
+    expect(parseCredentialSecret("cpk", withOtherSecret(value))).toEqual({
+      id: value.split("_")[2],
+      label: "live",
+    });
+    expect(parseCredentialSecret("cpk", unknownKey())).toEqual({ id: "Z".repeat(12), label: "test" });
   });
 
   it("matches the digest of the whole key, and a missing digest matches nothing", () => {
@@ -63,7 +71,7 @@ describe("a secret", () => {
     for (const kind of ["cpk", "cit"] as const) {
       const { value, id } = generateSecret(kind, "admin");
       expect(value).toMatch(new RegExp(`^${kind}_admin_${id}_[0-9A-Za-z]{49}$`));
-      expect(parseSecret(kind, value)).toEqual({ id, label: "admin" });
+      expect(parseCredentialSecret(kind, value)).toEqual({ id, label: "admin" });
     }
   });
 
@@ -81,7 +89,7 @@ describe("a secret", () => {
   it("of an earlier version is still valid: its checksum and its digest do not change", () => {
     const value = `cpk_test_${"Z".repeat(12)}_${"a".repeat(43)}`;
     const whole = value + checksumOf(value);
-    expect(parseSecret("cpk", whole)).toEqual({ id: "Z".repeat(12), label: "test" });
+    expect(parseCredentialSecret("cpk", whole)).toEqual({ id: "Z".repeat(12), label: "test" });
     expect(sha256Digest("abc").toString("hex")).toBe(
       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     );

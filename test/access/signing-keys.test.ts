@@ -4,7 +4,7 @@
  */
 import { importJWK, type JWK, jwtVerify, SignJWT } from "jose";
 import { expect, it } from "vitest";
-import { createSigningKeys, type SigningKeys, sweepSigningKeys } from "#access/oauth/signing-keys.ts";
+import { createSigningKeys, type SigningKeys, deleteExpiredSigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Database } from "#database/connect.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
@@ -113,11 +113,11 @@ describeOnPostgres("signing keys", (open) => {
     clock.advance(600_000);
     for (const keys of processes)
       expect(kidsOf(await keys.publicJwks())).toEqual(expect.arrayContaining(first));
-    await sweepSigningKeys(db, clock.now());
+    await deleteExpiredSigningKeys(db, clock.now());
     expect(await db.selectFrom("oauthSigningKey").select("id").execute()).toHaveLength(4);
     clock.advance(120_000);
     for (const keys of processes) expect(kidsOf(await keys.publicJwks())).toHaveLength(2);
-    await sweepSigningKeys(db, clock.now());
+    await deleteExpiredSigningKeys(db, clock.now());
     expect(await db.selectFrom("oauthSigningKey").select("id").execute()).toHaveLength(2);
   });
 

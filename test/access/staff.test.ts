@@ -13,7 +13,7 @@ import {
   preparePasswordHash,
   prepareStaffInput,
   setStaffPassword,
-  verifyPassword,
+  authenticateStaffByPassword,
 } from "#access/people/staff.ts";
 import { registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
@@ -98,10 +98,10 @@ describeOnPostgres("a staff member", (open) => {
       version: 1,
     };
     expect(staffId).toMatch(/^stf_/);
-    expect(await verifyPassword(db, " ana@shop.EXAMPLE ", password)).toEqual(viewer);
+    expect(await authenticateStaffByPassword(db, " ana@shop.EXAMPLE ", password)).toEqual(viewer);
     expect(await findActiveStaff(db, staffId)).toEqual(viewer);
-    expect(await verifyPassword(db, "ana@shop.example", `${password}.`)).toBeUndefined();
-    expect(await verifyPassword(db, "bob@shop.example", password)).toBeUndefined();
+    expect(await authenticateStaffByPassword(db, "ana@shop.example", `${password}.`)).toBeUndefined();
+    expect(await authenticateStaffByPassword(db, "bob@shop.example", password)).toBeUndefined();
     const row = await db
       .selectFrom("staffAccount")
       .selectAll()
@@ -150,7 +150,7 @@ describeOnPostgres("a staff member", (open) => {
       const staffId = await create({ email: "five@shop.example" });
       const grantId = await letIn(staffId);
       await change(disableStaff, staffId);
-      expect(await verifyPassword(db, "five@shop.example", password)).toBeUndefined();
+      expect(await authenticateStaffByPassword(db, "five@shop.example", password)).toBeUndefined();
       expect(await findActiveStaff(db, staffId)).toBeUndefined();
       await change(disableStaff, staffId);
       expect(await stateOf(staffId, grantId)).toEqual({
@@ -167,7 +167,10 @@ describeOnPostgres("a staff member", (open) => {
       await change(enableStaff, staffId);
       await change(disableStaff, staffId);
       await change(enableStaff, staffId);
-      expect(await verifyPassword(db, "seven@shop.example", password)).toMatchObject({ staffId, version: 3 });
+      expect(await authenticateStaffByPassword(db, "seven@shop.example", password)).toMatchObject({
+        staffId,
+        version: 3,
+      });
       expect(await stateOf(staffId, grantId)).toEqual({
         disabledAt: null,
         revokedAt: now,
@@ -180,8 +183,8 @@ describeOnPostgres("a staff member", (open) => {
       const staffId = await create({ email: "eight@shop.example" });
       await change(disableStaff, staffId);
       const successor = await create({ email: "Eight@shop.example", password: "another password" });
-      expect(await verifyPassword(db, "eight@shop.example", password)).toBeUndefined();
-      expect(await verifyPassword(db, "eight@shop.example", "another password")).toMatchObject({
+      expect(await authenticateStaffByPassword(db, "eight@shop.example", password)).toBeUndefined();
+      expect(await authenticateStaffByPassword(db, "eight@shop.example", "another password")).toMatchObject({
         staffId: successor,
       });
       await expect(change(enableStaff, staffId)).rejects.toMatchObject({
@@ -191,7 +194,9 @@ describeOnPostgres("a staff member", (open) => {
       expect(await findActiveStaff(db, staffId)).toBeUndefined();
       await change(disableStaff, successor);
       await change(enableStaff, staffId);
-      expect(await verifyPassword(db, "eight@shop.example", password)).toMatchObject({ staffId });
+      expect(await authenticateStaffByPassword(db, "eight@shop.example", password)).toMatchObject({
+        staffId,
+      });
     });
   });
 
@@ -200,8 +205,8 @@ describeOnPostgres("a staff member", (open) => {
       const staffId = await create({ email: "nine@shop.example" });
       const grantId = await letIn(staffId);
       await setPassword(staffId, "another password");
-      expect(await verifyPassword(db, "nine@shop.example", password)).toBeUndefined();
-      expect(await verifyPassword(db, "nine@shop.example", "another password")).toMatchObject({
+      expect(await authenticateStaffByPassword(db, "nine@shop.example", password)).toBeUndefined();
+      expect(await authenticateStaffByPassword(db, "nine@shop.example", "another password")).toMatchObject({
         staffId,
         version: 2,
       });
@@ -235,7 +240,10 @@ describeOnPostgres("a staff member", (open) => {
     await expect(setPassword(staffId, "another password", { by: "mer_other" })).rejects.toMatchObject(
       foreign,
     );
-    expect(await verifyPassword(db, "six@shop.example", password)).toMatchObject({ staffId, version: 1 });
+    expect(await authenticateStaffByPassword(db, "six@shop.example", password)).toMatchObject({
+      staffId,
+      version: 1,
+    });
     await change(disableStaff, staffId, merchantId);
     await expect(change(enableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);
     expect(await findActiveStaff(db, staffId)).toBeUndefined();

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { generateSecret, parseSecret } from "#access/keys/verify-keys.ts";
+import { generateSecret, parseCredentialSecret } from "#access/keys/verify-keys.ts";
 import { createWebhookSecret } from "#webhooks/signatures.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -29,7 +29,7 @@ const shown = new Set([
 /** Finds keys and tokens; a valid checksum distinguishes them from similar texts. */
 function secretsIn(text: string): string[] {
   const keys = [...text.matchAll(ours)].flatMap(([value, kind]) =>
-    parseSecret(kind === "cpk" ? "cpk" : "cit", value) === undefined ? [] : [value],
+    parseCredentialSecret(kind === "cpk" ? "cpk" : "cit", value) === undefined ? [] : [value],
   );
   return [
     ...keys,

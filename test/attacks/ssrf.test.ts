@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createWebhook, installationOf, tryEndpoint } from "#test/operations/webhook-calls.ts";
 import { refusal, send, startSender } from "#test/webhooks/receivers.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import type { ResolveName } from "#webhooks/safe-addresses.ts";
+import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 
 const inside: Readonly<Record<string, string>> = {
   "127.0.0.1.wildcard.example.com": "127.0.0.1",
@@ -20,7 +20,7 @@ const inside: Readonly<Record<string, string>> = {
   "six-to-four.example.com": "2002:a00:1::",
   "teredo.example.com": "2001:0:a00:1::",
 };
-const resolveName: ResolveName = async (name) => (inside[name] === undefined ? [] : [inside[name]]);
+const resolveName: HostNameResolver = async (name) => (inside[name] === undefined ? [] : [inside[name]]);
 const world = useWorld("pglite", { resolveName });
 
 const urls = [

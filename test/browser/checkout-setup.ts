@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { axeFaults } from "./axe-faults.ts";
@@ -24,8 +24,8 @@ export function useCheckout(): () => CheckoutSetup {
   let setup: CheckoutSetup | undefined;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "checkout-page-"));
-    const app = await createApp({
-      settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+    const app = await createServiceApp({
+      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
       log: createLog("silent"),
     });
     const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import axe from "axe-core";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -27,8 +27,8 @@ export function useOffice(): () => Office {
   let office: Office | undefined;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "console-"));
-    const app = await createApp({
-      settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+    const app = await createServiceApp({
+      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
       log: createLog("silent"),
     });
     const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -15,8 +15,8 @@ export interface DemoService extends AsyncDisposable {
 
 export async function openDemoService(): Promise<DemoService> {
   const dataDir = mkdtempSync(join(tmpdir(), "browser-demo-"));
-  const app = await createApp({
-    settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+  const app = await createServiceApp({
+    settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
     log: createLog("silent"),
   });
   const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createApp, type ServiceApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { createServiceApp, type ServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -23,8 +23,8 @@ let browser: WatchedBrowser;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "docs-"));
-  app = await createApp({
-    settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+  app = await createServiceApp({
+    settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
     log: createLog("silent"),
   });
   const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });

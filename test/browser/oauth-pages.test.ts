@@ -9,8 +9,8 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { scopeDescriptions, scopeTitles } from "#access/viewer.ts";
 import { updateMerchant } from "#access/merchants.ts";
-import { createApp, type ServiceApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { createServiceApp, type ServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -28,8 +28,8 @@ let browser: WatchedBrowser;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "oauth-pages-"));
-  app = await createApp({
-    settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+  app = await createServiceApp({
+    settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
     log: createLog("silent"),
   });
   const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });

@@ -6,7 +6,7 @@ import { beforeAll, expect, it } from "vitest";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
 import type { ProductImportItem } from "#commerce/catalog/import-fields.ts";
-import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import { deleteOrArchiveProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import {
@@ -177,7 +177,7 @@ describeOnPostgres("productsImport", (open) => {
       (await makePublished(world).then(({ productId }) => stockOf(productId))) ?? [];
     const archived = await makePublished(world);
     await world.run(unpublishProduct, { productId: archived.productId });
-    await world.run(deleteProduct, { productId: archived.productId });
+    await world.run(deleteOrArchiveProduct, { productId: archived.productId });
     const [archivedVariant] = await stockOf(archived.productId);
     const unpriced = mug();
     const bad: [ProductImportItem, Record<string, unknown>][] = [

@@ -1,7 +1,7 @@
 /** Prices: each variant has one open price per market, and the price history keeps every row. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
-import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import { deleteOrArchiveProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
@@ -192,7 +192,7 @@ describeOnPostgres("prices", (open) => {
     it("refuses prices of an archived product", async () => {
       const { productId, variantId } = await makePublished(world);
       await world.run(unpublishProduct, { productId });
-      await world.run(deleteProduct, { productId });
+      await world.run(deleteOrArchiveProduct, { productId });
       expect(
         await world.refusal(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor: 1 }] }),
       ).toMatchObject({

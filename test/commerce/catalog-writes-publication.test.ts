@@ -2,7 +2,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
-import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import {
+  deleteOrArchiveProduct,
+  publishProduct,
+  unpublishProduct,
+} from "#commerce/catalog/publish-product.ts";
 import { upsertProductTranslation } from "#commerce/catalog/product-texts.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
@@ -152,7 +156,7 @@ describeOnPostgres("a product's life", (open) => {
         sku: fresh("W"),
         options: [{ option: "size", choice: "s" }],
       });
-      expect(await world.run(deleteProduct, { productId })).toEqual({ productId, archived: false });
+      expect(await world.run(deleteOrArchiveProduct, { productId })).toEqual({ productId, archived: false });
       expect(await productRow(productId)).toBeUndefined();
       expect(await slugsOf(productId)).toEqual([]);
       await makeProduct(world, { translations: [{ locale: "de", slug, title: "Neu" }] });
@@ -161,13 +165,13 @@ describeOnPostgres("a product's life", (open) => {
     it("archives a product that was published, and keeps its slug reserved", async () => {
       const { productId } = await makePublished(world);
       await world.run(unpublishProduct, { productId });
-      expect(await world.run(deleteProduct, { productId })).toEqual({ productId, archived: true });
+      expect(await world.run(deleteOrArchiveProduct, { productId })).toEqual({ productId, archived: true });
       expect(await productRow(productId)).toMatchObject({ status: "archived", version: 6 });
       const [slug = ""] = await slugsOf(productId);
       expect(
         await world.refusal(createProduct, { translations: [{ locale: "de", slug, title: "Neu" }] }),
       ).toMatchObject({ code: "already_exists" });
-      for (const verb of [updateProduct, publishProduct, deleteProduct]) {
+      for (const verb of [updateProduct, publishProduct, deleteOrArchiveProduct]) {
         expect(await world.refusal<{ productId: string }, unknown>(verb, { productId })).toEqual({
           code: "invalid_state",
           details: [],
@@ -187,12 +191,15 @@ describeOnPostgres("a product's life", (open) => {
 
     it("refuses a published product with any expected version, and a draft with a wrong one", async () => {
       const { productId } = await makePublished(world);
-      expect(await world.refusal(deleteProduct, { productId, expectedVersion: 99 })).toMatchObject({
+      expect(await world.refusal(deleteOrArchiveProduct, { productId, expectedVersion: 99 })).toMatchObject({
         code: "invalid_state",
         conflict: { reason: "product_published", currentStatus: "published" },
       });
       expect(
-        await world.refusal(deleteProduct, { productId: await makeProduct(world), expectedVersion: 99 }),
+        await world.refusal(deleteOrArchiveProduct, {
+          productId: await makeProduct(world),
+          expectedVersion: 99,
+        }),
       ).toMatchObject({
         code: "version_conflict",
       });

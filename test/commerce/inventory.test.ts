@@ -3,7 +3,7 @@
  * level.
  */
 import { beforeAll, describe, expect, it } from "vitest";
-import { holdStock } from "#commerce/inventory/stock-holds.ts";
+import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import { adjustStock, setCountedStock } from "#commerce/inventory/adjust-stock.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -124,7 +124,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
         .execute();
       const sessionId = await makeSession(world);
       const expiresAt = new Date(startOfWorld.getTime() + hourMs);
-      await world.run(holdStock, { sessionId, expiresAt, lines: [{ variantId, quantity: 3 }] });
+      await world.run(replaceStockHolds, { sessionId, expiresAt, lines: [{ variantId, quantity: 3 }] });
       return { variantId, sessionId };
     };
     const count = (transaction: Transaction, context: CommandContext, variantId: string) =>

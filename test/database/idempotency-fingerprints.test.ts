@@ -7,7 +7,7 @@ import { beforeAll, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import {
   createIdempotentRunner,
-  idempotencyRecordSealContext,
+  getIdempotencyRecordSealContext,
   type StoredAnswer,
 } from "#database/idempotency.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -44,7 +44,7 @@ describeOnBoth("the fingerprint", (open) => {
     await under(createKeyring([first]))(asked, () => Promise.resolve(answer));
     expect(await under(both)(asked, never)).toEqual({ recorded: answer, isReplay: true });
 
-    const place = idempotencyRecordSealContext({ ownerId: asked.ownerId, digest: digest(asked.key) });
+    const place = getIdempotencyRecordSealContext({ ownerId: asked.ownerId, digest: digest(asked.key) });
     const row = await db.selectFrom("idempotencyRecord").selectAll().executeTakeFirstOrThrow();
     const { dataKey, keyId } = both.rewrap(row, place);
     await db.updateTable("idempotencyRecord").set({ dataKey, keyId }).execute();

@@ -10,11 +10,11 @@ import { type Database, openDatabase } from "#database/connect.ts";
 import {
   type IdempotencyClaim,
   createIdempotentRunner,
-  type RunIdempotent,
+  type IdempotentRunner,
   answerRetentionMs,
   type StoredAnswer,
 } from "#database/idempotency.ts";
-import { sweepIdempotencyRecords } from "#database/idempotency-maintenance.ts";
+import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -63,7 +63,7 @@ function countedWork(name = "e"): {
 
 describeOnBoth("a request with an idempotency key", (open) => {
   let db: Database;
-  let doOnce: RunIdempotent;
+  let doOnce: IdempotentRunner;
   let clock: TestClock;
   beforeAll(async () => {
     ({ db } = await open({ poolSize: 4 }));
@@ -248,12 +248,14 @@ describeOnBoth("a request with an idempotency key", (open) => {
     await db.insertInto("idempotencyRecord").values(rows).execute();
     clock.advance(1);
     await doOnce(claimOf(), countedWork().work);
-    expect(await sweepIdempotencyRecords(db, new Date(old.getTime() + answerRetentionMs - 1))).toBe(0);
+    expect(await deleteExpiredIdempotencyRecords(db, new Date(old.getTime() + answerRetentionMs - 1))).toBe(
+      0,
+    );
     const then = new Date(old.getTime() + answerRetentionMs);
     expect([
-      await sweepIdempotencyRecords(db, then, AbortSignal.abort()),
-      await sweepIdempotencyRecords(db, then),
-      await sweepIdempotencyRecords(db, then),
+      await deleteExpiredIdempotencyRecords(db, then, AbortSignal.abort()),
+      await deleteExpiredIdempotencyRecords(db, then),
+      await deleteExpiredIdempotencyRecords(db, then),
     ]).toEqual([1000, 1001, 0]);
     expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
   });
@@ -336,7 +338,7 @@ describe("a lost connection", () => {
 
   async function behindProxy(): Promise<{
     db: Database;
-    doOnce: RunIdempotent;
+    doOnce: IdempotentRunner;
     proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
     end: () => Promise<void>;
   }> {

@@ -5,7 +5,7 @@
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
-import { insertRows } from "#database/prepared-template.ts";
+import { buildInsertQuery } from "#database/prepared-template.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import { inTransaction, runPipelined, type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -158,7 +158,10 @@ describeOnBoth("a transaction", (open) => {
           name: `name of ${letter}${index}`,
           createdAt,
         }));
-      const [first, second] = [insertRows(db, "app", rows("a")), insertRows(db, "app", rows("b"))];
+      const [first, second] = [
+        buildInsertQuery(db, "app", rows("a")),
+        buildInsertQuery(db, "app", rows("b")),
+      ];
       expect(second.sql).toBe(first.sql);
       await db.executeQuery(first);
       await db.executeQuery(second);

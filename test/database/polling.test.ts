@@ -3,7 +3,7 @@
  * nobody waits.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createPolling, type Polling } from "#database/polling.ts";
+import { createDatabasePoller, type DatabasePoller } from "#database/polling.ts";
 
 const everyMs = 400;
 const pauseMsMin = 25;
@@ -17,11 +17,11 @@ describe("polling", () => {
     return Promise.resolve(new Map(versions));
   };
   const usual = readStates;
-  let polling: Polling<number>;
+  let polling: DatabasePoller<number>;
   beforeEach(() => {
     vi.useFakeTimers();
     [asked, faults, versions, readStates] = [[], [], new Map([["a", 1]]), usual];
-    polling = createPolling({
+    polling = createDatabasePoller({
       readStates: (ids) => readStates(ids),
       everyMs,
       pauseMsMin,

@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
@@ -32,13 +32,13 @@ describe("a PostgreSQL that does not answer", () => {
       DATABASE_POOL: "4",
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
     };
-    const settings = readSettings({
+    const settings = parseServiceSettings({
       PORT: "4000",
       PUBLIC_URL: publicUrl,
       RATE_LIMIT_SCALE: "0",
       ...environment,
     });
-    app = await createApp({ settings, log: createLog("fatal") });
+    app = await createServiceApp({ settings, log: createLog("fatal") });
   });
   afterAll(async () => {
     goOn();

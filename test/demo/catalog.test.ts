@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
+import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
 import type { CategoryEntry } from "#demo/data/merchants-schema.ts";
 import { loadDemoCatalog, type DemoMerchant, loadDemoMerchants, parseDemoData } from "#demo/demo-data.ts";
 import type { DemoLocale } from "#demo/data/data-file.ts";
@@ -14,9 +14,9 @@ import { isSlug } from "#foundation/text.ts";
 
 const { first: store, second: roastery } = loadDemoMerchants();
 const { labels } = loadDemoCatalog();
-const entriesOf = (merchant: DemoMerchant): CatalogEntry[] =>
+const entriesOf = (merchant: DemoMerchant): DemoCatalogEntry[] =>
   merchant.families.flatMap(({ entries }) => entries);
-const isPublished = ({ status }: CatalogEntry): boolean => status === undefined;
+const isPublished = ({ status }: DemoCatalogEntry): boolean => status === undefined;
 const slugsOf = (categories: readonly CategoryEntry[]): string[] =>
   categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
 const depthOf = (categories: readonly CategoryEntry[]): number =>
@@ -179,11 +179,11 @@ function namesOf(categories: readonly CategoryEntry[]): CategoryEntry["names"][]
   return categories.flatMap(({ names, children }) => [names, ...namesOf(children ?? [])]);
 }
 
-function linesOf({ en, de, ja }: CatalogEntry["points"]): CatalogEntry["title"] {
+function linesOf({ en, de, ja }: DemoCatalogEntry["points"]): DemoCatalogEntry["title"] {
   return { en: en.join(), de: de.join(), ...(ja === undefined ? {} : { ja: ja.join() }) };
 }
 
-const first = entriesOf(store)[0] as CatalogEntry;
+const first = entriesOf(store)[0] as DemoCatalogEntry;
 
 it.each([
   [{ price: [1, 2] }, "price"],

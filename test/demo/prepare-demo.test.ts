@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { digestPageSecret } from "#commerce/checkout/session-page.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
-import { verifyPassword } from "#access/people/staff.ts";
+import { authenticateStaffByPassword } from "#access/people/staff.ts";
 import { DataFolderUnusable } from "#database/folder-lock.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -120,7 +120,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
       const second = await prepareExistingDemo();
       expect(second).toEqual({ ...first, staff: second.staff, oauthClient: second.oauthClient });
       for (const { staff, oauthClient } of [first, second]) {
-        expect(await verifyPassword(database.db, staff.email, staff.password)).toMatchObject({
+        expect(await authenticateStaffByPassword(database.db, staff.email, staff.password)).toMatchObject({
           merchantId: first.merchants.first.id,
           name: "Demo",
         });

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { openPersonalData } from "#commerce/addresses/personal-data.ts";
+import { decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import { findDemoAddress } from "#demo/carts/price-carts.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
 import { demoCartNames, type DemoFile } from "#demo/demo-file.ts";
@@ -237,7 +237,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .selectAll()
       .where("kind", "=", "address")
       .execute();
-    const opened = rows.map((row) => openPersonalData(app.services.keyring, row));
+    const opened = rows.map((row) => decryptPersonalData(app.services.keyring, row));
     const lines = opened.map((data) => (data?.kind === "address" ? data.address.line1 : ""));
     expect(new Set(lines)).toEqual(
       new Set(["DE", "JP", "US"].map((country) => findDemoAddress(country)?.line1 ?? "none")),

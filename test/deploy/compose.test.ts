@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
-import { readSettings, settingNames } from "#app/settings.ts";
+import { parseServiceSettings, settingNames } from "#app/settings.ts";
 import { isInstalled } from "#test/support/program.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -175,7 +175,7 @@ describe("the Compose settings", () => {
   it("are known to and accepted by every process", () => {
     for (const [name, { environment = {} }] of ours) {
       expect(settingNames, name).toEqual(expect.arrayContaining(Object.keys(environment)));
-      const settings = readSettings(
+      const settings = parseServiceSettings(
         Object.fromEntries(
           Object.entries(environment).map(([key, value]) => [key, interpolated(value, filled)]),
         ),

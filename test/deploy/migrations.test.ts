@@ -5,7 +5,7 @@
  * same name that provably allows more.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OpenedDatabase, openDatabase, type RunSqlScript } from "#database/connect.ts";
+import { type OpenedDatabase, openDatabase, type SqlScriptRunner } from "#database/connect.ts";
 import { type Migration, readMigrations } from "#database/migrate.ts";
 
 const isOlder = (name: string): boolean => name < "0008";
@@ -80,7 +80,7 @@ function isWider(before: string, after: string): boolean {
   );
 }
 
-async function checksIn(run: RunSqlScript): Promise<ReadonlyMap<string, string>> {
+async function checksIn(run: SqlScriptRunner): Promise<ReadonlyMap<string, string>> {
   const [rows = []] =
     await run(`select conrelid::regclass || ' ' || conname as name, pg_get_constraintdef(oid) as definition
     from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace and conrelid <> 0`);

@@ -2,8 +2,8 @@
  * Sends requests to an app in this process, and starts a second app on the same database, as another process
  * would.
  */
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createLog } from "#foundation/log.ts";
 import type { SendRequest } from "#soak/shop.ts";
@@ -17,13 +17,13 @@ export async function startBeside(
   { clock }: Pick<World, "clock">,
   database: OpenedDatabase,
 ): Promise<ServiceApp> {
-  const settings = readSettings({
+  const settings = parseServiceSettings({
     PORT: "4000",
     PUBLIC_URL: publicUrl,
     RATE_LIMIT_SCALE: "0",
     ...environment,
   });
-  return createApp({ settings, log: createLog("silent"), clock, database });
+  return createServiceApp({ settings, log: createLog("silent"), clock, database });
 }
 
 export const askOf =

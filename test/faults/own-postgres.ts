@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -34,14 +34,14 @@ export async function startOnOwnPostgres(): Promise<OwnPostgres> {
     ENCRYPTION_KEYS: encryptionKeys,
     WEBHOOK_ALLOW_LOOPBACK: "1",
   };
-  const settings = readSettings({
+  const settings = parseServiceSettings({
     PORT: "0",
     PUBLIC_URL: publicUrl,
     RATE_LIMIT_SCALE: "0",
     DATA_DIR: folder,
     ...environment,
   });
-  const app = await createApp({ settings, log: createLog("silent") });
+  const app = await createServiceApp({ settings, log: createLog("silent") });
   const demo = await prepareDemo(app.database, { ...app.services, dataDir: folder, now: new Date() });
   await app.listen();
   return {

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   createKeyring,
-  DecryptionFailed,
+  DecryptionError,
   type EncryptionKey,
   type Keyring,
   type SealContext,
@@ -23,7 +23,7 @@ const keyring = createKeyring([first]);
 const flipped = (bytes: Uint8Array, bit: number): Uint8Array =>
   bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
 const expectRefused = (ring: Keyring, sealed: SealedValue, at: SealContext): void => {
-  expect(() => ring.open(sealed, at)).toThrow(DecryptionFailed);
+  expect(() => ring.open(sealed, at)).toThrow(DecryptionError);
 };
 
 it("a sealed value decrypts to the original bytes", () => {
@@ -102,11 +102,11 @@ describe("decryption fails", () => {
   it("with an error that names the value, with the cipher's error as cause", () => {
     const short = { ...sealed, sealed: sealed.sealed.subarray(0, 27) };
     expect(() => keyring.open(short, place)).toThrow(
-      new DecryptionFailed("personal_data.sealed of psd_1 is too short for an encrypted value."),
+      new DecryptionError("personal_data.sealed of psd_1 is too short for an encrypted value."),
     );
     const other = { ...place, rowId: "psd_2" };
     expect(() => keyring.open(sealed, other)).toThrow(
-      new DecryptionFailed(
+      new DecryptionError(
         "personal_data.sealed of psd_2 does not decrypt: the value, its key or its place was changed.",
         { cause: expect.any(Error) },
       ),
@@ -121,7 +121,7 @@ describe("decryption fails", () => {
   it("with another key of the same name, and without its key, naming the missing key", () => {
     expectRefused(createKeyring([keyNamed("k1")]), sealed, place);
     expect(() => createKeyring([second]).open(sealed, place)).toThrow(
-      new DecryptionFailed(
+      new DecryptionError(
         "personal_data.sealed of psd_1 was encrypted with the key k1, which is not in ENCRYPTION_KEYS.",
       ),
     );
@@ -144,12 +144,12 @@ describe("key rotation", () => {
     expect(moved.sealed).toBe(old.sealed);
     expect(moved.dataKey).not.toEqual(old.dataKey);
     expect(createKeyring([second]).open(moved, place).toString()).toBe("Anna");
-    expect(() => keyring.open(moved, place)).toThrow(DecryptionFailed);
+    expect(() => keyring.open(moved, place)).toThrow(DecryptionError);
   });
 
   it("refuses to rewrap a value that cannot be decrypted", () => {
-    expect(() => both.rewrap({ ...old, dataKey: flipped(old.dataKey, 0) }, place)).toThrow(DecryptionFailed);
-    expect(() => both.rewrap(old, { ...place, rowId: "psd_2" })).toThrow(DecryptionFailed);
+    expect(() => both.rewrap({ ...old, dataKey: flipped(old.dataKey, 0) }, place)).toThrow(DecryptionError);
+    expect(() => both.rewrap(old, { ...place, rowId: "psd_2" })).toThrow(DecryptionError);
   });
 });
 
@@ -186,8 +186,8 @@ describe("a keyed digest beside an encrypted value", () => {
     const digest = keyring.digest(sealed, place, beside);
     expect(keyring.digest(sealed, place, Buffer.from("asked."))).not.toEqual(digest);
     expect(keyring.digest(keyring.seal("Anna", place), place, beside)).not.toEqual(digest);
-    expect(() => createKeyring([second]).digest(sealed, place, beside)).toThrow(DecryptionFailed);
-    expect(() => keyring.digest(sealed, { ...place, rowId: "psd_2" }, beside)).toThrow(DecryptionFailed);
+    expect(() => createKeyring([second]).digest(sealed, place, beside)).toThrow(DecryptionError);
+    expect(() => keyring.digest(sealed, { ...place, rowId: "psd_2" }, beside)).toThrow(DecryptionError);
   });
 });
 

@@ -6,10 +6,10 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readRestContract } from "#gateway/contract.ts";
+import { buildRestContract } from "#gateway/contract.ts";
 import { mountRestOperations } from "#gateway/operations.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
-import { createServer } from "#http/server.ts";
+import { createFastifyServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
 import { createWorld, publicUrl, type World } from "#test/support/world.ts";
 
@@ -38,8 +38,8 @@ describe("an operation with a scope and a body", () => {
   const executed: Record<string, unknown>[] = [];
   beforeAll(async () => {
     world = await createWorld("pglite");
-    const { operations } = readRestContract(schema, [document]);
-    server = await createServer({ publicUrl, log: createLog("silent"), proxies: 0 });
+    const { operations } = buildRestContract(schema, [document]);
+    server = await createFastifyServer({ publicUrl, log: createLog("silent"), proxies: 0 });
     mountRestOperations(
       server,
       {
@@ -148,7 +148,7 @@ describe("an operation with a scope and a body", () => {
   });
 
   it("lists every answer field in the document, with null for nullable fields", () => {
-    const { components } = readRestContract(schema, [document]);
+    const { components } = buildRestContract(schema, [document]);
     expect(components.get("Thing")).toMatchObject({
       properties: { id: { type: "string" }, size: { type: ["integer", "null"] } },
       required: ["id", "size"],
@@ -164,7 +164,7 @@ describe("an operation with a scope and a body", () => {
     for (const security of ["", '@anonymous(bucket: "anon-read") @requires']) {
       const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping
         }`;
-      expect(() => readRestContract(schema, [parse(text)])).toThrow(
+      expect(() => buildRestContract(schema, [parse(text)])).toThrow(
         "x must have exactly one of @anonymous, @requires and @oauth.",
       );
     }

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createServer, mustShedRequest } from "#http/server.ts";
+import { createFastifyServer, isRequestToBeShed } from "#http/server.ts";
 
 it.each([
   ["a caller without credentials", {}, [true, true]],
@@ -22,13 +22,13 @@ it.each([
   ],
 ])("an overloaded process decides by the request whether to refuse it: %s", (_who, headers, shed) => {
   expect([
-    mustShedRequest({ headers, route: "/graphql" }, 1_500),
-    mustShedRequest({ headers, route: "/graphql" }, 3_000),
+    isRequestToBeShed({ headers, route: "/graphql" }, 1_500),
+    isRequestToBeShed({ headers, route: "/graphql" }, 3_000),
   ]).toEqual(shed);
 });
 
 it.each(["/healthz", "/readyz", "/metrics"])("an overloaded process always answers %s", (route) => {
-  expect(mustShedRequest({ headers: {}, route }, 60_000)).toBe(false);
+  expect(isRequestToBeShed({ headers: {}, route }, 60_000)).toBe(false);
 });
 
 /** Blocks the event loop for this time. */
@@ -38,7 +38,11 @@ function block(ms: number): void {
 }
 
 it("an overloaded process answers callers with credentials and refuses others", async () => {
-  const server = await createServer({ publicUrl: "https://shop.test", log: createLog("silent"), proxies: 0 });
+  const server = await createFastifyServer({
+    publicUrl: "https://shop.test",
+    log: createLog("silent"),
+    proxies: 0,
+  });
   for (const url of ["/healthz", "/readyz", "/metrics", "/anything"]) server.get(url, () => "here");
   await server.listen({ port: 0, host: "127.0.0.1" });
   try {

@@ -12,7 +12,7 @@ import {
   type LoggedRequest,
   bufferedRequestsMax,
   loggedSuccessesMax,
-  sweepApiRequests,
+  deleteExpiredApiRequests,
 } from "#access/request-log.ts";
 import { sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
@@ -233,7 +233,7 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const { db } = world.database;
     const at = Date.now();
-    await sweepApiRequests(db, new Date(at + requestRetentionDays * dayMs - 3_600_000));
+    await deleteExpiredApiRequests(db, new Date(at + requestRetentionDays * dayMs - 3_600_000));
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const sweep = sweeps.find(({ name }) => name === "delete old API requests");
     await sweep?.run(world.app.services, {

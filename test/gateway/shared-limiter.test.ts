@@ -5,14 +5,18 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimitState, type RateLimiter } from "#http/rate-limiter.ts";
-import { answerLimitRequests, createSharedLimiter, type ProcessPort } from "#http/shared-limiter.ts";
+import {
+  answerLimitRequests,
+  createChildProcessRateLimiter,
+  type ProcessMessagePort,
+} from "#http/shared-limiter.ts";
 
 afterEach(() => vi.useRealTimers());
 
 /** The two ends of a connection that copies messages, as between processes. It can be held back or cut. */
 function createLine(): {
-  near: ProcessPort;
-  far: ProcessPort;
+  near: ProcessMessagePort;
+  far: ProcessMessagePort;
   carried: string[];
   hold: () => void;
   release: () => void;
@@ -22,7 +26,7 @@ function createLine(): {
   const carried: string[] = [];
   let held: (() => void)[] | undefined;
   let isCut = false;
-  const end = (own: "near" | "far", other: "near" | "far"): ProcessPort => ({
+  const end = (own: "near" | "far", other: "near" | "far"): ProcessMessagePort => ({
     send: (message) => {
       if (isCut) return false;
       const text = JSON.stringify(message);
@@ -62,7 +66,7 @@ function createMembers(howMany: number, scale = 1): Member[] {
     const log = createLog("info", {
       write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>),
     });
-    return { ...line, logged, limiter: createSharedLimiter(near, { scale, log }) };
+    return { ...line, logged, limiter: createChildProcessRateLimiter(near, { scale, log }) };
   });
 }
 

@@ -6,14 +6,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import {
-  type ApiDocument,
-  type DocumentOperation,
-  readDocumentOperations,
+  type OpenApiDocument,
+  type OpenApiDocumentOperation,
+  listOpenApiOperations,
 } from "#pages/docs/api-document.ts";
 import {
   createRequestExamples,
@@ -42,7 +42,11 @@ export async function exampleAnswers(): Promise<Record<string, unknown>> {
     ENCRYPTION_KEYS: encryptionKeys,
   };
   const clock = new TestClock(now);
-  const app = await createApp({ settings: readSettings(environment), log: createLog("silent"), clock });
+  const app = await createServiceApp({
+    settings: parseServiceSettings(environment),
+    log: createLog("silent"),
+    clock,
+  });
   try {
     const demo = await prepareDemo(app.database, { ...app.services, dataDir, now });
     if (demo === undefined) throw new Error("There is no demo.");
@@ -78,7 +82,7 @@ interface Asking {
 /** Sends reads first, so that they show the state before any change. */
 async function askAll(app: ServiceApp, asking: Asking): Promise<Record<string, unknown>> {
   const { body } = await app.server.inject({ url: "/openapi.json" });
-  const operations = readDocumentOperations(JSON.parse(body) as ApiDocument);
+  const operations = listOpenApiOperations(JSON.parse(body) as OpenApiDocument);
   const answers = new Map<string, unknown>();
   for (const operation of operations.toSorted(
     (one, other) => Number(other.method === "GET") - Number(one.method === "GET"),
@@ -89,7 +93,7 @@ async function askAll(app: ServiceApp, asking: Asking): Promise<Record<string, u
 
 async function ask(
   app: ServiceApp,
-  operation: DocumentOperation,
+  operation: OpenApiDocumentOperation,
   { examples, credentials }: Asking,
 ): Promise<unknown> {
   const example = examples.of(operation);
@@ -124,7 +128,10 @@ const filled = (value: string, credentials: Credentials): string =>
     : value.replaceAll(/\$[A-Z_]+/g, (name) => credentials[name as keyof Credentials]);
 
 /** Maps the ids in the request to those that the reference shows without a demo. */
-function placesOf(operation: DocumentOperation, examples: RequestExamples): ReadonlyMap<string, string> {
+function placesOf(
+  operation: OpenApiDocumentOperation,
+  examples: RequestExamples,
+): ReadonlyMap<string, string> {
   const [real, stored] = [
     examples.of(operation).parameters,
     createRequestExamples(undefined).of(operation).parameters,

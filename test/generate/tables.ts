@@ -2,7 +2,7 @@
  * Renders src/database/tables.ts from a migrated database, so that the row types are what the migrations
  * made.
  */
-import type { RunSqlScript } from "#database/connect.ts";
+import type { SqlScriptRunner } from "#database/connect.ts";
 
 const typeOf: Record<string, string> = {
   text: "string",
@@ -30,7 +30,7 @@ const columnsOf = `
   where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'schema_migration'
   order by c.relname, a.attnum`;
 
-export async function renderTables(run: RunSqlScript): Promise<string> {
+export async function renderTables(run: SqlScriptRunner): Promise<string> {
   const [rows = []] = await run(columnsOf);
   const tables = Map.groupBy(rows, (row) => String(row["table"]));
   const interfaces = [...tables].map(

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AuditRow } from "#access/audit.ts";
+import type { AuditEntryRow } from "#access/audit.ts";
 import { berlin, callCart, changeCart, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { makeReadySession, sessionsUrl } from "#test/operations/checkout-calls.ts";
 import { replay } from "#test/operations/replay-calls.ts";
@@ -32,7 +32,7 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
   afterAll(() => world[Symbol.asyncDispose]());
 
   /** The entries written during the work, in order. */
-  const during = async (work: () => Promise<unknown>): Promise<Partial<AuditRow>[]> => {
+  const during = async (work: () => Promise<unknown>): Promise<Partial<AuditEntryRow>[]> => {
     const { db } = world.database;
     const before = new Set((await db.selectFrom("auditEntry").select("id").execute()).map(({ id }) => id));
     await work();
@@ -97,7 +97,10 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
 
   it("records webhook endpoints and replays, with the request id", async () => {
     const delivery = world.demo.webhooks.deliveries.exhausted;
-    const [answers, entries] = [[] as Awaited<ReturnType<typeof createWebhook>>[], [] as Partial<AuditRow>[]];
+    const [answers, entries] = [
+      [] as Awaited<ReturnType<typeof createWebhook>>[],
+      [] as Partial<AuditEntryRow>[],
+    ];
     entries.push(...(await during(async () => void answers.push(await createWebhook(world)))));
     const endpoint = answers[0]?.body.data.endpoint;
     expect(entries).toMatchObject([

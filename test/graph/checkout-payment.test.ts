@@ -1,7 +1,7 @@
 /** Paid and failed checkouts: the order, cart, stock, promotion uses and payment after each outcome. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
+import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import {
@@ -297,7 +297,7 @@ it("a checkout that becomes free before its submission is placed by the next run
   const other = await openCheckout(world);
   await submitted(world, other, "tok_late_success");
   const place = (): Promise<number> =>
-    placeFreeCheckouts({ ...world.app.services, now: world.clock.now(), reindex: indexProducts });
+    placeOrdersOfFreeCheckouts({ ...world.app.services, now: world.clock.now(), reindex: indexProducts });
   expect([await place(), await place()]).toEqual([1, 0]);
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "completed" });
   expect(await ordersOf(world, checkout)).toMatchObject([{ paymentStatus: "not_required", totalMinor: 0 }]);

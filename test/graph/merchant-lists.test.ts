@@ -5,13 +5,13 @@
  */
 import { type SelectQueryBuilder, sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { selectPrices } from "#commerce/catalog/list-prices.ts";
-import { selectProductIds } from "#commerce/catalog/list-products.ts";
-import { selectStockMovements } from "#commerce/inventory/list-movements.ts";
-import { selectRedemptions } from "#commerce/promotions/list-redemptions.ts";
+import { buildPriceHistoryQuery } from "#commerce/catalog/list-prices.ts";
+import { buildProductIdQuery } from "#commerce/catalog/list-products.ts";
+import { buildStockMovementQuery } from "#commerce/inventory/list-movements.ts";
+import { buildRedemptionQuery } from "#commerce/promotions/list-redemptions.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
-import { selectEventIds, selectMerchantDeliveryIds } from "#webhooks/event-lists.ts";
+import { buildEventIdQuery, buildMerchantDeliveryIdQuery } from "#webhooks/event-lists.ts";
 
 const world = useWorld();
 // The demo has a single redemption.
@@ -283,45 +283,57 @@ describe("an index serves", () => {
   const queries: readonly [string, () => AnyQuery, RegExp][] = [
     [
       "products by status",
-      () => selectProductIds(reader(), { merchantId, status: "draft" }),
+      () => buildProductIdQuery(reader(), { merchantId, status: "draft" }),
       /product_by_status/,
     ],
-    ["products by brand", () => selectProductIds(reader(), { merchantId, brand: "x" }), /product_by_brand/],
+    [
+      "products by brand",
+      () => buildProductIdQuery(reader(), { merchantId, brand: "x" }),
+      /product_by_brand/,
+    ],
     [
       "products by change",
-      () => selectProductIds(reader(), { merchantId, updatedFrom: at }),
+      () => buildProductIdQuery(reader(), { merchantId, updatedFrom: at }),
       /product_by_update/,
     ],
     [
       "products without stock",
-      () => selectProductIds(reader(), { merchantId, stock: "out_of_stock" }),
+      () => buildProductIdQuery(reader(), { merchantId, stock: "out_of_stock" }),
       /stock_level_low/,
     ],
     [
       "movements",
-      () => selectStockMovements(reader(), { merchantId }),
+      () => buildStockMovementQuery(reader(), { merchantId }),
       /stock_movement_by_(?:merchant|reason|time)/,
     ],
     [
       "movements by reason",
-      () => selectStockMovements(reader(), { merchantId, reason: "lost" }),
+      () => buildStockMovementQuery(reader(), { merchantId, reason: "lost" }),
       /stock_movement_by_reason/,
     ],
     [
       "movements by time",
-      () => selectStockMovements(reader(), { merchantId, createdFrom: at }),
+      () => buildStockMovementQuery(reader(), { merchantId, createdFrom: at }),
       /stock_movement_by_time/,
     ],
-    ["prices by start", () => selectPrices(reader(), { merchantId, startedFrom: at }), /price_by_start/],
+    [
+      "prices by start",
+      () => buildPriceHistoryQuery(reader(), { merchantId, startedFrom: at }),
+      /price_by_start/,
+    ],
     [
       "redemptions by time",
-      () => selectRedemptions(reader(), { merchantId, redeemedFrom: at }),
+      () => buildRedemptionQuery(reader(), { merchantId, redeemedFrom: at }),
       /promotion_use_by_redemption/,
     ],
-    ["events by type", () => selectEventIds(reader(), { merchantId, type: "cart.updated" }), /event_by_type/],
+    [
+      "events by type",
+      () => buildEventIdQuery(reader(), { merchantId, type: "cart.updated" }),
+      /event_by_type/,
+    ],
     [
       "deliveries by status",
-      () => selectMerchantDeliveryIds(reader(), { merchantId, status: "succeeded" }),
+      () => buildMerchantDeliveryIdQuery(reader(), { merchantId, status: "succeeded" }),
       /webhook_delivery_by_status/,
     ],
   ];

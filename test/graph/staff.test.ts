@@ -7,7 +7,7 @@ import type * as Crypto from "node:crypto";
 import canonicalize from "canonicalize";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "#access/people/passwords.ts";
-import { verifyPassword } from "#access/people/staff.ts";
+import { authenticateStaffByPassword } from "#access/people/staff.ts";
 import { holdArgon2 } from "#test/support/held-argon2.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -42,7 +42,7 @@ const staffCreate = (input: string, key = ""): string =>
 const create = async (email: string): Promise<string> =>
   (await ask(staffCreate(`email: "${email}", password: "${password}"`))).data.staff.id;
 const signsIn = async (email: string, typed: string): Promise<boolean> =>
-  (await verifyPassword(world().database.db, email, typed)) !== undefined;
+  (await authenticateStaffByPassword(world().database.db, email, typed)) !== undefined;
 const accountsOf = (email: string) =>
   world().database.db.selectFrom("staffAccount").select("id").where("email", "=", email).execute();
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
-import { createTrustedDocuments, trustedDocumentLimits } from "#access/trusted-documents.ts";
+import { createTrustedDocumentLookup, trustedDocumentLimits } from "#access/trusted-documents.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { ServiceEventMap } from "#foundation/events.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -273,7 +273,7 @@ describe("removing a trusted document", () => {
     const merchantId = world().demo.merchants.first.id;
     const events = new EventEmitter<ServiceEventMap>();
     const { db } = world().database;
-    const other = createTrustedDocuments({ db, clock: world().clock, events, isCurrent: () => true });
+    const other = createTrustedDocumentLookup({ db, clock: world().clock, events, isCurrent: () => true });
     other.close();
     expect((await other.find(merchantId, sha256))?.id).toBe(id);
     await inTransaction(db, (transaction) =>

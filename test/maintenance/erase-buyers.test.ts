@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
+import { runBuyerErasure } from "#app/erase-buyers.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import {
@@ -70,10 +70,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
 
   const erase = (target: ErasureTarget, isForced = false) => {
     const { db, render } = world.app.services;
-    return eraseBuyerOnRequest(
-      { db, keyring, render, publicUrl, now: world.clock.now() },
-      { target, isForced },
-    );
+    return runBuyerErasure({ db, keyring, render, publicUrl, now: world.clock.now() }, { target, isForced });
   };
   /** The columns that contain a marker: all that can hold text, including bytes, and decrypted sealed values. */
   const found = async (): Promise<readonly string[]> => {

@@ -4,8 +4,8 @@
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
-import type { Database, RunSqlScript } from "#database/connect.ts";
+import { runBuyerErasure } from "#app/erase-buyers.ts";
+import type { Database, SqlScriptRunner } from "#database/connect.ts";
 import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { type Checkout, drive, openCheckout, submitted } from "#test/commerce/payments/checkouts.ts";
 import { berlin, callCart, changeCart, makeCart } from "#test/operations/cart-calls.ts";
@@ -45,7 +45,7 @@ describe("erasing while an order is placed", () => {
 
   const erase = (cartId: string, isForced: boolean) => {
     const { db, render } = world().app.services;
-    return eraseBuyerOnRequest(
+    return runBuyerErasure(
       { db, keyring, render, publicUrl, now: world().clock.now() },
       { target: { by: "cart", value: cartId }, isForced },
     );
@@ -64,7 +64,7 @@ describe("erasing while an order is placed", () => {
     isForced: boolean,
   ): Promise<PromiseSettledResult<unknown>> {
     await submitted(world(), checkout, "tok_success");
-    return world().database.script(async (run: RunSqlScript) => {
+    return world().database.script(async (run: SqlScriptRunner) => {
       await run(`select pg_advisory_lock(${held})`);
       const placing = drive(world());
       await expect.poll(waiting("insert into %sales_order%"), { timeout: 20_000 }).toBe(1);
@@ -128,7 +128,7 @@ describe("erasing while data changes", () => {
       value: buyer,
       merchantId: world().demo.merchants.first.id,
     } as const;
-    return eraseBuyerOnRequest(
+    return runBuyerErasure(
       { db: slow, keyring, render, publicUrl, now: world().clock.now() },
       { target, isForced: false },
     );
@@ -222,7 +222,7 @@ describe("stored answers for retries", () => {
     };
     const watchedDb = onTransaction(db, () => Promise.resolve((where = "inside")));
     const services = { db: watchedDb, keyring: watched, render, publicUrl, now: world().clock.now() };
-    const erased = await eraseBuyerOnRequest(services, {
+    const erased = await runBuyerErasure(services, {
       target: { by: "cart", value: cart.id },
       isForced: false,
     });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
 import { restSteps } from "#gateway/operations.ts";
-import { createContext } from "#graph/context.ts";
+import { createGraphContext } from "#graph/context.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";
@@ -44,7 +44,7 @@ describe("an operation's document, executed without the gateway", () => {
     world.statements.length = 0;
     const { data, errors = [] } = await mesh.run(
       document,
-      createContext(world.app.services, { viewer, requestId: "req_policies" }),
+      createGraphContext(world.app.services, { viewer, requestId: "req_policies" }),
       { variables },
     );
     return { data, codes: errors.map((error) => getFailureOfError(error).code) };
@@ -129,7 +129,7 @@ describe("a plugin in the configuration", () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   it("cannot answer a caller without the scope by stopping the execution", async () => {
-    const context = createContext(world.app.services, {
+    const context = createGraphContext(world.app.services, {
       viewer: { kind: "anonymous" },
       requestId: "req_stopped",
     });

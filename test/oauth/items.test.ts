@@ -11,7 +11,7 @@ import {
   saveOauthItem,
   saveOauthItemOnce,
   linkOauthItemToGrant,
-  sweepOauthItems,
+  deleteExpiredOauthItems,
 } from "#access/oauth/oauth-items.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -171,7 +171,7 @@ describeOnPostgres("a stored item", (open) => {
     await db.deleteFrom("oauthItem").execute();
     await saveOauthItem({ db, keyring }, item({ id: "old" }));
     await saveOauthItem({ db, keyring }, item({ id: "young", expiresAt: inMs(2_000) }));
-    expect(await sweepOauthItems(db, inMs(1_000))).toBe(1);
+    expect(await deleteExpiredOauthItems(db, inMs(1_000))).toBe(1);
     expect(await find("young", now)).toBeDefined();
     expect(await db.selectFrom("oauthItem").select("kind").execute()).toHaveLength(1);
   });

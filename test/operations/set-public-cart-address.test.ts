@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { eraseDuePersonalData, openPersonalData } from "#commerce/addresses/personal-data.ts";
+import { eraseDuePersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import { expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -312,7 +312,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       });
       expect(row?.eraseAfter?.getTime()).toBe(world().clock.now().getTime() + 48 * 60 * minuteMs);
       if (row === undefined) return;
-      expect(openPersonalData(world().app.services.keyring, row)).toEqual({
+      expect(decryptPersonalData(world().app.services.keyring, row)).toEqual({
         kind: "address",
         level: "strict",
         address: {

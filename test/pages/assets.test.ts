@@ -4,7 +4,7 @@
  */
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createServer } from "#http/server.ts";
+import { createFastifyServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
 import { getPageAssets, assetsPlugin } from "#pages/shared/assets.ts";
 import type { FastifyInstance } from "fastify";
@@ -12,7 +12,7 @@ import type { FastifyInstance } from "fastify";
 const publicUrl = "http://127.0.0.1:4000";
 
 async function serverOfAssets(): Promise<FastifyInstance> {
-  const server = await createServer({ publicUrl, log: createLog("silent"), proxies: 0 });
+  const server = await createFastifyServer({ publicUrl, log: createLog("silent"), proxies: 0 });
   await server.register(assetsPlugin);
   return server;
 }

@@ -1,7 +1,7 @@
 /** Events written by a command contain the same links as events written by the service. */
 import { expect, it } from "vitest";
 import { createCommandEventRenderer } from "#app/services.ts";
-import { getPublicUrl, readSettings } from "#app/settings.ts";
+import { getPublicUrl, parseServiceSettings } from "#app/settings.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -17,7 +17,7 @@ it.each([
   [{ HOST: "::1", PORT: "8080" }, "http://[::1]:8080"],
   [{ PORT: "8080", PUBLIC_URL: "https://api.example.com" }, "https://api.example.com"],
 ])("links in events have the public address: with %o they begin with %s", (given, expected) => {
-  expect(getPublicUrl(readSettings({ ...environment, ...given }))).toBe(expected);
+  expect(getPublicUrl(parseServiceSettings({ ...environment, ...given }))).toBe(expected);
 });
 
 it.each([
@@ -38,6 +38,8 @@ it.each([
   const byService = await renderCart(app.services.render);
   expect(byService).toContain(`"url":"${publicUrl}/media/`);
   expect(
-    await renderCart(createCommandEventRenderer(database.db, readSettings({ ...environment, ...given }))),
+    await renderCart(
+      createCommandEventRenderer(database.db, parseServiceSettings({ ...environment, ...given })),
+    ),
   ).toBe(byService.replaceAll(publicUrl, base));
 });

@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { loadEncryptionKeys } from "#app/encryption-keys.ts";
+import { loadOrCreateEncryptionKeys } from "#app/encryption-keys.ts";
 import { DataFolderUnusable } from "#database/folder-lock.ts";
 
 let folder = "";
@@ -20,26 +20,26 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const pathOf = (): string => join(folder, "encryption-keys");
 
 it("the file of encryption keys is created at the first start for its owner only, and then kept", () => {
-  const made = loadEncryptionKeys(folder);
+  const made = loadOrCreateEncryptionKeys(folder);
   expect(made).toEqual([
     { id: expect.stringMatching(/^local-[\da-f]{8}$/) as unknown, key: expect.any(Buffer) as unknown },
   ]);
   expect(made[0]?.key.length).toBe(32);
   expect(statSync(pathOf()).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["encryption-keys"]);
-  expect(loadEncryptionKeys(folder)).toEqual(made);
+  expect(loadOrCreateEncryptionKeys(folder)).toEqual(made);
 });
 
 it("the file of encryption keys differs between folders, and a missing folder is created", () => {
   const inside = join(folder, "new", "data");
-  expect(loadEncryptionKeys(inside)).not.toEqual(loadEncryptionKeys(folder));
+  expect(loadOrCreateEncryptionKeys(inside)).not.toEqual(loadOrCreateEncryptionKeys(folder));
   expect(statSync(inside).mode & 0o777).toBe(0o700);
 });
 
 it("the file of encryption keys may contain several keys in the setting's format", () => {
   const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   writeFileSync(pathOf(), `new:${b.toString("base64")},old:${a.toString("base64")}\n`);
-  expect(loadEncryptionKeys(folder)).toEqual([
+  expect(loadOrCreateEncryptionKeys(folder)).toEqual([
     { id: "new", key: b },
     { id: "old", key: a },
   ]);
@@ -47,10 +47,10 @@ it("the file of encryption keys may contain several keys in the setting's format
 
 it("the file of encryption keys is the same and complete for eight processes starting at once", async () => {
   const script = `
-    import { loadEncryptionKeys } from "#app/encryption-keys.ts";
+    import { loadOrCreateEncryptionKeys } from "#app/encryption-keys.ts";
     const [folder, at] = process.argv.slice(1);
     while (Date.now() < Number(at));
-    console.log(JSON.stringify(loadEncryptionKeys(folder)));`;
+    console.log(JSON.stringify(loadOrCreateEncryptionKeys(folder)));`;
   const at = String(Date.now() + 1500);
   const root = new URL("../../", import.meta.url).pathname;
   const children = Array.from({ length: 8 }, () =>
@@ -61,7 +61,9 @@ it("the file of encryption keys is the same and complete for eight processes sta
   );
   const outputs = await Promise.all(children.map(({ stdout }) => text(stdout)));
   expect(new Set(outputs).size).toBe(1);
-  expect(JSON.parse(outputs[0] ?? "")).toEqual(JSON.parse(JSON.stringify(loadEncryptionKeys(folder))));
+  expect(JSON.parse(outputs[0] ?? "")).toEqual(
+    JSON.parse(JSON.stringify(loadOrCreateEncryptionKeys(folder))),
+  );
   expect(readdirSync(folder)).toEqual(["encryption-keys"]);
 });
 
@@ -73,8 +75,8 @@ it.each([
   "the file of encryption keys stops the start with a line that names the file if it %s, and is not changed",
   (_name, content) => {
     writeFileSync(pathOf(), content);
-    expect(() => loadEncryptionKeys(folder)).toThrow(DataFolderUnusable);
-    expect(() => loadEncryptionKeys(folder)).toThrow(
+    expect(() => loadOrCreateEncryptionKeys(folder)).toThrow(DataFolderUnusable);
+    expect(() => loadOrCreateEncryptionKeys(folder)).toThrow(
       `${pathOf()} is damaged: it must be a comma-separated list of id:base64, each key 32 bytes.`,
     );
     expect(readFileSync(pathOf(), "utf8")).toBe(content);
@@ -85,5 +87,5 @@ it.each([
 it("the file of encryption keys stops the start with the setting's name if the folder cannot be used", () => {
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
-  expect(() => loadEncryptionKeys(inside)).toThrow(`DATA_DIR ${inside} cannot be used: ENOTDIR`);
+  expect(() => loadOrCreateEncryptionKeys(inside)).toThrow(`DATA_DIR ${inside} cannot be used: ENOTDIR`);
 });

@@ -7,8 +7,13 @@ import { text } from "node:stream/consumers";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { appendAuditEntries, selectAuditEntries, type AuditRow, commandLineActor } from "#access/audit.ts";
-import { verifyPassword } from "#access/people/staff.ts";
+import {
+  appendAuditEntries,
+  buildAuditEntryQuery,
+  type AuditEntryRow,
+  commandLineActor,
+} from "#access/audit.ts";
+import { authenticateStaffByPassword } from "#access/people/staff.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -55,9 +60,9 @@ async function inDatabase<Result>(folder: string, work: (db: Database) => Promis
   }
 }
 
-const entriesIn = (folder: string): Promise<AuditRow[]> =>
-  inDatabase(folder, (db) => selectAuditEntries(db, { merchantId: null }).orderBy("id").execute());
-const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): unknown[] => [
+const entriesIn = (folder: string): Promise<AuditEntryRow[]> =>
+  inDatabase(folder, (db) => buildAuditEntryQuery(db, { merchantId: null }).orderBy("id").execute());
+const brief = ({ action, actor, merchantId, targetType, targetId }: AuditEntryRow): unknown[] => [
   action,
   actor,
   merchantId,
@@ -94,8 +99,12 @@ it("the command line creates and disables staff members, prints a password once,
   expect(JSON.stringify(people)).not.toContain("argon2");
 
   await inDatabase(folder, async (db) => {
-    expect(await verifyPassword(db, "ana@shop.example", String(person["password"]))).toBeUndefined();
-    expect(await verifyPassword(db, "b@shop.example", "typed in by hand")).toMatchObject({ name: "B" });
+    expect(
+      await authenticateStaffByPassword(db, "ana@shop.example", String(person["password"])),
+    ).toBeUndefined();
+    expect(await authenticateStaffByPassword(db, "b@shop.example", "typed in by hand")).toMatchObject({
+      name: "B",
+    });
   });
   const entries = await entriesIn(folder);
   expect(entries.map(brief)).toEqual([
@@ -132,11 +141,13 @@ it("the command line changes an account's password, enables the account again, a
   const unknown = await runCommandHere(["staff", "password", "stf_none"], environment);
   expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no staff account with this id.\n" });
   await inDatabase(folder, async (db) => {
-    expect(await verifyPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
-    expect(await verifyPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject({
-      staffId,
-      version: 5,
-    });
+    expect(await authenticateStaffByPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
+    expect(await authenticateStaffByPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject(
+      {
+        staffId,
+        version: 5,
+      },
+    );
   });
   const entries = await entriesIn(folder);
   expect(entries.slice(1).map(brief)).toEqual(
@@ -218,7 +229,7 @@ it("the command line exports the audit log page by page, as CSV or one JSON obje
   );
   const lines = async (start: typeof runCommand, ...args: string[]): Promise<string[]> =>
     (await start(["audit", "export", ...args], environment)).stdout.split(/\r?\n/).slice(0, -1);
-  const json = (await lines(runCommand, "--json")).map((line) => JSON.parse(line) as AuditRow);
+  const json = (await lines(runCommand, "--json")).map((line) => JSON.parse(line) as AuditEntryRow);
   expect(json.map(({ at }) => Date.parse(String(at)))).toEqual(
     Array.from({ length: 502 }, (_, count) => first + count),
   );

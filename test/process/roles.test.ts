@@ -4,8 +4,8 @@
  */
 import { sql } from "kysely";
 import { afterEach, expect, inject, it, vi } from "vitest";
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { createLog } from "#foundation/log.ts";
 import { toArrivalKey, startReceiver } from "#soak/webhook-receiver.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
@@ -85,13 +85,13 @@ it("a worker serves its health and nothing else", async () => {
 async function startWorker({ database, clock }: World): Promise<ServiceApp> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(database.db);
   const url = databaseUrl(inject("postgresUrl"), rows[0]?.name ?? "");
-  const settings = readSettings({
+  const settings = parseServiceSettings({
     ...environment,
     DATABASE_URL: url,
     PORT: "0",
     DATA_DIR: temporaryFolder(),
   });
-  const worker = await createApp({ settings, log: createLog("silent"), role: "worker", clock });
+  const worker = await createServiceApp({ settings, log: createLog("silent"), role: "worker", clock });
   await worker.listen();
   return worker;
 }

@@ -3,8 +3,13 @@
  * violated rule.
  */
 import { expect, it } from "vitest";
-import { findMisspeltSettings, readSettings, settingNames, describeSettings } from "#app/settings.ts";
-import { InvalidSetting } from "#foundation/failure.ts";
+import {
+  findMisspeltSettings,
+  parseServiceSettings,
+  settingNames,
+  formatMaskedSettings,
+} from "#app/settings.ts";
+import { InvalidSettingError } from "#foundation/failure.ts";
 
 const key = Buffer.alloc(32, 1).toString("base64");
 const otherKey = Buffer.alloc(32, 2).toString("base64");
@@ -65,7 +70,7 @@ it.each([
   [{ ENCRYPTION_KEYS: `k1:${Buffer.alloc(33).toString("base64")}` }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${key},k2:${key},k1:${otherKey}` }, "ENCRYPTION_KEYS must not repeat an id."],
 ])("the environment %o is refused with the setting and the rule", (environment, message) => {
-  expect(() => readSettings(environment)).toThrow(new InvalidSetting(message));
+  expect(() => parseServiceSettings(environment)).toThrow(new InvalidSettingError(message));
 });
 
 it("the reader of settings has the documented defaults, and treats an empty value as missing", () => {
@@ -92,9 +97,11 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     TRUST_PROXY: "0",
     OTEL_EXPORTER_OTLP_ENDPOINT: null,
   };
-  expect(describeSettings({})).toEqual(documented);
-  expect(describeSettings(Object.fromEntries(settingNames.map((name) => [name, ""])))).toEqual(documented);
-  expect(describeSettings({ DATABASE_URL: "postgres://u:hunter2@h/x", ...keys })).toEqual({
+  expect(formatMaskedSettings({})).toEqual(documented);
+  expect(formatMaskedSettings(Object.fromEntries(settingNames.map((name) => [name, ""])))).toEqual(
+    documented,
+  );
+  expect(formatMaskedSettings({ DATABASE_URL: "postgres://u:hunter2@h/x", ...keys })).toEqual({
     ...documented,
     DATABASE_URL: "********",
     ENCRYPTION_KEYS: "********",
@@ -108,26 +115,26 @@ it("the reader of settings masks passwords in URLs", () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: "https://tenant:hunter2@otlp.example:4318",
     REDIS_URL: "redis://:hunter2@h",
   };
-  expect(JSON.stringify(describeSettings(withPassword))).not.toContain("hunter2");
+  expect(JSON.stringify(formatMaskedSettings(withPassword))).not.toContain("hunter2");
 });
 
 it("the reader of settings ignores a trailing slash of a collector's address", () => {
   for (const end of ["", "/", "//"])
-    expect(readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://h:4318/otlp${end}` }).tracesEndpoint).toBe(
-      "http://h:4318/otlp",
-    );
+    expect(
+      parseServiceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://h:4318/otlp${end}` }).tracesEndpoint,
+    ).toBe("http://h:4318/otlp");
 });
 
 it("the reader of settings keeps the encryption keys in order, and has none by default", () => {
-  expect(readSettings({ ENCRYPTION_KEYS: `k2:${otherKey}, k1:${key}` }).encryptionKeys).toEqual([
+  expect(parseServiceSettings({ ENCRYPTION_KEYS: `k2:${otherKey}, k1:${key}` }).encryptionKeys).toEqual([
     { id: "k2", key: Buffer.alloc(32, 2) },
     { id: "k1", key: Buffer.alloc(32, 1) },
   ]);
-  expect(readSettings({}).encryptionKeys).toBeUndefined();
+  expect(parseServiceSettings({}).encryptionKeys).toBeUndefined();
 });
 
 it("the reader of settings reads the environment once, and its result cannot be changed", () => {
-  expect(Object.isFrozen(readSettings({}))).toBe(true);
+  expect(Object.isFrozen(parseServiceSettings({}))).toBe(true);
 });
 
 it.each([

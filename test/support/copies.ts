@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
 import { createCommandEventRenderer } from "#app/services.ts";
-import { loadEncryptionKeys } from "#app/encryption-keys.ts";
-import { readSettings } from "#app/settings.ts";
+import { loadOrCreateEncryptionKeys } from "#app/encryption-keys.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { openPGlite } from "#database/pglite.ts";
@@ -25,7 +25,7 @@ export const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 export function demoRender({ db }: OpenedDatabase): RenderEventSubject {
   return createCommandEventRenderer(
     db,
-    readSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }),
+    parseServiceSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }),
   );
 }
 
@@ -190,7 +190,7 @@ async function seed(
   const dataDir = join(folder, "data");
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "encryption-keys"), `${encryptionKeys}\n`, { mode: 0o600 });
-  const keyring = createKeyring(loadEncryptionKeys(dataDir));
+  const keyring = createKeyring(loadOrCreateEncryptionKeys(dataDir));
   const demo = await prepareDemo(database, {
     dataDir,
     publicUrl,

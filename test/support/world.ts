@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServiceApp, createApp } from "#app/app.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
-import { readSettings } from "#app/settings.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { openDatabase, type OpenedDatabase } from "#database/connect.ts";
 import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
-import type { ResolveName } from "#webhooks/safe-addresses.ts";
+import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
 import { findUndocumentedFailures } from "./documented-failures.ts";
 import { closeOnce, type Engine, type OpenOptions } from "./databases.ts";
@@ -68,7 +68,7 @@ export interface WorldOptions {
   /** Added to the environment from which the settings are read. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Resolves host names; by default no name resolves. */
-  readonly resolveName?: ResolveName;
+  readonly resolveName?: HostNameResolver;
   /** The process's role: which background work runs beside serving; everything by default. */
   readonly role?: ProcessRole;
   /** The folder of an alternative `.meshrc.yaml`. */
@@ -88,7 +88,7 @@ export async function createWorld(
   });
   const clock = new TestClock(seededAt);
   const demo = readDemo(dataDir);
-  const settings = readSettings({
+  const settings = parseServiceSettings({
     PORT: "4000",
     PUBLIC_URL: publicUrl,
     DATA_DIR: dataDir,
@@ -98,7 +98,7 @@ export async function createWorld(
   const log = createLog("info", {
     write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const app = await createApp({ settings, log, clock, database, resolveName, role, ...mesh });
+  const app = await createServiceApp({ settings, log, clock, database, resolveName, role, ...mesh });
   statements.length = 0;
 
   const send: World["send"] = async ({ method, url, headers = {}, body }) => {

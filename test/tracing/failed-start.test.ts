@@ -1,6 +1,6 @@
 /** A failed start still exports its traces; the last ones contain the reason. */
 import { expect, it } from "vitest";
-import { readSettings } from "#app/settings.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { serveInOneProcess } from "#cli/one-process.ts";
 import { createLog } from "#foundation/log.ts";
 import { isTracing } from "#foundation/tracing.ts";
@@ -9,7 +9,7 @@ import { startCollector } from "#test/support/collector.ts";
 
 it("a failed start exports its traces if the database is unreachable", async () => {
   await using collector = await startCollector();
-  const settings = readSettings({
+  const settings = parseServiceSettings({
     DATABASE_URL: `postgres://nobody@127.0.0.1:${await findFreePort()}/none`,
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,

@@ -4,9 +4,13 @@
  */
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { ProcessPort } from "#http/shared-limiter.ts";
+import type { ProcessMessagePort } from "#http/shared-limiter.ts";
 import { createMetricsExposition } from "#observability/plugin.ts";
-import { sumMetrics, createMetricsExchange, createMetricsHub } from "#observability/gather-metrics.ts";
+import {
+  mergeProcessMetrics,
+  createMetricsExchange,
+  createMetricsHub,
+} from "#observability/gather-metrics.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -14,8 +18,8 @@ afterEach(() => vi.useRealTimers());
 
 /** Two connected ports. Messages are copied, as between processes. */
 function createLine(): {
-  near: ProcessPort;
-  far: ProcessPort;
+  near: ProcessMessagePort;
+  far: ProcessMessagePort;
   cut: () => void;
   hold: () => void;
   release: () => void;
@@ -23,7 +27,7 @@ function createLine(): {
   const listeners = { near: [] as ((message: unknown) => void)[], far: [] as ((message: unknown) => void)[] };
   const state = { isCut: false, isHeld: false };
   const held: (() => void)[] = [];
-  const end = (own: "near" | "far", other: "near" | "far"): ProcessPort => ({
+  const end = (own: "near" | "far", other: "near" | "far"): ProcessMessagePort => ({
     send: (message) => {
       if (state.isCut) return false;
       const text = JSON.stringify(message);
@@ -189,7 +193,7 @@ it("gauges are combined by their aggregator: minimum, maximum, average or sum", 
       );
     return JSON.stringify(await registry.getMetricsAsJSON());
   };
-  const added = await sumMetrics(await Promise.all([1, 2, 6].map(measured)));
+  const added = await mergeProcessMetrics(await Promise.all([1, 2, 6].map(measured)));
   const { value } = readScrape(await added.metrics());
   expect(ways.map((way) => value(`things_${way}`))).toEqual([1, 6, 3, 9]);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createServer } from "#http/server.ts";
+import { createFastifyServer } from "#http/server.ts";
 import { openCart, openShop, type Shop } from "#soak/shop.ts";
 import { follow } from "#test/graph/live/streams.ts";
 import { portOf } from "#test/support/raw-http.ts";
@@ -26,7 +26,7 @@ describe("access to /metrics", () => {
     method?: "GET" | "POST" | "HEAD";
   }) {
     const { proxies = 0, from = "127.0.0.1", headers = {}, method = "GET" } = options;
-    const server = await createServer({ publicUrl: "https://shop.test", log, proxies });
+    const server = await createFastifyServer({ publicUrl: "https://shop.test", log, proxies });
     await server.register(metricsPlugin, {
       token: options.token,
       isBehindProxy: proxies > 0,

@@ -5,7 +5,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { findEndpointUrlFaults, findResolutionFaults } from "#webhooks/endpoint-url.ts";
-import type { ResolveName } from "#webhooks/safe-addresses.ts";
+import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import {
   answer,
   emptyAnswer,
@@ -83,7 +83,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   localhost: ["127.0.0.1", "::1"],
 };
 
-const resolve: ResolveName = async (name) => names[name] ?? [];
+const resolve: HostNameResolver = async (name) => names[name] ?? [];
 
 describe("no connection outside public addresses", () => {
   test("is made to any of 43 blocked targets", async () => {
@@ -133,7 +133,7 @@ describe("no connection outside public addresses", () => {
 
   test("is made if a name that was public at registration now resolves to a private address", async () => {
     const answers = [["8.8.8.8"], ["127.0.0.1"]];
-    const rebinding: ResolveName = async () => answers.shift() ?? [];
+    const rebinding: HostNameResolver = async () => answers.shift() ?? [];
     const url = `https://rebinding.example.com:${receiver.port}/`;
     expect(findEndpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([]);
     expect(await findResolutionFaults(url, { isLoopbackAllowed: false, resolve: rebinding })).toEqual([]);
@@ -145,7 +145,8 @@ describe("no connection outside public addresses", () => {
     const other = await startReceiver(saying(emptyAnswer("200 OK")), { host: "127.0.0.2" });
     let asked = 0;
     // The second checked address answers. Addresses that the name resolves to later are never contacted.
-    const rebinding: ResolveName = async () => ((asked += 1) === 1 ? ["::1", "127.0.0.1"] : ["127.0.0.2"]);
+    const rebinding: HostNameResolver = async () =>
+      (asked += 1) === 1 ? ["::1", "127.0.0.1"] : ["127.0.0.2"];
     expect(await send(startSender({ resolve: rebinding }), `http://localhost:${receiver.port}/`)).toEqual(
       answer(200),
     );

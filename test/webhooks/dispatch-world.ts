@@ -4,35 +4,35 @@ import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import type { DispatcherOptions } from "#webhooks/dispatch/round.ts";
-import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import { createWebhookDispatcher, type WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import type { AttemptResult, SafeRequest } from "#webhooks/safe-request.ts";
+import type { DeliverySendResult, WebhookHttpRequest } from "#webhooks/safe-request.ts";
 import { createWebhookSecret, createWebhookSecretHint } from "#webhooks/signatures.ts";
 import { TestClock } from "#test/support/world.ts";
 
-export const arrived: AttemptResult = {
+export const arrived: DeliverySendResult = {
   httpStatus: 204,
   errorCode: null,
   durationMs: 3,
   retryAfterSeconds: null,
 };
-export const refused = (httpStatus = 500, retryAfterSeconds: number | null = null): AttemptResult => ({
+export const refused = (httpStatus = 500, retryAfterSeconds: number | null = null): DeliverySendResult => ({
   httpStatus,
   errorCode: "http_status",
   durationMs: 3,
   retryAfterSeconds,
 });
 
-export type Answer = (request: SafeRequest) => AttemptResult | Promise<AttemptResult>;
+export type Answer = (request: WebhookHttpRequest) => DeliverySendResult | Promise<DeliverySendResult>;
 
 export interface DispatchWorld {
   readonly database: OpenedDatabase;
   readonly clock: TestClock;
   readonly keyring: Keyring;
-  readonly sent: SafeRequest[];
+  readonly sent: WebhookHttpRequest[];
   /** The fake receivers' answer to the following requests. */
   answer: Answer;
-  dispatcher(parts?: Partial<DispatcherOptions>): Dispatcher;
+  dispatcher(parts?: Partial<DispatcherOptions>): WebhookDispatcher;
   merchant(): Promise<Installed>;
   endpoint(installed: Installed, row?: EndpointRow): Promise<EndpointMade>;
   event(installed: Pick<Installed, "merchantId">, row?: EventRow): Promise<string>;
@@ -69,7 +69,7 @@ export function createDispatchWorld(database: OpenedDatabase): DispatchWorld {
   const { db } = database;
   const clock = new TestClock();
   const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
-  const sent: SafeRequest[] = [];
+  const sent: WebhookHttpRequest[] = [];
   const world: DispatchWorld = {
     database,
     clock,
@@ -77,7 +77,7 @@ export function createDispatchWorld(database: OpenedDatabase): DispatchWorld {
     sent,
     answer: () => arrived,
     dispatcher: (parts = {}) =>
-      createDispatcher({
+      createWebhookDispatcher({
         db,
         clock,
         keyring,

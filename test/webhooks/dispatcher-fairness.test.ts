@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import type { SafeRequest } from "#webhooks/safe-request.ts";
+import type { WebhookHttpRequest } from "#webhooks/safe-request.ts";
 import { createWebhookSecret, createWebhookSecretHint } from "#webhooks/signatures.ts";
 import {
   arrived,
@@ -37,7 +37,7 @@ describeOnBoth("the dispatcher", (open) => {
   const events = async (shop: Installed, count: number): Promise<void> => {
     for (let made = 0; made < count; made += 1) await world.event(shop);
   };
-  const sentTo = ({ url }: EndpointMade): SafeRequest[] =>
+  const sentTo = ({ url }: EndpointMade): WebhookHttpRequest[] =>
     world.sent.filter((request) => request.url === url);
 
   it("gives a silent receiver four slots and one installation sixteen, while others proceed", async () => {
@@ -146,7 +146,7 @@ describeOnBoth("the dispatcher", (open) => {
       await world.event(shop);
       await world.dispatcher().drain();
     }
-    const verifies = (request: SafeRequest, key: string): boolean => {
+    const verifies = (request: WebhookHttpRequest, key: string): boolean => {
       try {
         return new Webhook(key).verify(String(request.body), { ...request.headers }) !== undefined;
       } catch {

@@ -4,8 +4,8 @@
  */
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { createSafeConnector } from "#webhooks/safe-connector.ts";
-import { createSafeSender } from "#webhooks/safe-request.ts";
+import { createSsrfSafeConnector } from "#webhooks/safe-connector.ts";
+import { createWebhookSender } from "#webhooks/safe-request.ts";
 import { answer, emptyAnswer, saying, send, startReceiver, startSender } from "./receivers.ts";
 
 const ok = emptyAnswer("200 OK");
@@ -14,7 +14,7 @@ const closings = (received: string): number => received.split("connection: close
 describe("a guarded connection", () => {
   test.each(["ftp:", "ws:", ""])("allows no other scheme, not even to this machine: %j", async (protocol) => {
     const receiver = await startReceiver(saying(ok));
-    const connect = createSafeConnector({
+    const connect = createSsrfSafeConnector({
       isLoopbackAllowed: true,
       resolve: () => expect.unreachable(),
       connectTimeoutMs: 1_000,
@@ -50,7 +50,7 @@ describe("a guarded connection", () => {
 
   test("is closed with its sender", async () => {
     const receiver = await startReceiver(saying(ok));
-    const sender = createSafeSender({ isLoopbackAllowed: true });
+    const sender = createWebhookSender({ isLoopbackAllowed: true });
     expect(await send(sender, `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(200));
     await sender.close();
     await receiver.isLeft();

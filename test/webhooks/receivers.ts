@@ -4,10 +4,10 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 import { createServer as createSecureServer, type TlsOptions } from "node:tls";
 import { onTestFinished } from "vitest";
 import {
-  createSafeSender,
-  type AttemptResult,
-  type SafeRequest,
-  type SafeSender,
+  createWebhookSender,
+  type DeliverySendResult,
+  type WebhookHttpRequest,
+  type WebhookSender,
   type SafeSenderOptions,
 } from "#webhooks/safe-request.ts";
 
@@ -65,18 +65,18 @@ export const saying =
 export const emptyAnswer = (status: string, ...headers: readonly string[]): string =>
   [`HTTP/1.1 ${status}`, ...headers, "content-length: 0", "", ""].join("\r\n");
 
-export function startSender(options: Partial<SafeSenderOptions> = {}): SafeSender {
-  const sender = createSafeSender({ isLoopbackAllowed: true, ...options });
+export function startSender(options: Partial<SafeSenderOptions> = {}): WebhookSender {
+  const sender = createWebhookSender({ isLoopbackAllowed: true, ...options });
   onTestFinished(() => sender.close());
   return sender;
 }
 
 /** Sends a webhook and returns the attempt's result without its duration. */
 export async function send(
-  sender: SafeSender,
+  sender: WebhookSender,
   url: string,
-  request: Partial<SafeRequest> = {},
-): Promise<Omit<AttemptResult, "durationMs">> {
+  request: Partial<WebhookHttpRequest> = {},
+): Promise<Omit<DeliverySendResult, "durationMs">> {
   const { durationMs: _, ...result } = await sender.send({
     url,
     headers: { "webhook-id": "evt_1" },
@@ -87,15 +87,17 @@ export async function send(
   return result;
 }
 
-export const refusal = (errorCode: AttemptResult["errorCode"]): Omit<AttemptResult, "durationMs"> => ({
+export const refusal = (
+  errorCode: DeliverySendResult["errorCode"],
+): Omit<DeliverySendResult, "durationMs"> => ({
   httpStatus: null,
   errorCode,
   retryAfterSeconds: null,
 });
 export const answer = (
   httpStatus: number,
-  errorCode: AttemptResult["errorCode"] = null,
-): Omit<AttemptResult, "durationMs"> => ({
+  errorCode: DeliverySendResult["errorCode"] = null,
+): Omit<DeliverySendResult, "durationMs"> => ({
   httpStatus,
   errorCode,
   retryAfterSeconds: null,

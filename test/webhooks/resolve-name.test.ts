@@ -1,18 +1,18 @@
 import { getEventListeners } from "node:events";
 import { Resolver } from "node:dns/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { resolveNameWithTimeout, resolveName } from "#webhooks/safe-addresses.ts";
+import { resolveNameWithTimeout, resolveHostName } from "#webhooks/safe-addresses.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
 describe("the addresses of a name", () => {
   test("of this machine are known without a lookup", async () => {
-    expect(await resolveName("localhost", AbortSignal.timeout(1000))).toEqual(["127.0.0.1", "::1"]);
+    expect(await resolveHostName("localhost", AbortSignal.timeout(1000))).toEqual(["127.0.0.1", "::1"]);
   });
 
   test("are none if the lookup is canceled", async () => {
     const stop = new AbortController();
-    const addresses = resolveName("nowhere.invalid", stop.signal);
+    const addresses = resolveHostName("nowhere.invalid", stop.signal);
     stop.abort();
     expect(await addresses).toEqual([]);
   });
@@ -43,11 +43,11 @@ describe("the addresses of a name", () => {
     const four = vi.spyOn(Resolver.prototype, "resolve4").mockResolvedValue(["8.8.8.8"]);
     const six = vi.spyOn(Resolver.prototype, "resolve6").mockResolvedValue(["2606:4700::1"]);
     const { signal } = new AbortController();
-    expect(await resolveName("shop.example.com", signal)).toEqual(["8.8.8.8", "2606:4700::1"]);
+    expect(await resolveHostName("shop.example.com", signal)).toEqual(["8.8.8.8", "2606:4700::1"]);
     six.mockRejectedValue(new Error("ENODATA"));
-    expect(await resolveName("shop.example.com", signal)).toEqual(["8.8.8.8"]);
+    expect(await resolveHostName("shop.example.com", signal)).toEqual(["8.8.8.8"]);
     four.mockRejectedValue(new Error("ENODATA"));
-    expect(await resolveName("shop.example.com", signal)).toEqual([]);
+    expect(await resolveHostName("shop.example.com", signal)).toEqual([]);
     expect(four).toHaveBeenCalledWith("shop.example.com");
   });
 
@@ -57,14 +57,14 @@ describe("the addresses of a name", () => {
     for (const family of ["resolve4", "resolve6"] as const)
       vi.spyOn(Resolver.prototype, family).mockReturnValue(promise);
     const stop = new AbortController();
-    const addresses = resolveName("shop.example.com", stop.signal);
+    const addresses = resolveHostName("shop.example.com", stop.signal);
     stop.abort();
     expect(cancel).toHaveBeenCalledTimes(1);
     reject(new Error("ECANCELLED"));
     expect(await addresses).toEqual([]);
 
     const { signal } = new AbortController();
-    await resolveName("shop.example.com", signal);
+    await resolveHostName("shop.example.com", signal);
     await resolveNameWithTimeout("shop.example.com", { resolve: () => Promise.resolve(["8.8.8.8"]), signal });
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });

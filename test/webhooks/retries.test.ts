@@ -5,34 +5,34 @@ import {
   getAttemptDelaySeconds,
   type EndpointHealth,
   type EndpointHealthChange,
-  updateEndpointHealth,
+  calculateEndpointHealthChange,
   decideAttemptOutcome,
-  type AttemptOutcome,
+  type DeliveryAttemptOutcome,
   initialEndpointHealth,
 } from "#webhooks/delivery-rules.ts";
-import { type AttemptResult, parseRetryAfter } from "#webhooks/safe-request.ts";
+import { type DeliverySendResult, parseRetryAfter } from "#webhooks/safe-request.ts";
 
 const start = new Date("2026-11-21T00:00:00.000Z");
 const middle = (): number => 0.5;
-const answered = (httpStatus: number, retryAfterSeconds: number | null = null): AttemptResult => ({
+const answered = (httpStatus: number, retryAfterSeconds: number | null = null): DeliverySendResult => ({
   httpStatus,
   errorCode: httpStatus < 300 ? null : httpStatus < 400 ? "redirect" : "http_status",
   durationMs: 12,
   retryAfterSeconds,
 });
-const unanswered: AttemptResult = {
+const unanswered: DeliverySendResult = {
   httpStatus: null,
   errorCode: "timeout",
   durationMs: 15_000,
   retryAfterSeconds: null,
 };
 
-const waitSeconds = (step: AttemptOutcome, since = start): number | string =>
+const waitSeconds = (step: DeliveryAttemptOutcome, since = start): number | string =>
   step.kind === "retrying" ? (step.at.getTime() - since.getTime()) / 1000 : step.kind;
 
 /** Makes every attempt of one delivery to a receiver with a constant answer, on a separate clock. */
 function run(
-  result: AttemptResult,
+  result: DeliverySendResult,
   { random = middle, scale = 1 } = {},
 ): { readonly waits: readonly number[]; readonly end: string; readonly seconds: number } {
   const waits: number[] = [];
@@ -161,22 +161,22 @@ describe("Retry-After", () => {
 });
 
 describe("the health of an endpoint", () => {
-  const failed: AttemptOutcome = { kind: "retrying", at: start };
+  const failed: DeliveryAttemptOutcome = { kind: "retrying", at: start };
   const minutes = (count: number): Date => new Date(start.getTime() + count * 60_000);
   const hours = (count: number): Date => minutes(count * 60);
   const after = (
-    steps: readonly (readonly [AttemptOutcome, Date])[],
+    steps: readonly (readonly [DeliveryAttemptOutcome, Date])[],
     from: EndpointHealth = initialEndpointHealth,
   ): EndpointHealthChange =>
     steps.reduce<EndpointHealthChange>(
-      ({ health }, [step, now]) => updateEndpointHealth(health, step, { attempt: 1, now, scale: 1 }),
+      ({ health }, [step, now]) => calculateEndpointHealthChange(health, step, { attempt: 1, now, scale: 1 }),
       { health: from, becomes: null },
     );
   const times = (
     count: number,
-    step: AttemptOutcome,
+    step: DeliveryAttemptOutcome,
     at: Date,
-  ): readonly (readonly [AttemptOutcome, Date])[] => Array.from({ length: count }, () => [step, at]);
+  ): readonly (readonly [DeliveryAttemptOutcome, Date])[] => Array.from({ length: count }, () => [step, at]);
 
   test("opens the circuit breaker with the twentieth failure in a row, for one probe a minute", () => {
     expect(after(times(19, failed, start)).health).toMatchObject({ consecutiveFailures: 19, probeAt: null });
@@ -193,7 +193,8 @@ describe("the health of an endpoint", () => {
       probeAt: minutes(2),
     });
     expect(
-      updateEndpointHealth(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health.probeAt,
+      calculateEndpointHealthChange(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health
+        .probeAt,
     ).toEqual(new Date(start.getTime() + 600));
   });
 
@@ -225,7 +226,7 @@ describe("the health of an endpoint", () => {
     const nine = after([...times(8, failed, start), [failed, hours(24)]]).health;
     expect(after([[failed, new Date(hours(120).getTime() - 1)]], ten).becomes).toBeNull();
     const again = (health: EndpointHealth): EndpointHealthChange =>
-      updateEndpointHealth(health, failed, { attempt: 2, now: hours(120), scale: 1 });
+      calculateEndpointHealthChange(health, failed, { attempt: 2, now: hours(120), scale: 1 });
     expect(again(nine)).toMatchObject({ becomes: null, health: { failedSinceSuccess: 9 } });
     expect(again(ten).becomes).toBe("failing");
     expect(after([[failed, hours(120)]], nine).becomes).toBe("failing");
@@ -235,7 +236,7 @@ describe("the health of an endpoint", () => {
     let health: EndpointHealth = initialEndpointHealth;
     let became: EndpointHealthChange["becomes"] = null;
     for (let minute = 0; became !== "failing" && minute <= 121 * 60; minute += 1)
-      ({ health, becomes: became } = updateEndpointHealth(health, failed, {
+      ({ health, becomes: became } = calculateEndpointHealthChange(health, failed, {
         attempt: 1,
         now: minutes(minute),
         scale: 1,
@@ -245,7 +246,11 @@ describe("the health of an endpoint", () => {
 
   test("becomes disabled at once with 410, whatever happened before", () => {
     expect(
-      updateEndpointHealth(initialEndpointHealth, { kind: "gone" }, { attempt: 1, now: start, scale: 1 }),
+      calculateEndpointHealthChange(
+        initialEndpointHealth,
+        { kind: "gone" },
+        { attempt: 1, now: start, scale: 1 },
+      ),
     ).toMatchObject({
       becomes: "gone",
       health: { consecutiveFailures: 1, failedSinceSuccess: 1 },

@@ -6,7 +6,7 @@ import { type LiveFixture, createLiveFixture, createSignatureFixture } from "#we
 import { signatureVectors, type SignatureVector } from "#webhooks/signature-vectors.ts";
 import {
   createWebhookSecret,
-  webhookSecretSealContext,
+  getWebhookSecretSealContext,
   createWebhookSecretHint,
   signWebhook,
 } from "#webhooks/signatures.ts";
@@ -103,7 +103,7 @@ describe("a webhook's signature", () => {
   });
 
   test("uses a secret that is encrypted for its row and can be decrypted only there", () => {
-    expect(webhookSecretSealContext("whs_1")).toEqual({
+    expect(getWebhookSecretSealContext("whs_1")).toEqual({
       table: "webhook_secret",
       column: "sealed",
       rowId: "whs_1",

@@ -5,7 +5,7 @@
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { AccessEvent } from "#access/credential-changes.ts";
+import type { InstallationAccessEvent } from "#access/credential-changes.ts";
 
 const hourMs = 3_600_000;
 
@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
  * notices whose time has already passed count as sent, because the event of the rotation contains the new
  * expiry.
  */
-export function countPastExpiryNotices(expiresAt: Date, now: Date): Expression<number> {
+export function buildPastExpiryNoticeCount(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }
@@ -35,7 +35,7 @@ interface ExpiringKeysQuery {
   readonly rowsMax: number;
 }
 
-export function findExpiringKeys(
+export function findExpiringApiKeys(
   reader: DatabaseReader,
   { now, after, rowsMax }: ExpiringKeysQuery,
 ): Promise<{ id: string }[]> {
@@ -57,7 +57,7 @@ export async function recordExpiryNotice(
   transaction: Transaction,
   { now }: { readonly now: Date },
   apiKeyId: string,
-): Promise<AccessEvent[]> {
+): Promise<InstallationAccessEvent[]> {
   const inOneDay = new Date(now.getTime() + 24 * hourMs);
   const marked = await transaction
     .updateTable("apiKey")

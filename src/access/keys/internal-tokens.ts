@@ -14,7 +14,7 @@ import {
   matchesDigest,
   generateSecret,
   recordUseOncePerMinute,
-  parseSecret,
+  parseCredentialSecret,
 } from "./verify-keys.ts";
 import type { InternalRole, DocumentPermission, TokenViewer } from "#access/viewer.ts";
 
@@ -43,12 +43,12 @@ export interface PresentedInternalToken {
  * Verifies an internal token. Returns the same failure for every wrong secret, so that callers cannot probe
  * for tokens. Returns "revoked" or "expired" only if the secret is right.
  */
-export async function checkInternalToken(
+export async function authenticateInternalToken(
   value: string,
   now: Date,
   find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
 ): Promise<TokenViewer> {
-  const parsed = parseSecret("cit", value);
+  const parsed = parseCredentialSecret("cit", value);
   if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });

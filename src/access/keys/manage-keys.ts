@@ -2,8 +2,8 @@
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type AccessEvent, invalidateCredentials } from "#access/credential-changes.ts";
-import { countPastExpiryNotices } from "./expiry-notices.ts";
+import { type InstallationAccessEvent, invalidateCredentials } from "#access/credential-changes.ts";
+import { buildPastExpiryNoticeCount } from "./expiry-notices.ts";
 import { generateSecret } from "./verify-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 
@@ -26,7 +26,7 @@ export interface AccessCommandContext {
 export interface CreateApiKeyResult {
   readonly apiKeyId: string;
   readonly value: string;
-  readonly events: readonly AccessEvent[];
+  readonly events: readonly InstallationAccessEvent[];
 }
 
 /**
@@ -122,7 +122,7 @@ export async function revokeApiKey(
   transaction: Transaction,
   access: AccessCommandContext,
   apiKeyId: string,
-): Promise<AccessEvent[]> {
+): Promise<InstallationAccessEvent[]> {
   const key = await transaction
     .selectFrom("apiKey")
     .select(["id", "revokedAt"])
@@ -133,18 +133,18 @@ export async function revokeApiKey(
   if (key === undefined) throw fail("resource_not_found", { message: "There is no API key with this id." });
   if (key.revokedAt !== null) return [];
   await invalidateCredentials(transaction, { credentialId: key.id });
-  return revokeKeys(transaction, access, { column: "id", value: key.id });
+  return revokeApiKeys(transaction, access, { column: "id", value: key.id });
 }
 
 /**
  * Revokes a single key, or all keys of an installation. Returns an event for each key that was not revoked
  * before. The caller must invalidate the cached credentials.
  */
-export async function revokeKeys(
+export async function revokeApiKeys(
   transaction: Transaction,
   { now }: Pick<AccessCommandContext, "now">,
   { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
-): Promise<AccessEvent[]> {
+): Promise<InstallationAccessEvent[]> {
   const revoked = await transaction
     .updateTable("apiKey")
     .set((key) => ({ revokedAt: now, version: key("version", "+", 1) }))
@@ -188,7 +188,7 @@ export async function rotateApiKey(
     .set({
       rotatesTo: created.apiKeyId,
       expiresAt,
-      expiryNotices: countPastExpiryNotices(expiresAt, access.now),
+      expiryNotices: buildPastExpiryNoticeCount(expiresAt, access.now),
       version: key.version + 1,
     })
     .where("id", "=", key.id)

@@ -59,7 +59,7 @@ export const findInternalTokens = (
  * Selects the API keys of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
  * counts the query.
  */
-export const selectApiKeys = (
+export const buildApiKeyQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
@@ -72,7 +72,7 @@ export const selectApiKeys = (
  * Selects the internal tokens of a merchant, or of all merchants and the platform if `owner` is null. The
  * caller orders, pages or counts the query.
  */
-export const selectInternalTokens = (
+export const buildInternalTokenQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>

@@ -31,7 +31,7 @@ export interface ApiKeyState {
 }
 
 export const verifyApiKey = (reader: DatabaseReader, value: string, now: Date): Promise<ApiKeyViewer> =>
-  checkApiKey(value, now, ({ keyId }) => findApiKeyState(reader, keyId, value));
+  authenticateApiKey(value, now, ({ keyId }) => findApiKeyState(reader, keyId, value));
 
 export interface PresentedApiKey {
   readonly keyId: string;
@@ -43,12 +43,12 @@ export interface PresentedApiKey {
  * Verifies an API key. `find` must return the state of exactly this key, and undefined for another key with
  * the same id.
  */
-export async function checkApiKey(
+export async function authenticateApiKey(
   value: string,
   now: Date,
   find: (presented: PresentedApiKey) => Promise<ApiKeyState | undefined>,
 ): Promise<ApiKeyViewer> {
-  const parsed = parseSecret("cpk", value);
+  const parsed = parseCredentialSecret("cpk", value);
   if (parsed === undefined) throw fail("api_key_invalid");
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid");
@@ -191,7 +191,7 @@ const secretFormat = new RegExp(
  * Returns the id and the label of a secret of the given kind; undefined if the text does not have the format
  * or its checksum is wrong.
  */
-export function parseSecret(
+export function parseCredentialSecret(
   kind: SecretKind,
   text: string,
 ): { readonly id: string; readonly label: string } | undefined {
@@ -246,7 +246,7 @@ interface Use {
   readonly now: Date;
 }
 
-export function wasUseRecordedRecently(db: Database, { credentialId, now }: Use): boolean {
+export function hasRecentCredentialUse(db: Database, { credentialId, now }: Use): boolean {
   const at = lastRecorded.get(db)?.get(credentialId);
   return at !== undefined && Math.abs(now.getTime() - at) < recordEveryMs;
 }
@@ -260,7 +260,7 @@ export async function recordUseOncePerMinute(
   use: Use,
   write: () => Promise<unknown>,
 ): Promise<void> {
-  if (wasUseRecordedRecently(db, use)) return;
+  if (hasRecentCredentialUse(db, use)) return;
   const { credentialId, now } = use;
   const times = lastRecorded.get(db) ?? new LRUCache<string, number>({ max: credentialsMax });
   lastRecorded.set(db, times);

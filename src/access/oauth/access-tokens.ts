@@ -42,7 +42,7 @@ export interface AccessTokenServices {
 /** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
 export type ViewerAdmissionCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
-export type VerifyAccessToken = (
+export type AccessTokenVerifier = (
   presented: PresentedAccessToken,
   admit?: ViewerAdmissionCheck<OAuthViewer>,
 ) => Promise<OAuthViewer>;
@@ -58,7 +58,7 @@ export function createAccessTokenVerifier({
   publicUrl,
   signingKeys,
   findGrant = (id) => findGrantState(db, id),
-}: AccessTokenServices): VerifyAccessToken {
+}: AccessTokenServices): AccessTokenVerifier {
   return async ({ token, proofs, method, path }, admit) => {
     const now = clock.now();
     const [proof, second] = proofs;

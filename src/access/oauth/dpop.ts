@@ -153,7 +153,11 @@ export async function consumeDpopProof(
 const rowsPerStatement = 1000;
 
 /** Deletes the records of proofs that are too old to be accepted again. Returns how many were deleted. */
-export async function sweepDpopProofs(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteExpiredDpopProofs(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from dpop_proof where digest in (

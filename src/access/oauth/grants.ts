@@ -10,7 +10,7 @@ import type { OauthGrantTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { type AccessEvent, type RevokedGrant, revokeGrants } from "#access/credential-changes.ts";
+import { type InstallationAccessEvent, type RevokedGrant, revokeGrants } from "#access/credential-changes.ts";
 import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createInstallation } from "#access/installations.ts";
@@ -188,7 +188,7 @@ export async function revokeGrant(
   transaction: Transaction,
   access: AccessCommandContext,
   grantId: string,
-): Promise<AccessEvent[]> {
+): Promise<InstallationAccessEvent[]> {
   const grant = await transaction
     .selectFrom("oauthGrant")
     .select("id")
@@ -229,7 +229,7 @@ export const findGrants = (reader: DatabaseReader, ids: readonly string[]): Prom
  * Selects the grants of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
  * counts the query.
  */
-export const selectGrants = (
+export const buildGrantQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "oauthGrant", GrantRow> =>
@@ -243,7 +243,11 @@ const retentionMs = 90 * 86_400_000;
 const rowsPerStatement = 500;
 
 /** Deletes grants 90 days after their end. Their audit entries remain. Returns how many were deleted. */
-export async function sweepGrants(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteGrantsPastRetention(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
   const before = new Date(now.getTime() - retentionMs);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`

@@ -204,7 +204,7 @@ async function setDisabledAt(
 export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 
 /** Selects the OAuth clients, without their keys. The caller filters, orders or pages the query. */
-export const selectOauthClients = (
+export const buildOauthClientQuery = (
   reader: DatabaseReader,
 ): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
   reader

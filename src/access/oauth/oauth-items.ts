@@ -46,7 +46,7 @@ export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemI
   const digest = digestOfId(item.id);
   const values = {
     uidDigest: item.uid === null ? null : digestOfId(item.uid),
-    ...keyring.seal(JSON.stringify(item.payload), oauthItemSealContext(item.kind, digest)),
+    ...keyring.seal(JSON.stringify(item.payload), getOauthItemSealContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
   await db
@@ -67,7 +67,7 @@ export async function saveOauthItemOnce(
 ): Promise<boolean> {
   const digest = digestOfId(item.id);
   const values = {
-    ...keyring.seal(JSON.stringify(item.payload), oauthItemSealContext(item.kind, digest)),
+    ...keyring.seal(JSON.stringify(item.payload), getOauthItemSealContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
   const inserted = await db
@@ -109,7 +109,7 @@ function openPayload(
   { kind, digest, sealed, dataKey, keyId }: Selectable<OauthItemTable>,
 ): Payload {
   return JSON.parse(
-    keyring.open({ sealed, dataKey, keyId }, oauthItemSealContext(kind, digest)).toString("utf8"),
+    keyring.open({ sealed, dataKey, keyId }, getOauthItemSealContext(kind, digest)).toString("utf8"),
   ) as Payload;
 }
 
@@ -153,7 +153,7 @@ export async function consumeOauthItem(
       consumedAt: now,
       ...(record === undefined
         ? {}
-        : keyring.seal(JSON.stringify(record.payload), oauthItemSealContext(kind, digest))),
+        : keyring.seal(JSON.stringify(record.payload), getOauthItemSealContext(kind, digest))),
       ...(record?.expiresAt === undefined ? {} : { expiresAt: record.expiresAt }),
     })
     .where("kind", "=", kind)
@@ -195,7 +195,11 @@ export async function deleteOauthItem(db: Database, { kind, id }: OauthItemKey):
 const rowsPerStatement = 500;
 
 /** Deletes expired records. Returns the number of deleted records. */
-export async function sweepOauthItems(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteExpiredOauthItems(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from oauth_item where (kind, digest) in (
@@ -209,6 +213,6 @@ export async function sweepOauthItems(db: Database, now: Date, signal?: AbortSig
 
 const digestOfId = (id: string): Buffer => createHash("sha256").update(id).digest();
 
-export function oauthItemSealContext(kind: string, digest: Uint8Array): SealContext {
+export function getOauthItemSealContext(kind: string, digest: Uint8Array): SealContext {
   return { table: "oauth_item", column: "sealed", rowId: `${kind}:${Buffer.from(digest).toString("hex")}` };
 }

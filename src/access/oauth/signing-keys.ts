@@ -9,7 +9,7 @@ import type { Database } from "#database/connect.ts";
 import type { OauthSigningKeyTable } from "#database/tables.ts";
 import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { DecryptionFailed, type Keyring, type SealContext } from "#foundation/encryption.ts";
+import { DecryptionError, type Keyring, type SealContext } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/authorization.ts";
 
@@ -184,7 +184,7 @@ async function insertKeys(
     id: privateJwk.kid,
     algorithm: privateJwk.alg,
     publicJwk: JSON.stringify(publicJwk),
-    ...keyring.seal(JSON.stringify(privateJwk), signingKeySealContext(privateJwk.kid)),
+    ...keyring.seal(JSON.stringify(privateJwk), getSigningKeySealContext(privateJwk.kid)),
     createdAt: now,
     signsFrom,
   }));
@@ -216,10 +216,10 @@ function tryToDecrypt(
 ): PrivateJwk | undefined {
   try {
     return JSON.parse(
-      keyring.open({ sealed, dataKey, keyId }, signingKeySealContext(id)).toString("utf8"),
+      keyring.open({ sealed, dataKey, keyId }, getSigningKeySealContext(id)).toString("utf8"),
     ) as PrivateJwk;
   } catch (error) {
-    if (!(error instanceof DecryptionFailed)) throw error;
+    if (!(error instanceof DecryptionError)) throw error;
     log?.error(
       { kid: id, encryptionKey: keyId, err: error },
       "A private signing key cannot be decrypted with ENCRYPTION_KEYS. Its public key still verifies " +
@@ -229,14 +229,14 @@ function tryToDecrypt(
   }
 }
 
-export const signingKeySealContext = (id: string): SealContext => ({
+export const getSigningKeySealContext = (id: string): SealContext => ({
   table: "oauth_signing_key",
   column: "sealed",
   rowId: id,
 });
 
 /** Deletes retired keys whose tokens have all expired. */
-export async function sweepSigningKeys(db: Database, now: Date): Promise<void> {
+export async function deleteExpiredSigningKeys(db: Database, now: Date): Promise<void> {
   const overSince = new Date(now.getTime() - acceptMs);
   await db.deleteFrom("oauthSigningKey").where("retiredAt", "<", overSince).execute();
 }

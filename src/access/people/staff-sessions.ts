@@ -10,7 +10,7 @@ import type { Database } from "#database/connect.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureCode, defaultRetryAfterSeconds } from "#foundation/failure.ts";
-import { normalizeEmail, recordSignIn, type SignedInStaff, verifyPassword } from "./staff.ts";
+import { normalizeEmail, recordSignIn, type SignedInStaff, authenticateStaffByPassword } from "./staff.ts";
 
 const secretBytes = 32;
 const lifeMs = 12 * 3_600_000;
@@ -120,7 +120,11 @@ export async function endStaffSession(transaction: Transaction, secret: string):
 const rowsPerStatement = 500;
 
 /** Deletes expired sessions. Returns the number of deleted sessions. */
-export async function sweepStaffSessions(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteExpiredStaffSessions(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from staff_session where digest in (select digest from staff_session where expires_at <= ${now}
@@ -144,7 +148,7 @@ interface LoginAttempt {
 }
 
 /** Limits the failed sign-in attempts per account and per IP address. */
-export interface LoginLimit {
+export interface LoginRateLimiter {
   /**
    * Counts an attempt. If the limit is reached, returns the seconds to wait and does not count it; otherwise
    * returns undefined.
@@ -168,15 +172,15 @@ type SignInOutcome =
   /** The sign-in was refused because too many passwords are being checked at the moment. */
   | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
-export type SignInStaff = (input: SignInInput) => Promise<SignInOutcome>;
+export type StaffSignInFunction = (input: SignInInput) => Promise<SignInOutcome>;
 
 interface SignInParts {
   readonly db: Database;
   readonly clock: Clock;
-  readonly loginLimit: LoginLimit;
+  readonly loginLimit: LoginRateLimiter;
 }
 
-export function createStaffSignIn({ db, clock, loginLimit }: SignInParts): SignInStaff {
+export function createStaffSignInFunction({ db, clock, loginLimit }: SignInParts): StaffSignInFunction {
   return async ({ email, password, address }) => {
     // The limiter gets a digest, so that it stores no e-mail addresses.
     const attempt: LoginAttempt = {
@@ -187,7 +191,7 @@ export function createStaffSignIn({ db, clock, loginLimit }: SignInParts): SignI
     if (retryAfterSeconds !== undefined) return { kind: "throttled", retryAfterSeconds };
     let hasFailed = false;
     try {
-      const staff = await verifyPassword(db, email, password);
+      const staff = await authenticateStaffByPassword(db, email, password);
       hasFailed = staff === undefined;
       if (staff === undefined) return { kind: "refused" };
       await recordSignIn(db, staff.staffId, clock.now());
@@ -204,7 +208,7 @@ export function createStaffSignIn({ db, clock, loginLimit }: SignInParts): SignI
 const textLengthMax = 512;
 
 /** Returns the e-mail address and the password of a submitted sign-in form. Each is cut to 512 characters. */
-export const readSignInForm = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
+export const parseSignInForm = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
   email: (form.get("email") ?? "").slice(0, textLengthMax),
   password: (form.get("password") ?? "").slice(0, textLengthMax),
 });
@@ -229,7 +233,9 @@ const wrongInput = (message: string): SignInError => ({
 /** The error for a form without an e-mail address or without a password. */
 export const emptySignInError = wrongInput("Enter your e-mail address and your password.");
 
-export function signInError(outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>): SignInError {
+export function createSignInError(
+  outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>,
+): SignInError {
   if (outcome.kind === "refused") return wrongInput("The e-mail address or the password is wrong.");
   const { kind, retryAfterSeconds } = outcome;
   if (kind === "busy") {

@@ -236,7 +236,7 @@ function changeStaff(
  * password, an unknown address and a disabled account. All cases take the same time, so that callers cannot
  * find out which addresses exist.
  */
-export async function verifyPassword(
+export async function authenticateStaffByPassword(
   reader: DatabaseReader,
   email: string,
   password: string,
@@ -313,7 +313,7 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
  * Selects the staff accounts of a merchant, or of all merchants if `owner` is null. The caller orders, pages
  * or counts the query.
  */
-export const selectStaffAccounts = (
+export const buildStaffAccountQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>

@@ -1,6 +1,6 @@
 /** The result of a readiness check, and functions that build it. */
 
-export interface CheckResult {
+export interface ReadinessCheckResult {
   readonly status: "pass" | "warn" | "fail" | "skipped";
   readonly message: string;
   /** A text that says how to make the check pass; null if nothing needs to be done. */
@@ -14,14 +14,17 @@ export interface CheckResult {
   readonly dueAt: Date | null;
 }
 
-export const createPassedResult = (message: string, dueAt: Date | null = null): CheckResult => ({
+export const createPassedCheckResult = (
+  message: string,
+  dueAt: Date | null = null,
+): ReadinessCheckResult => ({
   status: "pass",
   message,
   remedy: null,
   since: null,
   dueAt,
 });
-export const createSkippedResult = (message: string): CheckResult => ({
+export const createSkippedCheckResult = (message: string): ReadinessCheckResult => ({
   status: "skipped",
   message,
   remedy: null,
@@ -37,7 +40,7 @@ interface ProblemDetails {
 
 const problem =
   (status: "warn" | "fail") =>
-  (message: string, { remedy, since = null, dueAt = null }: ProblemDetails): CheckResult => ({
+  (message: string, { remedy, since = null, dueAt = null }: ProblemDetails): ReadinessCheckResult => ({
     status,
     message,
     remedy,

@@ -9,13 +9,17 @@ import {
   compareInstallationScopes,
 } from "./readiness-data.ts";
 import {
-  type CheckResult,
-  createPassedResult,
+  type ReadinessCheckResult,
+  createPassedCheckResult,
   createFailedResult,
-  createSkippedResult,
+  createSkippedCheckResult,
   createWarningResult,
 } from "./check-results.ts";
-import { checkDeliveryHealth, checkEndpointPresent, checkSecretAge } from "./webhook-checks.ts";
+import {
+  assessWebhookDeliveryHealth,
+  assessWebhookEndpointPresence,
+  assessWebhookSecretAge,
+} from "./webhook-checks.ts";
 
 type Severity = "blocking" | "advisory";
 
@@ -37,16 +41,16 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-type RunCheck = (data: ReadinessData) => CheckResult;
+type RunCheck = (data: ReadinessData) => ReadinessCheckResult;
 
 const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
   api_key_active: checkApiKeyActive,
   api_key_expiry: checkApiKeyExpiry,
   scopes_granted: checkScopes,
   merchant_active: checkMerchantActive,
-  webhook_endpoint_present: checkEndpointPresent,
-  webhook_delivery_healthy: checkDeliveryHealth,
-  webhook_secret_rotation: checkSecretAge,
+  webhook_endpoint_present: assessWebhookEndpointPresence,
+  webhook_delivery_healthy: assessWebhookDeliveryHealth,
+  webhook_secret_rotation: assessWebhookSecretAge,
   payment_provider_connected: checkPaymentProvider,
   tax_configured: checkTaxRates,
   market_configured: checkMarkets,
@@ -58,20 +62,20 @@ const dayMs = 86_400_000;
 const keyWarningMs = 14 * dayMs;
 const skewMs = { warn: 2_000, fail: 30_000 };
 
-const skippedForOauth = createSkippedResult(
+const skippedForOauth = createSkippedCheckResult(
   "The call was made with an OAuth access token, so no API key is checked.",
 );
 
 function checkApiKeyActive({
   installation: { keys, grants, lastKeyEndedAt },
   credential,
-}: ReadinessData): CheckResult {
+}: ReadinessData): ReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   if (credential === null && keys.length === 0 && grants.length > 0)
-    return createSkippedResult("The installation uses OAuth access tokens instead of API keys.");
+    return createSkippedCheckResult("The installation uses OAuth access tokens instead of API keys.");
   const isActive = credential === null ? keys.length > 0 : keys.some(({ id }) => id === credential.apiKeyId);
   if (isActive)
-    return createPassedResult(
+    return createPassedCheckResult(
       credential === null ? "The installation has an active API key." : "The API key is active.",
     );
   return createFailedResult("There is no active API key.", {
@@ -80,19 +84,19 @@ function checkApiKeyActive({
   });
 }
 
-function checkApiKeyExpiry({ now, installation: { keys }, credential }: ReadinessData): CheckResult {
+function checkApiKeyExpiry({ now, installation: { keys }, credential }: ReadinessData): ReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   const inUse =
     credential === null
       ? keys.filter(({ rotatesTo }) => rotatesTo === null)
       : keys.filter(({ id }) => id === credential.apiKeyId);
-  if (inUse.length === 0) return createSkippedResult("There is no active API key that could expire.");
+  if (inUse.length === 0) return createSkippedCheckResult("There is no active API key that could expire.");
   const [first] = inUse.flatMap(endingKey).toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
-  if (first === undefined) return createPassedResult("The API key does not expire.");
+  if (first === undefined) return createPassedCheckResult("The API key does not expire.");
   const { expiresAt, createdAt, rotatesTo } = first;
   const message = `The API key expires at ${expiresAt.toISOString()}.`;
   const warnsFrom = new Date(expiresAt.getTime() - keyWarningMs);
-  if (now <= warnsFrom) return createPassedResult(message, expiresAt);
+  if (now <= warnsFrom) return createPassedCheckResult(message, expiresAt);
   if (rotatesTo !== null)
     return createWarningResult(message, {
       remedy: `Use its successor, the API key ${rotatesTo}.`,
@@ -111,10 +115,10 @@ const endingKey = ({
 }: KeyReadinessData): (KeyReadinessData & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
-function checkScopes(data: ReadinessData): CheckResult {
+function checkScopes(data: ReadinessData): ReadinessCheckResult {
   const { missingScopes, grantedScopes } = compareInstallationScopes(data);
   if (missingScopes.length === 0) {
-    return createPassedResult(
+    return createPassedCheckResult(
       grantedScopes.length === 0
         ? "No scope is required."
         : `All required scopes are granted: ${grantedScopes.join(", ")}.`,
@@ -132,7 +136,7 @@ function checkScopes(data: ReadinessData): CheckResult {
   return createFailedResult(`Missing scopes: ${missingScopes.join(", ")}.`, { remedy: remedies.join(" ") });
 }
 
-function checkMerchantActive({ installation }: ReadinessData): CheckResult {
+function checkMerchantActive({ installation }: ReadinessData): ReadinessCheckResult {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
     return createFailedResult("The merchant is suspended.", {
@@ -152,24 +156,26 @@ function checkMerchantActive({ installation }: ReadinessData): CheckResult {
       remedy: "Ask the merchant to install the app again.",
       since: updatedAt,
     });
-  return createPassedResult("The merchant and the installation are active.");
+  return createPassedCheckResult("The merchant and the installation are active.");
 }
 
 /** Checks the payment provider. The built-in provider is the only one, and it works only in test mode. */
-function checkPaymentProvider({ installation }: ReadinessData): CheckResult {
+function checkPaymentProvider({ installation }: ReadinessData): ReadinessCheckResult {
   if (installation.merchantMode === "test")
-    return createPassedResult("Merchants in test mode use the built-in payment provider.");
+    return createPassedCheckResult("Merchants in test mode use the built-in payment provider.");
   return createFailedResult("No payment provider is connected.", {
     remedy: "Ask the merchant to connect a payment provider.",
   });
 }
 
-const noMarket = createSkippedResult("The merchant has no market.");
+const noMarket = createSkippedCheckResult("The merchant has no market.");
 
-function checkTaxRates({ installation: { marketCount, untaxedCountries } }: ReadinessData): CheckResult {
+function checkTaxRates({
+  installation: { marketCount, untaxedCountries },
+}: ReadinessData): ReadinessCheckResult {
   if (marketCount === 0) return noMarket;
   if (untaxedCountries.length === 0)
-    return createPassedResult("Every country of the merchant's markets has a tax rate.");
+    return createPassedCheckResult("Every country of the merchant's markets has a tax rate.");
   return createWarningResult(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
     remedy: "Ask the merchant to set the tax rates.",
   });
@@ -177,13 +183,13 @@ function checkTaxRates({ installation: { marketCount, untaxedCountries } }: Read
 
 function checkMarkets({
   installation: { marketCount, isDefaultMarketServed, defaultMarket },
-}: ReadinessData): CheckResult {
+}: ReadinessData): ReadinessCheckResult {
   if (marketCount === 0)
     return createFailedResult("The merchant has no market.", {
       remedy: "Ask the merchant to create a market.",
     });
   if (isDefaultMarketServed)
-    return createPassedResult("The merchant has a market, and a market serves the default country.");
+    return createPassedCheckResult("The merchant has a market, and a market serves the default country.");
   const remedy = "Ask the merchant to add the country to a market, or to choose another default country.";
   return createWarningResult(`The merchant's default country, ${defaultMarket}, belongs to no market.`, {
     remedy,
@@ -192,16 +198,17 @@ function checkMarkets({
 
 function checkReturnPolicies({
   installation: { marketCount, marketsWithoutReturnPolicy },
-}: ReadinessData): CheckResult {
+}: ReadinessData): ReadinessCheckResult {
   if (marketCount === 0) return noMarket;
-  if (marketsWithoutReturnPolicy.length === 0) return createPassedResult("Every market has a return policy.");
+  if (marketsWithoutReturnPolicy.length === 0)
+    return createPassedCheckResult("Every market has a return policy.");
   return createWarningResult(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
     remedy: "Ask the merchant to create a return policy.",
   });
 }
 
-function checkClockSkew({ installation: { clockSkewMs } }: ReadinessData): CheckResult {
-  if (clockSkewMs <= skewMs.warn) return createPassedResult("The clocks of server and database agree.");
+function checkClockSkew({ installation: { clockSkewMs } }: ReadinessData): ReadinessCheckResult {
+  if (clockSkewMs <= skewMs.warn) return createPassedCheckResult("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
   const results = clockSkewMs > skewMs.fail ? createFailedResult : createWarningResult;
   return results(`The clocks of server and database are ${seconds} s apart.`, {
@@ -209,7 +216,7 @@ function checkClockSkew({ installation: { clockSkewMs } }: ReadinessData): Check
   });
 }
 
-export interface ReadinessCheck extends Omit<CheckResult, "dueAt"> {
+export interface ReadinessCheck extends Omit<ReadinessCheckResult, "dueAt"> {
   readonly code: CheckCode;
   readonly severity: Severity;
 }

@@ -1,9 +1,9 @@
 /** The readiness checks of webhook endpoints: presence, delivery and age of the signing secrets. */
 import {
-  type CheckResult,
-  createPassedResult,
+  type ReadinessCheckResult,
+  createPassedCheckResult,
   createFailedResult,
-  createSkippedResult,
+  createSkippedCheckResult,
   createWarningResult,
 } from "./check-results.ts";
 import {
@@ -15,19 +15,19 @@ import {
 const dayMs = 86_400_000;
 const secretAgeMsMax = 365 * dayMs;
 
-export function checkEndpointPresent(data: ReadinessData): CheckResult {
+export function assessWebhookEndpointPresence(data: ReadinessData): ReadinessCheckResult {
   const { endpoints } = data;
   const needsWebhooks = compareInstallationScopes(data).requiredScopes.some((scope) =>
     scope.startsWith("webhooks:"),
   );
   if (endpoints.length === 0) {
-    if (!needsWebhooks) return createSkippedResult("The installation has no scope for webhooks.");
+    if (!needsWebhooks) return createSkippedCheckResult("The installation has no scope for webhooks.");
     return createWarningResult("There is no webhook endpoint.", {
       remedy: "Create a webhook endpoint, or poll the API for changes.",
     });
   }
   if (endpoints.some(({ status }) => status === "enabled"))
-    return createPassedResult("At least one webhook endpoint is enabled.");
+    return createPassedCheckResult("At least one webhook endpoint is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
   return createWarningResult("No webhook endpoint is enabled.", {
     remedy: "Enable a webhook endpoint.",
@@ -38,9 +38,9 @@ export function checkEndpointPresent(data: ReadinessData): CheckResult {
 /** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
 const checkedEndpoints = ({ endpoints }: ReadinessData): readonly EndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
-const noEndpoint = createSkippedResult("There is no webhook endpoint to check.");
+const noEndpoint = createSkippedCheckResult("There is no webhook endpoint to check.");
 
-export function checkDeliveryHealth(data: ReadinessData): CheckResult {
+export function assessWebhookDeliveryHealth(data: ReadinessData): ReadinessCheckResult {
   const endpoints = checkedEndpoints(data);
   if (endpoints.length === 0) return noEndpoint;
   const failing = endpoints.filter(
@@ -57,7 +57,7 @@ export function checkDeliveryHealth(data: ReadinessData): CheckResult {
     });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
-  if (degraded.length === 0) return createPassedResult("Deliveries to all webhook endpoints succeed.");
+  if (degraded.length === 0) return createPassedCheckResult("Deliveries to all webhook endpoints succeed.");
   return createWarningResult("No delivery to a webhook endpoint has succeeded for a day.", {
     remedy: "Repair the receiver.",
     since: failingSince(degraded),
@@ -75,7 +75,7 @@ function failingSince(endpoints: readonly EndpointReadinessData[]): Date {
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-export function checkSecretAge(data: ReadinessData): CheckResult {
+export function assessWebhookSecretAge(data: ReadinessData): ReadinessCheckResult {
   const current = checkedEndpoints(data).flatMap(({ secrets }) =>
     secrets.filter(({ expiresAt }) => expiresAt === null),
   );
@@ -83,7 +83,7 @@ export function checkSecretAge(data: ReadinessData): CheckResult {
   const oldestAtMs = Math.min(...current.map(({ createdAt }) => new Date(createdAt).getTime()));
   const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
   if (data.now <= oldFrom)
-    return createPassedResult("All webhook signing secrets are less than a year old.", oldFrom);
+    return createPassedCheckResult("All webhook signing secrets are less than a year old.", oldFrom);
   return createWarningResult("A webhook signing secret is more than a year old.", {
     remedy: "Rotate the secret of the webhook endpoint.",
     since: oldFrom,

@@ -15,13 +15,16 @@ import {
   type PostalAddressInput,
 } from "./postal-address.ts";
 
-export interface AddressCheckResult {
+export interface AddressNormalizationResult {
   readonly address: PostalAddress;
   /** JSON Pointers of the fields that normalization changed. */
   readonly corrected: string[];
 }
 
-export function checkAddress(input: PostalAddressInput, level: AddressValidationLevel): AddressCheckResult {
+export function normalizeAndValidateAddress(
+  input: PostalAddressInput,
+  level: AddressValidationLevel,
+): AddressNormalizationResult {
   const address = normalizeAddress(input);
   const faults = addressFields.flatMap((field) => textFaults(field, input[field], address[field]));
   if (address.countryCode !== "" && !isCountry(address.countryCode))

@@ -16,7 +16,7 @@ export type PersonalData =
   | { readonly kind: "address"; readonly address: PostalAddress; readonly level: AddressValidationLevel }
   | { readonly kind: "buyer_email"; readonly email: string };
 
-export type PersonalDataToSeal = PersonalData & {
+export type PersonalDataToEncrypt = PersonalData & {
   readonly id: string;
   readonly merchantId: string;
   readonly cartId: string | null;
@@ -39,13 +39,16 @@ export interface MaskedEmail {
 }
 
 /** Encrypts an address or an e-mail and returns it as a row of `personal_data`, which the caller inserts. */
-export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): Insertable<PersonalDataTable> {
+export function encryptPersonalData(
+  keyring: Keyring,
+  data: PersonalDataToEncrypt,
+): Insertable<PersonalDataTable> {
   const { id, merchantId, cartId, kind, now, eraseAfter } = data;
   const masked: MaskedAddress | MaskedEmail =
     data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };
   const { sealed, dataKey, keyId } = keyring.seal(
     JSON.stringify(data.kind === "address" ? data.address : data.email),
-    personalDataSealContext(id),
+    getPersonalDataSealContext(id),
   );
   return {
     id,
@@ -64,16 +67,16 @@ export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): In
 }
 
 /**
- * Decrypts a row of `personal_data`. Returns undefined if the row was erased; throws DecryptionFailed if the
+ * Decrypts a row of `personal_data`. Returns undefined if the row was erased; throws DecryptionError if the
  * row cannot be decrypted.
  */
-export function openPersonalData(keyring: Keyring, row: SealedPersonalDataRow): PersonalData | undefined {
+export function decryptPersonalData(keyring: Keyring, row: SealedPersonalDataRow): PersonalData | undefined {
   const { id, kind, level, sealed, dataKey, keyId } = row;
   if (sealed === null || dataKey === null || keyId === null) return undefined;
   const plain: unknown = JSON.parse(
-    keyring.open({ sealed, dataKey, keyId }, personalDataSealContext(id)).toString("utf8"),
+    keyring.open({ sealed, dataKey, keyId }, getPersonalDataSealContext(id)).toString("utf8"),
   );
-  // Only `sealPersonalData` encrypts values of `personal_data`, so the decrypted value needs no check of its
+  // Only `encryptPersonalData` encrypts values of `personal_data`, so the decrypted value needs no check of its
   // format.
   return kind === "address"
     ? { kind, address: plain as PostalAddress, level: level ?? "basic" }
@@ -100,7 +103,7 @@ export async function findPersonalData(
  * Returns the seal context of a row of `personal_data`: a ciphertext that is copied to another row cannot be
  * decrypted there.
  */
-export const personalDataSealContext = (id: string): SealContext => ({
+export const getPersonalDataSealContext = (id: string): SealContext => ({
   table: "personal_data",
   column: "sealed",
   rowId: id,

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { erasePersonalData, type MaskedAddress, sealPersonalData } from "./personal-data.ts";
+import { erasePersonalData, type MaskedAddress, encryptPersonalData } from "./personal-data.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -76,7 +76,7 @@ export async function saveBuyerAddress(
 ): Promise<void> {
   await lockSavedAddresses(transaction, { merchantId, buyerReference });
   const id = createId("personalData", now.getTime());
-  const row = sealPersonalData(keyring, {
+  const row = encryptPersonalData(keyring, {
     id,
     merchantId,
     cartId: null,

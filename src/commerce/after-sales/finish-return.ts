@@ -28,7 +28,7 @@ import {
 import { runReturnStep, type ReturnWithLockedOrder, type ReturnTarget } from "./return-steps.ts";
 import { type ReturnLineCount, findReturnLineCountFaults } from "./return-line-counts.ts";
 import { updateReturnLineCounts, incrementOrderLineCounts, updateReturnStatus } from "./return-rows.ts";
-import { refuseReturn } from "./return-rules.ts";
+import { createReturnFailure } from "./return-rules.ts";
 import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
 import { consumeWarrantyBenefits, voidWarranties } from "./warranty-claims.ts";
 
@@ -84,7 +84,7 @@ async function closeLockedReturn(
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
   if (!isExchangeOrReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found))
     return;
-  throw refuseReturn("invalid_state", found, {
+  throw createReturnFailure("invalid_state", found, {
     reason: "replacement_not_sent",
     message: "The replacement has not been sent yet.",
     data: {
@@ -125,7 +125,7 @@ interface ReturnInspectInput extends ReturnTarget {
   readonly note?: string | null | undefined;
 }
 
-export function inspectReturn(
+export function recordReturnInspection(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReturnInspectInput,

@@ -68,7 +68,7 @@ export interface ReturnableUnits {
 }
 
 /** Counts the delivered units that can be returned, with the reason if there are none. */
-export function checkReturnableUnits(order: OrderAggregate, line: OrderLine): ReturnableUnits {
+export function assessReturnableUnits(order: OrderAggregate, line: OrderLine): ReturnableUnits {
   const quantity = countReturnableUnits(order, line);
   return { quantity, reasons: quantity > 0 ? [] : [explainNoReturnableUnits(order, line)] };
 }

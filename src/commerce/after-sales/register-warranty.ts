@@ -32,7 +32,7 @@ export async function registerWarranty(
   const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;
   const found = await lockOrder(transaction, context, input.orderId);
-  const term = calculateWarrantyTerm(found, lineId);
+  const term = calculateWarrantyCoverage(found, lineId);
   const order = await changeLockedOrder(transaction, context, {
     order: found,
     expectedVersion,
@@ -64,7 +64,7 @@ function serialNumberFaults({ serialNumber }: WarrantyRegisterInput): Faults {
 }
 
 /** The period of a warranty and the repairs and replacements that it grants. */
-export interface WarrantyTerm {
+export interface WarrantyCoverage {
   readonly startsAt: string;
   readonly endsAt: string;
   readonly repairsLeft: number;
@@ -75,7 +75,7 @@ export interface WarrantyTerm {
  * Computes the term of a line's warranty. Pure. The term starts with the last delivery of the line, so that a
  * buyer with several deliveries loses no time.
  */
-export function calculateWarrantyTerm(order: OrderAggregate, lineId: string): WarrantyTerm {
+export function calculateWarrantyCoverage(order: OrderAggregate, lineId: string): WarrantyCoverage {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined)
     throw failAtField("resource_not_found", "/lineId", {

@@ -27,7 +27,7 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { fail } from "#foundation/failure.ts";
 import { loadAfterSalesFacts } from "./load-after-sales-facts.ts";
 import { approveLockedReturn } from "./return-steps.ts";
-import { areUnitsExpectedBack, insertReturn, incrementOrderLineCounts } from "./return-rows.ts";
+import { isExpectingReturnedUnits, insertReturn, incrementOrderLineCounts } from "./return-rows.ts";
 import { evaluateReturnOption } from "./eligibility.ts";
 import type { AfterSalesFacts, AfterSalesOption } from "./after-sales-option.ts";
 import { isUndeliveredRefund, isMerchantFault, returnReasonsByKind, type ReturnReason } from "./reasons.ts";
@@ -100,7 +100,7 @@ async function insertReturnRequest(
   const { kind, reason, note = null, exchangeVariantId = null } = input;
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
-  if (areUnitsExpectedBack(row))
+  if (isExpectingReturnedUnits(row))
     await incrementOrderLineCounts(
       transaction,
       row.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: quantity })),

@@ -11,7 +11,7 @@ import {
   findUndeliveredRefundPolicyObstacles,
   prependOrderStateObstacles,
   findProductRestrictionObstacles,
-  checkReturnableUnits,
+  assessReturnableUnits,
   findReturnPolicyObstacles,
   findReturnWindowObstacles,
   countUndeliveredUnits,
@@ -188,7 +188,7 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
   const { id: policyId, rules } = getOrderPolicy(order, "withdrawal");
   const unsent = countWithdrawableUnsentUnits(order, line);
   const { quantity, reasons } =
-    unsent > 0 ? { quantity: unsent, reasons: [] } : checkReturnableUnits(order, line);
+    unsent > 0 ? { quantity: unsent, reasons: [] } : assessReturnableUnits(order, line);
   const { endsAt } = windows.withdrawal;
   const isElapsed = isWindowOver(windows.withdrawal, facts.now);
   const rest = [
@@ -252,7 +252,7 @@ export function findExchangeableVariantIds({
 }
 
 function returnableUnitsOf({ order, line }: AfterSalesOptionContext): ReturnableUnits {
-  const { quantity, reasons } = checkReturnableUnits(order, line);
+  const { quantity, reasons } = assessReturnableUnits(order, line);
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 

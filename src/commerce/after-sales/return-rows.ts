@@ -38,7 +38,7 @@ export async function insertReturn(
  * Returns true if the requested units are counted in the order line's `returnRequested`. Units that were
  * never delivered or never sent cannot come back, so they are not counted.
  */
-export function areUnitsExpectedBack(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
+export function isExpectingReturnedUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
   return !isUndeliveredRefund(found) && !isWithdrawalOfUnsentUnits(found);
 }
 

@@ -131,9 +131,9 @@ function nextReturnStatus(
  * Returns the status after a step; throws `invalid_state` if the step is not possible from the return's
  * status.
  */
-export function requireAllowedReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
+export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
   const next = nextReturnStatus(found, step);
-  if (next === undefined) throw refuseReturn("invalid_state", found);
+  if (next === undefined) throw createReturnFailure("invalid_state", found);
   return next;
 }
 
@@ -143,7 +143,7 @@ export function requireAllowedReturnStep(found: OrderReturn, step: ReturnStep): 
  */
 export function requireReturnVersion(found: OrderReturn, expectedVersion: number | null | undefined): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.version) return;
-  throw refuseReturn("version_conflict", found);
+  throw createReturnFailure("version_conflict", found);
 }
 
 interface ReturnRefusalDetails {
@@ -153,7 +153,7 @@ interface ReturnRefusalDetails {
 }
 
 /** Creates a 409 failure with the return's status and version, so that the caller need not load the return. */
-export function refuseReturn(
+export function createReturnFailure(
   code: FailureCode,
   { id, status, version }: Pick<OrderReturn, "id" | "status" | "version">,
   { reason, data = {}, message }: ReturnRefusalDetails = {},

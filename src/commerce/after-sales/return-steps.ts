@@ -28,14 +28,14 @@ import { type ReturnLineCount, findReturnLineCountFaults } from "./return-line-c
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
   updateReturnLineCounts,
-  areUnitsExpectedBack,
+  isExpectingReturnedUnits,
   incrementOrderLineCounts,
   updateReturnStatus,
 } from "./return-rows.ts";
 import {
-  refuseReturn,
+  createReturnFailure,
   requireReturnVersion,
-  requireAllowedReturnStep,
+  getStatusAfterReturnStep,
   type ReturnStep,
 } from "./return-rules.ts";
 import { requireRefundNotDisputed, type ReturnToSettle, settleReturn } from "./settle-return.ts";
@@ -79,7 +79,7 @@ export async function runReturnStep(
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
       if (found === undefined) throw fail("resource_not_found");
-      requireAllowedReturnStep(found, step);
+      getStatusAfterReturnStep(found, step);
       requireState?.({ order: before, found });
       requireReturnVersion(found, expectedVersion);
       return work({ order: before, found });
@@ -222,7 +222,7 @@ export function cancelReturn(
     step: "cancel",
     requireState: ({ order, found }) => {
       if (isReplacementSent(order, found))
-        throw refuseReturn("invalid_state", found, { reason: "replacement_sent" });
+        throw createReturnFailure("invalid_state", found, { reason: "replacement_sent" });
     },
     work: async ({ order, found }) => {
       await updateReturnStatus(transaction, context, { id: found.id, status: "canceled" });
@@ -237,7 +237,7 @@ async function releaseRequestedUnits(
   transaction: Transaction,
   found: ReturnToApprove["found"],
 ): Promise<void> {
-  if (!areUnitsExpectedBack(found)) return;
+  if (!isExpectingReturnedUnits(found)) return;
   await incrementOrderLineCounts(
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
@@ -283,7 +283,7 @@ function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   });
   if (sent.length === 0) return;
   const data = { lineIds: sent.map(({ lineId }) => lineId) };
-  throw refuseReturn("invalid_state", found, {
+  throw createReturnFailure("invalid_state", found, {
     reason: "units_sent",
     message: "Some of the units have been provided since the withdrawal was requested.",
     data,

@@ -12,7 +12,7 @@ import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { requireNoDisputedPayment } from "#commerce/orders/order-checks.ts";
-import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
+import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import { isUndeliveredRefund, isMerchantFault } from "./reasons.ts";
@@ -155,7 +155,11 @@ export async function settleReturn(
   const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
   const events = await queueReturnRefund(transaction, context, { ...settled, settlement });
   const { reducedMinor, refundMinor } = settlement;
-  await voidIfNothingOwed(transaction, context, { order: settled.order, reducedMinor, refundMinor });
+  await voidAuthorizationsIfNothingOwed(transaction, context, {
+    order: settled.order,
+    reducedMinor,
+    refundMinor,
+  });
   return { ...patch, events };
 }
 

@@ -12,7 +12,7 @@ import {
   findLineWarranty,
   toAfterSalesOption,
 } from "./after-sales-option.ts";
-import { prependOrderStateObstacles, checkReturnableUnits } from "./obstacles.ts";
+import { prependOrderStateObstacles, assessReturnableUnits } from "./obstacles.ts";
 import { type AfterSalesReason, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
 import { createFreeReturnShippingFee, getGoodsReturnMethods } from "./refund-terms.ts";
 
@@ -22,7 +22,7 @@ export type WarrantyRemedy = "repair" | "replacement";
 export function createWarrantyOption(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
   const { order, line } = context;
   const registration = isGuaranteed(context) ? undefined : findLineWarranty(order, line);
-  const units = checkReturnableUnits(order, line);
+  const units = assessReturnableUnits(order, line);
   const first = prependOrderStateObstacles(order, { isRight: false, reasons: units.reasons });
   const rest =
     registration === undefined

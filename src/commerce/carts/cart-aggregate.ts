@@ -138,7 +138,7 @@ export type CartRevocationReason =
  * Settings of a cart that callers choose and that pricing does not change. The draft copies them from the
  * cart, and the repriced cart copies them from the draft.
  */
-export interface CartSettings {
+export interface CartBuyerContext {
   readonly marketId: string;
   readonly country: string;
   readonly locale: string;
@@ -147,7 +147,7 @@ export interface CartSettings {
   readonly buyerSessionId: string | null;
 }
 
-export interface CartAggregate extends CartSettings {
+export interface CartAggregate extends CartBuyerContext {
   readonly id: string;
   readonly status: CartStatus;
   readonly version: number;
@@ -215,7 +215,7 @@ export const cartColumnTypes = {
 } as const satisfies Partial<
   Record<keyof CartAggregate & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">
 > &
-  Record<keyof CartSettings & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
+  Record<keyof CartBuyerContext & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
 
 export type CartColumn = keyof typeof cartColumnTypes;
 

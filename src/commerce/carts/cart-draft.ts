@@ -7,7 +7,7 @@ import {
   type CartAggregate,
   type CartColumn,
   cartColumns,
-  type CartSettings,
+  type CartBuyerContext,
   findPromotionWithCode,
   type StoredCartAddress,
   type StoredCartLine,
@@ -32,7 +32,7 @@ export interface CartDraftLine {
   readonly before: StoredCartLine | null;
 }
 
-export interface CartDraft extends CartSettings {
+export interface CartDraft extends CartBuyerContext {
   readonly buyerEmailId: string | null;
   readonly lines: readonly CartDraftLine[];
   readonly deliveryMethodId: string | null;
@@ -55,12 +55,12 @@ export function pickCartSettings({
   locale,
   buyerReference,
   buyerSessionId,
-}: CartSettings): CartSettings {
+}: CartBuyerContext): CartBuyerContext {
   return { marketId, country, locale, buyerReference, buyerSessionId };
 }
 
 /** Returns the draft of a new cart without lines. */
-export function createCartDraft(settings: CartSettings): CartDraft {
+export function createCartDraft(settings: CartBuyerContext): CartDraft {
   return {
     ...settings,
     buyerEmailId: null,
@@ -93,7 +93,7 @@ export function toCartDraft(cart: CartAggregate): CartDraft {
 }
 
 /** The priced cart that a change stores: every column except for status and times. */
-export interface RepricedCart extends CartSettings {
+export interface RepricedCart extends CartBuyerContext {
   readonly currency: string;
   readonly taxIncluded: boolean;
   readonly buyerEmailId: string | null;

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
 import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
-import { handleDueRows } from "#database/due-rows.ts";
+import { processDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
@@ -164,7 +164,7 @@ interface CartExpiryServices {
  */
 export function expireCarts({ db, now, publicUrl, render, signal }: CartExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
-  return handleDueRows({
+  return processDueRows({
     find: (after: DueCart | undefined, rowsMax) => findDueCarts(db, { now, after, rowsMax }),
     handle: ({ id, merchantId }) =>
       inTransaction(db, (transaction) =>

@@ -99,7 +99,7 @@ export async function lockCart(
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate> {
-  const cart = await tryLockCart(transaction, context, cartId);
+  const cart = await lockCartIfFound(transaction, context, cartId);
   if (cart === undefined) throw fail("cart_not_found");
   return cart;
 }
@@ -108,7 +108,7 @@ export async function lockCart(
  * Locks and reads a cart as `lockCart` does, but returns undefined instead of throwing a failure if the
  * caller has no such cart.
  */
-export async function tryLockCart(
+export async function lockCartIfFound(
   transaction: Transaction,
   context: CartCommandContext,
   cartId: string,

@@ -13,7 +13,11 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { isBuyerReference, isCountry } from "#foundation/text.ts";
-import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import {
+  erasePersonalData,
+  decryptPersonalData,
+  encryptPersonalData,
+} from "#commerce/addresses/personal-data.ts";
 import { isEmailAddress } from "#commerce/addresses/check-address.ts";
 import { findCartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } from "./change-lines.ts";
 import { type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
@@ -265,7 +269,7 @@ export async function replaceBuyerEmail(
       .selectAll()
       .where("id", "=", cart.buyerEmail.id)
       .executeTakeFirstOrThrow();
-    const present = openPersonalData(keyring, row);
+    const present = decryptPersonalData(keyring, row);
     if (present?.kind === "buyer_email" && present.email === email) return row.id;
     await erasePersonalData(transaction, [row.id], now);
   }
@@ -275,7 +279,7 @@ export async function replaceBuyerEmail(
   await transaction
     .insertInto("personalData")
     .values(
-      sealPersonalData(keyring, {
+      encryptPersonalData(keyring, {
         id,
         merchantId,
         cartId: cart.id,

@@ -4,13 +4,13 @@
  * until the cart ends, another address is set, or 30 minutes pass without a change.
  */
 
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import {
   erasePersonalData,
   maskAddress,
   type MaskedAddress,
-  openPersonalData,
-  sealPersonalData,
+  decryptPersonalData,
+  encryptPersonalData,
 } from "#commerce/addresses/personal-data.ts";
 import type {
   AddressValidationLevel,
@@ -71,26 +71,26 @@ export async function setCartAddress(
   context: CartCommandContext,
   input: CartAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
-  const checked = checkAddressInput(input);
+  const checked = normalizeCartAddressInput(input);
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   await saveAddressForBuyer(transaction, context, { cart, input, checked });
   return setAddressOfLockedCart(transaction, context, { cart, ...checked, target: input });
 }
 
-export interface CheckedCartAddress {
+export interface NormalizedCartAddress {
   readonly address: PostalAddress;
   readonly level: AddressValidationLevel;
   readonly corrected: readonly string[];
 }
 
 /** Checks and normalizes the entered address. Throws `address_invalid` if the address breaks a rule. */
-export function checkAddressInput({
+export function normalizeCartAddressInput({
   address,
   validation,
-}: Pick<CartAddressSetInput, "address" | "validation">): CheckedCartAddress {
+}: Pick<CartAddressSetInput, "address" | "validation">): NormalizedCartAddress {
   const level = validation ?? "strict";
-  return { level, ...checkAddress(address, level) };
+  return { level, ...normalizeAndValidateAddress(address, level) };
 }
 
 /** Saves the address for later carts of the buyer if `saveForBuyer` is set; throws if the cart has no buyer. */
@@ -104,7 +104,7 @@ export async function saveAddressForBuyer(
   }: {
     readonly cart: CartAggregate;
     readonly input: Pick<CartAddressSetInput, "saveForBuyer">;
-    readonly checked: CheckedCartAddress;
+    readonly checked: NormalizedCartAddress;
   },
 ): Promise<void> {
   const { buyerReference } = cart;
@@ -121,7 +121,7 @@ export async function saveAddressForBuyer(
   });
 }
 
-export type CartAddressToSave = CheckedCartAddress & {
+export type CartAddressToSave = NormalizedCartAddress & {
   readonly cart: CartAggregate;
   /** The version of the cart that the caller expects, if any. */
   readonly target?: ExpectedVersionInput;
@@ -168,7 +168,7 @@ export async function storeEncryptedCartAddress(
     new Date(now.getTime() + life).toISOString(),
   );
   const eraseAfter = new Date(now.getTime() + addressLifetimeMsMax + erasureDelayMs);
-  const row = sealPersonalData(context.keyring, {
+  const row = encryptPersonalData(context.keyring, {
     id,
     merchantId,
     cartId: cart.id,
@@ -265,7 +265,7 @@ export async function setCartSavedAddress(
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", cart.buyerReference)
     .executeTakeFirst();
-  const savedAddress = row === undefined ? undefined : openPersonalData(context.keyring, row);
+  const savedAddress = row === undefined ? undefined : decryptPersonalData(context.keyring, row);
   if (savedAddress?.kind !== "address") {
     throw failAtField("resource_not_found", "/savedAddressId", {
       code: "unknown",

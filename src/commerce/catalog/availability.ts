@@ -38,7 +38,7 @@ export function computeAvailability(stock: VariantStock, now: Date): Availabilit
 }
 
 /** Returns the best availability of a list; "out_of_stock" if the list is empty. */
-export function selectBestAvailability(list: readonly Availability[]): Availability {
+export function findBestAvailability(list: readonly Availability[]): Availability {
   return availabilities.find((availability) => list.includes(availability)) ?? "out_of_stock";
 }
 
@@ -76,6 +76,6 @@ export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> 
     from (select coalesce(sl.on_hand, 0) - ${reservedUnitsSql(now)} as free offset 0) as s)`;
 }
 
-export function readIndexedAvailability(rank: number | null): Availability {
+export function getAvailabilityByIndex(rank: number | null): Availability {
   return availabilities[rank ?? availabilities.indexOf("out_of_stock")] ?? "out_of_stock";
 }

@@ -42,7 +42,7 @@ export interface ProductList {
 }
 
 /** Loads the product lists of several merchants in one statement, by merchant ID. */
-export async function listPublishedProducts(
+export async function loadPublishedProductLists(
   reader: DatabaseReader,
   merchantIds: readonly string[],
 ): Promise<Map<string, ProductList>> {

@@ -15,11 +15,11 @@ import { lockEditableProduct, type LockedProduct, recordProductChanges } from ".
 import { findVariantFaults, type VariantFields } from "./catalog-fields.ts";
 import {
   type VariantMergeContext,
-  mergeVariants,
+  mergeVariantInputs,
   type VariantRow,
   type VariantToSave,
 } from "./merge-variants.ts";
-import { readProductOptions } from "./product-options.ts";
+import { loadProductOptionChoices } from "./product-options.ts";
 
 export interface VariantUpsertInput extends VariantFields {
   readonly productId: string;
@@ -74,7 +74,7 @@ export async function saveVariants(
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantToSave[] },
 ): Promise<VariantSaveResult> {
   const current = await readVariants(transaction, context, { product, variants });
-  const merged = mergeVariants(current, variants);
+  const merged = mergeVariantInputs(current, variants);
   const isVariantChanged = await insertOrUpdateVariants(transaction, context, {
     productId: product.id,
     rows: merged,
@@ -126,7 +126,7 @@ async function readVariants(
     foreignSkus: new Map(
       foreign.map(({ sku, id, productId }) => [sku.toLowerCase(), { variantId: id, productId }]),
     ),
-    options: await readProductOptions(transaction, product.id),
+    options: await loadProductOptionChoices(transaction, product.id),
     mediaIds: await readMediaIds(transaction, product.id, variants),
   };
 }

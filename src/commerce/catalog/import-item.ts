@@ -36,7 +36,7 @@ export interface ImportReferencedRecords {
   readonly befores: ReadonlyMap<string, ProductAggregate>;
 }
 
-export interface ProductItemImportResult {
+export interface ImportedProductChanges {
   readonly productId: string;
   readonly isCreated: boolean;
   /** Events to publish for the changes of the item, except stock events. */
@@ -53,7 +53,7 @@ export async function importProductItem(
   transaction: Transaction,
   context: CommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
-): Promise<ProductItemImportResult> {
+): Promise<ImportedProductChanges> {
   requireKnownReferences(item, references);
   const found = await findProduct(transaction, context, item);
   const product = found ?? (await createDraft(transaction, context, { item, references }));

@@ -14,7 +14,7 @@ import { toSafeId } from "#foundation/ids.ts";
 import {
   findProductsBySlugOrSku,
   type ImportReferencedRecords,
-  type ProductItemImportResult,
+  type ImportedProductChanges,
   importProductItem,
 } from "./import-item.ts";
 import { findProductImportItemFaults, type ProductImportItem } from "./import-fields.ts";
@@ -55,7 +55,7 @@ export async function importProducts(
   requireNoFaults(findListLengthFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
   const references = await readImportReferences(transaction, context, items);
   const results: ProductImportResult[] = [];
-  const imported: ProductItemImportResult[] = [];
+  const imported: ImportedProductChanges[] = [];
   for (const [index, item] of items.entries()) {
     const outcome = await importInSavepoint(transaction, context, { item, references });
     if (!(outcome instanceof Failure)) imported.push(outcome);
@@ -110,7 +110,7 @@ async function importInSavepoint(
   transaction: Transaction,
   context: CommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
-): Promise<ProductItemImportResult | Failure> {
+): Promise<ImportedProductChanges | Failure> {
   const savepoint = sql.raw("import_item");
   let isOpen = false;
   try {
@@ -130,7 +130,7 @@ async function importInSavepoint(
   }
 }
 
-function toResult(index: number, outcome: ProductItemImportResult | Failure): ProductImportResult {
+function toResult(index: number, outcome: ImportedProductChanges | Failure): ProductImportResult {
   if (!(outcome instanceof Failure)) {
     return {
       index,
@@ -159,7 +159,7 @@ async function publishImport(
     imported,
     befores,
   }: {
-    readonly imported: readonly ProductItemImportResult[];
+    readonly imported: readonly ImportedProductChanges[];
     readonly befores: ImportReferencedRecords["befores"];
   },
 ): Promise<void> {
@@ -181,7 +181,7 @@ async function publishImport(
 function publishCreatedEvents(
   { outbox }: CommandContext,
   id: string,
-  imported: readonly ProductItemImportResult[],
+  imported: readonly ImportedProductChanges[],
 ): void {
   outbox.append({ type: "product.created", id });
   const isPublished = imported.some(
@@ -191,7 +191,7 @@ function publishCreatedEvents(
 }
 
 function changedProductsOf(
-  imported: readonly ProductItemImportResult[],
+  imported: readonly ImportedProductChanges[],
   befores: ImportReferencedRecords["befores"],
 ): ChangedProduct[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {

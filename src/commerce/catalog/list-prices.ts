@@ -35,7 +35,7 @@ type PriceQuery = SelectQueryBuilder<Tables, "price" | "market", PriceHistoryRow
 export const priceCursorPattern = /^\d{1,17}:\w{1,64}:\w{1,64}$/;
 
 /** Selects prices without an order, for counting them. */
-export function selectPrices(
+export function buildPriceHistoryQuery(
   reader: DatabaseReader,
   { merchantId, variantId, marketId, startedFrom, startedTo }: PriceHistoryFilter,
 ): PriceQuery {

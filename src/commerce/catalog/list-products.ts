@@ -46,7 +46,7 @@ const isInCategory = (categoryId: string): RawBuilder<boolean> => sql<boolean>`p
   select pc.product_id from product_category pc join below b on b.id = pc.category_id)`;
 
 /** Selects product ids. The caller adds the order and limit, or counts the rows. */
-export function selectProductIds(
+export function buildProductIdQuery(
   reader: DatabaseReader,
   { merchantId, status, categoryId, brand, stock, updatedFrom, updatedTo }: ProductFilter,
 ): SelectQueryBuilder<Tables, "product", { id: string }> {

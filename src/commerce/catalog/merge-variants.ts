@@ -8,7 +8,11 @@ import { createBodyFault, type Faults, failAtField, requireNoFaults } from "#fou
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds, type VariantFields } from "./catalog-fields.ts";
 import { type LockedProduct, createProductConflict } from "./change-catalog.ts";
-import { explainOptionMismatch, type ProductOptions, requireChoicesFitOptions } from "./product-options.ts";
+import {
+  explainOptionMismatch,
+  type ProductOptionChoices,
+  requireChoicesFitOptions,
+} from "./product-options.ts";
 
 export interface VariantRow {
   readonly id: string;
@@ -35,7 +39,7 @@ export interface VariantMergeContext {
   readonly rows: readonly VariantRow[];
   /** SKUs of the merchant's other products, in lower case; the variants of this product cannot use them. */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
-  readonly options: ProductOptions;
+  readonly options: ProductOptionChoices;
   readonly mediaIds: ReadonlySet<string>;
 }
 
@@ -54,7 +58,7 @@ export interface MergedVariant extends VariantRow {
  * Merges the entered variants into the current variants of a product, and returns the rows to write. Throws a
  * failure if the result would break a rule. Does not access the database.
  */
-export function mergeVariants(
+export function mergeVariantInputs(
   current: VariantMergeContext,
   given: readonly VariantToSave[],
 ): MergedVariant[] {

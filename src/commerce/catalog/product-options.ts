@@ -94,12 +94,12 @@ export async function saveProductOptions(
 }
 
 /** The options of a product: option code → codes of its choices. */
-export type ProductOptions = ReadonlyMap<string, ReadonlySet<string>>;
+export type ProductOptionChoices = ReadonlyMap<string, ReadonlySet<string>>;
 
-export async function readProductOptions(
+export async function loadProductOptionChoices(
   transaction: Transaction,
   productId: string,
-): Promise<ProductOptions> {
+): Promise<ProductOptionChoices> {
   const rows = await transaction
     .selectFrom("productOption")
     .select(["code", "choices"])
@@ -121,7 +121,7 @@ export async function requireVariantsFitOptions(
   transaction: Transaction,
   product: LockedProduct,
 ): Promise<void> {
-  const options = await readProductOptions(transaction, product.id);
+  const options = await loadProductOptionChoices(transaction, product.id);
   const variants = await transaction
     .selectFrom("variant")
     .select(["id", "options", "discontinued"])
@@ -152,7 +152,7 @@ export interface VariantOptionChoices {
  */
 export function requireChoicesFitOptions(
   product: LockedProduct,
-  options: ProductOptions,
+  options: ProductOptionChoices,
   variants: readonly VariantOptionChoices[],
 ): void {
   const misfits = variants.filter(
@@ -169,7 +169,7 @@ export function requireChoicesFitOptions(
  * missing. Returns undefined if they match.
  */
 export function explainOptionMismatch(
-  options: ProductOptions,
+  options: ProductOptionChoices,
   combination: Readonly<Record<string, string>>,
 ): string | undefined {
   for (const [code, choices] of options) {

@@ -57,7 +57,7 @@ export async function unpublishProduct(
 }
 
 /** Deletes or archives a draft. `archived` is true if the product was archived instead of deleted. */
-export async function deleteProduct(
+export async function deleteOrArchiveProduct(
   transaction: Transaction,
   context: CommandContext,
   input: ProductTransitionInput,

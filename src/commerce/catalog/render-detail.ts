@@ -7,7 +7,7 @@ import {
   toAbsoluteMediaUrl,
   getVariantAvailability,
   type ImageView,
-  selectFallbackMarket,
+  findFallbackMarket,
   createTranslatedNameSelector,
   type TranslatedNameSelector,
   findPricedVariants,
@@ -15,7 +15,7 @@ import {
   calculatePriceRange,
   renderImage,
   renderProductSummary,
-  selectTranslation,
+  findBestTranslation,
   type ProductRenderContext,
 } from "./render-product.ts";
 import { type Availability } from "./availability.ts";
@@ -82,8 +82,8 @@ export interface ProductDetail extends ProductSummary {
 
 export function renderProductDetail(product: ProductAggregate, view: ProductRenderContext): ProductDetail {
   const summary = renderProductSummary(product, view);
-  const market = selectFallbackMarket(product, view.country);
-  const translation = selectTranslation(product, view, market);
+  const market = findFallbackMarket(product, view.country);
+  const translation = findBestTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
   const { seoTitle, seoDescription, description } = translation;
   return {
@@ -190,7 +190,7 @@ function toPolicies(
   market: StoredProductMarket | undefined,
   view: ProductRenderContext,
 ): ProductDetail["policies"] {
-  const locale = selectTranslation(product, view, market).locale;
+  const locale = findBestTranslation(product, view, market).locale;
   const names = createTranslatedNameSelector(product, locale, market);
   return productPolicyTypes.flatMap((type) => {
     const candidates = product.policies.filter((policy) => policy.type === type);

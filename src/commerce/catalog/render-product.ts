@@ -6,9 +6,9 @@ import { type Money, createMoney } from "#foundation/money.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import {
   type Availability,
-  readIndexedAvailability,
+  getAvailabilityByIndex,
   computeAvailability,
-  selectBestAvailability,
+  findBestAvailability,
 } from "./availability.ts";
 import type {
   StoredProductMarket,
@@ -64,8 +64,8 @@ export interface ProductSummary {
 }
 
 export function renderProductSummary(product: ProductAggregate, view: ProductRenderContext): ProductSummary {
-  const market = selectFallbackMarket(product, view.country);
-  const translation = selectTranslation(product, view, market);
+  const market = findFallbackMarket(product, view.country);
+  const translation = findBestTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
   // Only prices in the market of the buyer's country are shown. The buyer could not buy at the prices of
   // another market.
@@ -93,7 +93,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
       offered.flatMap(({ price }) => price.compareAtMinor ?? []),
       sold,
     ),
-    availability: selectBestAvailability(
+    availability: findBestAvailability(
       (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) =>
         getVariantAvailability(variant, view.now),
       ),
@@ -119,7 +119,7 @@ export function getVariantAvailability(variant: StoredProductVariant, now: Date)
  * Returns the market whose default locale is used for texts if no requested locale is available: the market
  * of the country, or the merchant's default market if the product is not sold there.
  */
-export function selectFallbackMarket(
+export function findFallbackMarket(
   product: ProductAggregate,
   country: string,
 ): StoredProductMarket | undefined {
@@ -130,7 +130,7 @@ export function selectFallbackMarket(
   );
 }
 
-export function selectTranslation(
+export function findBestTranslation(
   product: ProductAggregate,
   view: ProductRenderContext,
   market: StoredProductMarket | undefined,
@@ -150,7 +150,7 @@ export type TranslatedNameSelector = (names: LocalizedMap) => string | null;
 
 /**
  * Returns a function that selects the translation of a name, for example of a category. The function prefers
- * `locale`. Otherwise it falls back, as `selectTranslation` does, to the default locale of the market and
+ * `locale`. Otherwise it falls back, as `findBestTranslation` does, to the default locale of the market and
  * then to that of the merchant.
  */
 export function createTranslatedNameSelector(
@@ -240,7 +240,7 @@ export function renderProductSummaryRow(row: ProductSummaryRow, publicUrl: strin
           },
     priceRange: priceRangeBetween(currency, row.minMinor, row.maxMinor),
     compareAtRange: priceRangeBetween(currency, row.minCompareMinor, row.maxCompareMinor),
-    availability: readIndexedAvailability(row.offeredRank ?? row.rank),
+    availability: getAvailabilityByIndex(row.offeredRank ?? row.rank),
     variantCount: row.variantCount,
     rating:
       ratingAverage === null || ratingCount === null ? null : { average: ratingAverage, count: ratingCount },

@@ -12,9 +12,9 @@ import {
   applyCartChangePlan,
   type CartCommandContext,
   type CartChangePlanner,
-  tryLockCart,
+  lockCartIfFound,
 } from "#commerce/carts/change-cart.ts";
-import { holdStock } from "#commerce/inventory/stock-holds.ts";
+import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
@@ -28,7 +28,7 @@ import {
   type SessionAggregate,
   type SessionStatus,
 } from "./session-aggregate.ts";
-import { filterSellableLines, requireNoStockShortage } from "./session-stock.ts";
+import { toSellableQuantities, requireNoStockShortage } from "./session-stock.ts";
 
 export interface LockedSession {
   readonly cart: CartAggregate;
@@ -47,7 +47,7 @@ export async function lockSession(
     .where("id", "=", toSafeId(sessionId))
     .where("merchantId", "=", context.merchantId)
     .executeTakeFirst();
-  const cart = found === undefined ? undefined : await tryLockCart(transaction, context, found.cartId);
+  const cart = found === undefined ? undefined : await lockCartIfFound(transaction, context, found.cartId);
   if (found === undefined || cart === undefined) throw fail("checkout_session_not_found");
   await transaction
     .selectFrom("hostedCheckoutSession")
@@ -231,10 +231,10 @@ export async function repriceSessionCart(
     plan: planWithWarnings,
     lockingSession: { sessionId: session.id },
   });
-  const shortages = await holdStock(transaction, context, {
+  const shortages = await replaceStockHolds(transaction, context, {
     sessionId: session.id,
     expiresAt: new Date(session.expiresAt),
-    lines: filterSellableLines(after.lines, warnings),
+    lines: toSellableQuantities(after.lines, warnings),
   });
   // The failure rolls this change of the cart back, so the failure reports the version that the cart had
   // before the change.

@@ -3,7 +3,7 @@
  * that comes from the address becomes the cart's own e-mail, so that the order and the checkout page have
  * it.
  */
-import { findPersonalData, openPersonalData } from "#commerce/addresses/personal-data.ts";
+import { findPersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { omitExpiredAddress } from "#commerce/carts/cart-status.ts";
@@ -24,7 +24,7 @@ export async function resolveContactEmailId(
   const { address } = omitExpiredAddress(cart, context.now);
   if (address === null) return null;
   const row = (await findPersonalData(transaction, [address.id])).get(address.id);
-  const opened = row === undefined ? undefined : openPersonalData(context.keyring, row);
+  const opened = row === undefined ? undefined : decryptPersonalData(context.keyring, row);
   if (opened?.kind !== "address") return null;
   return replaceBuyerEmail(transaction, context, { cart, email: opened.address.email ?? null });
 }

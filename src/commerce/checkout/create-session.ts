@@ -16,15 +16,19 @@ import { toCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartChangePlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { type Faults, findIntegerFaults, failAtField, requireNoFaults } from "#foundation/faults.ts";
-import { holdStock } from "#commerce/inventory/stock-holds.ts";
+import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
-import { requireAvailableLines, requireNoStockShortage, refuseReducedQuantities } from "./session-stock.ts";
+import {
+  requireAvailableLines,
+  requireNoStockShortage,
+  requireUnreducedQuantities,
+} from "./session-stock.ts";
 import { resolveContactEmailId } from "./contact-email.ts";
 import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
 import { findReturnUrlFaults, digestPageSecret } from "./session-page.ts";
-import { sessionSecretSealContext } from "./session-aggregate.ts";
+import { getPageSecretSealContext } from "./session-aggregate.ts";
 
 export interface SessionCreateInput extends ExpectedVersionInput {
   readonly cartId: string;
@@ -69,7 +73,7 @@ export async function createSession(
       draft: { ...toCartDraft(cart), buyerEmailId },
       checkResult: ({ warnings }) => {
         requireAvailableLines(cart, warnings, now);
-        refuseReducedQuantities(cart, warnings, now);
+        requireUnreducedQuantities(cart, warnings, now);
       },
     }),
     lockingSession: {
@@ -152,7 +156,7 @@ async function startSession(
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
   requireNoStockShortage(
     cart,
-    await holdStock(transaction, context, { sessionId, expiresAt, lines }),
+    await replaceStockHolds(transaction, context, { sessionId, expiresAt, lines }),
     context.now,
   );
   const { address, buyerEmailId } = next;
@@ -172,7 +176,7 @@ async function insertSession(
 ): Promise<void> {
   const { merchantId, now, keyring, tokenId } = context;
   const secret = randomBytes(secretBytes).toString("base64url");
-  const { sealed, dataKey, keyId } = keyring.seal(secret, sessionSecretSealContext(sessionId));
+  const { sealed, dataKey, keyId } = keyring.seal(secret, getPageSecretSealContext(sessionId));
   await transaction
     .insertInto("hostedCheckoutSession")
     .values({

@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import {
-  openPersonalData,
+  decryptPersonalData,
   personalDataColumns,
   type SealedPersonalDataRow,
 } from "#commerce/addresses/personal-data.ts";
@@ -51,7 +51,7 @@ export async function findEnteredPersonalData(
     from cart c left join sales_order o on o.id = c.order_id
     join personal_data d on d.id in (c.address_id, c.buyer_email_id, o.address_id, o.buyer_email_id)
     where c.id = ${cartId} and d.page_digest = ${digest}`.execute(reader);
-  const opened = rows.map((row) => openPersonalData(keyring, row));
+  const opened = rows.map((row) => decryptPersonalData(keyring, row));
   return {
     address: opened.find((data) => data?.kind === "address")?.address,
     email: opened.find((data) => data?.kind === "buyer_email")?.email,

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
-import { handleDueRows } from "#database/due-rows.ts";
+import { processDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -40,7 +40,7 @@ export function expireSessions({
   signal,
 }: SessionExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
-  return handleDueRows({
+  return processDueRows({
     find: (after: DueSession | undefined, rowsMax) => findDueSessions(db, { now, after, rowsMax }),
     handle: ({ id, cartId, merchantId }) =>
       inTransaction(db, (transaction) =>

@@ -8,7 +8,7 @@ import type { SessionCancellation } from "./end-session.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import {
-  sessionSecretSealContext,
+  getPageSecretSealContext,
   type SessionAggregate,
   type SessionStatus,
   getSessionStatusAt,
@@ -117,5 +117,5 @@ export function getPageUrlOfOpenSession(
 ): string | null {
   const { secret } = session;
   if (secret === null || getSessionStatusAt(session, now) !== "open") return null;
-  return `${publicUrl}/checkout/${keyring.open(secret, sessionSecretSealContext(session.id)).toString("utf8")}`;
+  return `${publicUrl}/checkout/${keyring.open(secret, getPageSecretSealContext(session.id)).toString("utf8")}`;
 }

@@ -106,7 +106,7 @@ function toSessionAggregate(row: SessionRow): SessionAggregate {
 }
 
 /** Returns the context that binds the encrypted page secret to its session. */
-export const sessionSecretSealContext = (sessionId: string): SealContext => ({
+export const getPageSecretSealContext = (sessionId: string): SealContext => ({
   table: "hosted_checkout_session",
   column: "url_sealed",
   rowId: sessionId,

@@ -9,7 +9,7 @@ import {
 } from "#commerce/carts/cart-promotion.ts";
 import {
   type CartAddressSetInput,
-  checkAddressInput,
+  normalizeCartAddressInput,
   saveAddressForBuyer,
   storeEncryptedCartAddress,
 } from "#commerce/carts/set-cart-address.ts";
@@ -39,7 +39,7 @@ export function setSessionAddress(
   context: CartCommandContext,
   input: SessionAddressSetInput,
 ): Promise<LockedSession> {
-  const checked = checkAddressInput(input);
+  const checked = normalizeCartAddressInput(input);
   const { contactEmail } = input;
   requireNoFaults(findEmailFaults("/contactEmail", contactEmail));
   return changeSession(transaction, context, {

@@ -16,7 +16,7 @@ function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
   );
 }
 
-export function filterSellableLines(
+export function toSellableQuantities(
   lines: readonly StoredCartLine[],
   warnings: readonly StoredCartWarning[],
 ): VariantQuantity[] {
@@ -44,7 +44,7 @@ export function requireAvailableLines(
  * Throws 409 `invalid_state` with reason `insufficient_stock` and the affected lines, if pricing the cart had
  * to reduce the quantity of a line.
  */
-export function refuseReducedQuantities(
+export function requireUnreducedQuantities(
   cart: CartAggregate,
   warnings: readonly StoredCartWarning[],
   now: Date,

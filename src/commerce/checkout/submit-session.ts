@@ -23,7 +23,7 @@ import {
   copySessionFieldsFromCart,
   publishSessionEvent,
 } from "./change-session.ts";
-import { requireAvailableLines, refuseReducedQuantities } from "./session-stock.ts";
+import { requireAvailableLines, requireUnreducedQuantities } from "./session-stock.ts";
 import { createSessionFailure, requireOpenSession, type SessionAggregate } from "./session-aggregate.ts";
 
 export interface SessionSubmitInput extends ExpectedVersionInput {
@@ -129,7 +129,7 @@ function requireReadyToPay(
   if (cart.lines.length === 0)
     throw createSessionFailure("invalid_state", session, { now, reason: "cart_empty" });
   requireAvailableLines(cart, warnings, now);
-  refuseReducedQuantities(cart, warnings, now);
+  requireUnreducedQuantities(cart, warnings, now);
   requireDeliveryChosen(cart, session, now);
   requirePromotionCodeLeft(priced, now);
   const { totalMinor, currency } = cart;

@@ -12,7 +12,7 @@ import { createBodyFault, requireNoFaults } from "#foundation/faults.ts";
 import { createId, toSafeId } from "#foundation/ids.ts";
 import type { ExportKind } from "./export-kinds.ts";
 
-export type ExportRow = Selectable<ExportJobTable>;
+export type ExportJobRow = Selectable<ExportJobTable>;
 
 /** The maximum number of a merchant's exports that are queued or running at the same time. */
 export const unfinishedExportsMax = 2;
@@ -40,7 +40,7 @@ export interface ExportCommandContext {
 
 export interface NewExport {
   readonly kind: ExportKind;
-  readonly format: ExportRow["format"];
+  readonly format: ExportJobRow["format"];
   /** Start of the period; without it, the export begins with the oldest row. */
   readonly from?: Date | null | undefined;
   /** End of the period, excluded; without it, `exportSettleSeconds` before the creation of the export. */
@@ -48,11 +48,11 @@ export interface NewExport {
 }
 
 /** Queues an export. Throws `export_limit_reached` if the merchant has the maximum number of exports. */
-export async function createExport(
+export async function queueExportJob(
   transaction: Transaction,
   { merchantId, now, events }: ExportCommandContext,
   { kind, format, from, to }: NewExport,
-): Promise<ExportRow> {
+): Promise<ExportJobRow> {
   const periodEnd = to ?? new Date(now.getTime() - settleMs);
   requirePeriod({ from: from ?? null, to: periodEnd, now });
   await requireFreeExport(transaction, merchantId, now);
@@ -98,7 +98,7 @@ async function requireFreeExport(transaction: Transaction, merchantId: string, n
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (merchant === undefined) throw fail("merchant_not_found");
-  const stored = await selectExports(transaction, { merchantId, now })
+  const stored = await buildExportJobQuery(transaction, { merchantId, now })
     .select("exportJob.status")
     .where("exportJob.status", "in", ["queued", "running", "completed"])
     .execute();
@@ -118,7 +118,7 @@ export interface ExportFilter {
 }
 
 /** Selects exports that have not expired. The caller selects columns, and orders, pages or counts the query. */
-export function selectExports(
+export function buildExportJobQuery(
   reader: DatabaseReader,
   { merchantId, now }: ExportFilter,
 ): SelectQueryBuilder<Tables, "exportJob", { id: string }> {
@@ -131,8 +131,8 @@ export async function findExport(
   reader: DatabaseReader,
   id: string,
   filter: ExportFilter,
-): Promise<ExportRow | null> {
-  const found = await selectExports(reader, filter)
+): Promise<ExportJobRow | null> {
+  const found = await buildExportJobQuery(reader, filter)
     .selectAll("exportJob")
     .where("exportJob.id", "=", toSafeId(id))
     .executeTakeFirst();
@@ -147,7 +147,7 @@ export async function cancelExport(
   transaction: Transaction,
   { merchantId, now }: ExportCommandContext,
   exportId: string,
-): Promise<ExportRow> {
+): Promise<ExportJobRow> {
   const canceled = await transaction
     .updateTable("exportJob")
     .set({ status: "canceled", finishedAt: now })
@@ -170,7 +170,7 @@ export async function cancelExport(
  * Deletes expired exports with their chunks, one export per statement. Returns the number of deleted exports.
  * `signal` ends the job between two exports.
  */
-export async function sweepExports(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteExpiredExports(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ; total += 1) {
     const { numAffectedRows } = await sql`
       delete from export_job where id = (
@@ -182,13 +182,13 @@ export async function sweepExports(db: Database, now: Date, signal?: AbortSignal
 }
 
 /** A part of an export's file: `size` bytes of the file, from the byte `start` on. */
-export interface FilePart {
+export interface ExportFilePart {
   readonly exportId: string;
   readonly start: number;
   readonly size: number;
 }
 
-export interface StoredChunk {
+export interface StoredExportChunk {
   readonly startByte: number;
   readonly sizeBytes: number;
   /** The chunk's rows as NDJSON, compressed with gzip. */
@@ -196,11 +196,11 @@ export interface StoredChunk {
 }
 
 /** Finds the stored chunk that contains a byte of the file; undefined if there is none. */
-export function findChunkAtByte(
+export function findExportChunkAtByte(
   reader: DatabaseReader,
   exportId: string,
   byte: number,
-): Promise<StoredChunk | undefined> {
+): Promise<StoredExportChunk | undefined> {
   return reader
     .selectFrom("exportChunk")
     .select(["startByte", "sizeBytes", "content"])

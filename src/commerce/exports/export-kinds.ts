@@ -206,13 +206,13 @@ export interface ExportScope {
 }
 
 /** The values of the sort keys of a row as texts. */
-export type RowKeys = readonly string[];
+export type ExportRowKeys = readonly string[];
 
 const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unknown> =>
   sql`${value}::${sql.raw(type)}`;
 
 /** Returns the condition for the rows of an export that follow the row with the given keys. */
-function buildExportCondition(scope: ExportScope, after: RowKeys | null): RawBuilder<boolean> {
+function buildExportCondition(scope: ExportScope, after: ExportRowKeys | null): RawBuilder<boolean> {
   const { merchantId, keys, idKind } = exportSources[scope.kind];
   const [first] = keys;
   const key = sql.raw(first.sql);
@@ -238,10 +238,10 @@ function buildExportCondition(scope: ExportScope, after: RowKeys | null): RawBui
 export type ExportCell = string | number | boolean | Date | null;
 
 /** Selects a page of the rows of an export. Each row has its sort keys in the additional column `row_keys`. */
-export function selectExportRows(
+export function buildExportRowQuery(
   scope: ExportScope,
-  { after, limit }: { readonly after: RowKeys | null; readonly limit: number },
-): RawBuilder<Readonly<Record<string, ExportCell>> & { readonly rowKeys: RowKeys }> {
+  { after, limit }: { readonly after: ExportRowKeys | null; readonly limit: number },
+): RawBuilder<Readonly<Record<string, ExportCell>> & { readonly rowKeys: ExportRowKeys }> {
   const { columns, from, keys } = exportSources[scope.kind];
   const selected = Object.entries(columns).map(
     ([name, expression]) => sql`${sql.raw(expression)} as ${sql.ref(name)}`,
@@ -254,7 +254,10 @@ export function selectExportRows(
 }
 
 /** Counts the rows of an export, at most up to `limit`. */
-export const countExportRows = (scope: ExportScope, limit: number): RawBuilder<{ count: number }> => sql`
+export const buildExportRowCountQuery = (
+  scope: ExportScope,
+  limit: number,
+): RawBuilder<{ count: number }> => sql`
   select count(*) as count from (
     select from ${sql.raw(exportSources[scope.kind].from)} where ${buildExportCondition(scope, null)}
     limit ${limit}

@@ -4,13 +4,13 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "#foundation/log.ts";
-import type { ExportRow } from "./export-jobs.ts";
+import type { ExportJobRow } from "./export-jobs.ts";
 import {
   claimExport,
   type ExportWriterOptions,
   postponeExport,
   releaseExport,
-  writeNextChunk,
+  writeNextExportChunk,
 } from "./write-export.ts";
 
 export interface ExportWorkerOptions extends ExportWriterOptions {
@@ -80,13 +80,13 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
 /** Writes up to `chunksPerTurn` chunks of a claimed export, and then releases it if it has not ended. */
 async function takeTurn(
   options: ExportWorkerOptions,
-  claimed: ExportRow,
+  claimed: ExportJobRow,
   signal: AbortSignal,
 ): Promise<void> {
-  let job: ExportRow | undefined = claimed;
+  let job: ExportJobRow | undefined = claimed;
   try {
     for (let chunks = 0; job !== undefined && chunks < chunksPerTurn && !signal.aborted; chunks += 1)
-      job = await writeNextChunk(options, job);
+      job = await writeNextExportChunk(options, job);
     if (job !== undefined) await releaseExport(options, job);
   } catch (err) {
     options.log.warn({ err, exportId: claimed.id }, "A chunk of an export could not be written.");

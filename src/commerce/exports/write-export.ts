@@ -7,23 +7,23 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { RunReportRead } from "#database/read-only.ts";
+import type { ReportReadRunner } from "#database/read-only.ts";
 import { type DatabaseReader, inTransaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
 import {
-  countExportRows,
+  buildExportRowCountQuery,
   type ExportCell,
   exponentColumn,
-  type RowKeys,
-  selectExportRows,
+  type ExportRowKeys,
+  buildExportRowQuery,
 } from "./export-kinds.ts";
-import { type ExportRow, getExportExpiry } from "./export-jobs.ts";
+import { type ExportJobRow, getExportExpiry } from "./export-jobs.ts";
 
 export interface ExportWriterOptions {
   readonly db: Database;
   /** Reads the exported rows, from the replica if there is one. */
-  readonly readOnly: RunReportRead;
+  readonly readOnly: ReportReadRunner;
   readonly clock: Clock;
   /** The maximum number of rows of one export; `exportRowsMax` if left out. */
   readonly rowsMax?: number;
@@ -38,9 +38,9 @@ const usualChunkRowsMax = 1_000;
 export const exportLeaseMs = 60_000;
 
 /** Claims the job that has been due the longest; undefined if no job is due. */
-export async function claimExport(db: Database, now: Date): Promise<ExportRow | undefined> {
+export async function claimExport(db: Database, now: Date): Promise<ExportJobRow | undefined> {
   return inTransaction(db, async (transaction) => {
-    const { rows } = await sql<ExportRow>`
+    const { rows } = await sql<ExportJobRow>`
       update export_job set status = 'running', due_at = ${new Date(now.getTime() + exportLeaseMs)}::timestamptz
       where id = (
         select id from export_job where status in ('queued', 'running') and due_at <= ${now}::timestamptz
@@ -54,16 +54,16 @@ export async function claimExport(db: Database, now: Date): Promise<ExportRow | 
  * Reads the next page of an export and stores it. Returns the changed job; undefined if the job has ended or
  * another worker has continued it.
  */
-export async function writeNextChunk(
+export async function writeNextExportChunk(
   options: ExportWriterOptions,
-  job: ExportRow,
-): Promise<ExportRow | undefined> {
+  job: ExportJobRow,
+): Promise<ExportJobRow | undefined> {
   const { readOnly, rowsMax = exportRowsMax, chunkRowsMax = usualChunkRowsMax } = options;
   const totalRows = job.totalRows ?? (await countRows(options, job, rowsMax));
   if (totalRows > rowsMax) return endExport(options, job, "too_many_rows");
   const after = job.lastKeys;
   const { rows } = await readOnly((reader) =>
-    selectExportRows(job, { after, limit: chunkRowsMax }).execute(reader),
+    buildExportRowQuery(job, { after, limit: chunkRowsMax }).execute(reader),
   );
   const lines = Buffer.from(rows.map(({ rowKeys: _keys, ...cells }) => toLine(cells)).join(""));
   return storeChunk(options, job, {
@@ -77,12 +77,12 @@ export async function writeNextChunk(
 
 async function countRows(
   { readOnly }: ExportWriterOptions,
-  job: ExportRow,
+  job: ExportJobRow,
   rowsMax: number,
 ): Promise<number> {
   const { rows } = await readOnly(async (reader) => {
     await requireCurrentReader(reader, job);
-    return countExportRows(job, rowsMax + 1).execute(reader);
+    return buildExportRowCountQuery(job, rowsMax + 1).execute(reader);
   });
   return rows[0]?.count ?? 0;
 }
@@ -91,7 +91,7 @@ async function countRows(
  * Throws if a replica has not yet received the claim of the job. The job was claimed after the end of its
  * period, so a replica with the claim has all rows of the period.
  */
-async function requireCurrentReader(reader: DatabaseReader, { id }: ExportRow): Promise<void> {
+async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow): Promise<void> {
   const job = await reader.selectFrom("exportJob").select("status").where("id", "=", id).executeTakeFirst();
   if (job?.status === "queued" || job === undefined)
     throw new Error("The replica has not received the export yet.");
@@ -112,7 +112,7 @@ interface NewChunk {
   /** The rows as NDJSON; empty if the page has no rows. */
   readonly lines: Buffer;
   readonly rowCount: number;
-  readonly lastKeys: RowKeys | null;
+  readonly lastKeys: ExportRowKeys | null;
   readonly isLast: boolean;
 }
 
@@ -120,9 +120,9 @@ const compress = promisify(gzip);
 
 async function storeChunk(
   { db, clock }: ExportWriterOptions,
-  job: ExportRow,
+  job: ExportJobRow,
   { totalRows, lines, rowCount, lastKeys, isLast }: NewChunk,
-): Promise<ExportRow | undefined> {
+): Promise<ExportJobRow | undefined> {
   const now = clock.now();
   const content = await compress(lines);
   return inTransaction(db, async (transaction) => {
@@ -161,7 +161,7 @@ const backoffMs = [5_000, 10_000, 20_000, 60_000, 120_000, 300_000];
  * Postpones a job after a failed read. After the last attempt, the export fails. Changes nothing if another
  * worker has continued the job.
  */
-export async function postponeExport(options: ExportWriterOptions, job: ExportRow): Promise<void> {
+export async function postponeExport(options: ExportWriterOptions, job: ExportJobRow): Promise<void> {
   const waitMs = backoffMs[job.failedAttempts];
   if (waitMs === undefined) {
     await endExport(options, job, "read_failed");
@@ -177,7 +177,7 @@ export async function postponeExport(options: ExportWriterOptions, job: ExportRo
 }
 
 /** Makes a job due at once, so that any worker can continue it. */
-export async function releaseExport({ db, clock }: ExportWriterOptions, { id }: ExportRow): Promise<void> {
+export async function releaseExport({ db, clock }: ExportWriterOptions, { id }: ExportJobRow): Promise<void> {
   await db
     .updateTable("exportJob")
     .set({ dueAt: clock.now() })
@@ -189,8 +189,8 @@ export async function releaseExport({ db, clock }: ExportWriterOptions, { id }: 
 /** Ends a running export as failed, and deletes its chunks. */
 async function endExport(
   { db, clock }: ExportWriterOptions,
-  { id, sizeBytes }: ExportRow,
-  failure: NonNullable<ExportRow["failure"]>,
+  { id, sizeBytes }: ExportJobRow,
+  failure: NonNullable<ExportJobRow["failure"]>,
 ): Promise<undefined> {
   await inTransaction(db, async (transaction) => {
     const { numUpdatedRows } = await transaction

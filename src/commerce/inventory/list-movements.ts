@@ -36,7 +36,7 @@ export interface StockMovementRow {
 }
 
 /** Selects stock movements. The caller adds the order and limit, or counts the rows. */
-export function selectStockMovements(
+export function buildStockMovementQuery(
   reader: DatabaseReader,
   { merchantId, variantId, reason, createdFrom, createdTo }: StockMovementFilter,
 ): SelectQueryBuilder<Tables, "stockMovement", StockMovementRow> {

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
-  checkStockForDemand,
+  findShortagesForDemand,
   deleteStockHolds,
   type HeldStock,
   lockHeldStock,
@@ -145,7 +145,7 @@ export async function reserveAvailableStock(
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const found = await checkStockForDemand(transaction, context, { sessionId: null, wanted, held });
+  const found = await findShortagesForDemand(transaction, context, { sessionId: null, wanted, held });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
   const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
@@ -173,7 +173,7 @@ export async function reserveStock(
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const { levels, shortages } = await checkStockForDemand(transaction, context, {
+  const { levels, shortages } = await findShortagesForDemand(transaction, context, {
     sessionId: null,
     wanted,
     held,

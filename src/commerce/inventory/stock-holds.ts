@@ -35,14 +35,18 @@ export interface SessionStockHolds {
  * Replaces the stock holds of a checkout session by holds for exactly the given lines. If any variant is
  * short, holds nothing and returns the shortages; the caller must then refuse the request.
  */
-export async function holdStock(
+export async function replaceStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, expiresAt, lines }: SessionStockHolds,
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesByVariant(lines);
   const held = await lockHeldStock(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
-  const { levels, shortages } = await checkStockForDemand(transaction, context, { sessionId, wanted, held });
+  const { levels, shortages } = await findShortagesForDemand(transaction, context, {
+    sessionId,
+    wanted,
+    held,
+  });
   if (shortages.length > 0) return shortages;
   const variantIds = [...new Set([...wanted.keys(), ...held.holds.keys()])];
   const moves = variantIds.flatMap((variantId): StockLevelDelta[] => {
@@ -101,7 +105,7 @@ interface StockDemand {
  * Checks whether the wanted units are available. If units are missing, releases expired holds of the affected
  * variants and checks again.
  */
-export async function checkStockForDemand(
+export async function findShortagesForDemand(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, wanted, held }: StockDemand,
@@ -219,8 +223,8 @@ async function writeHolds(
 
 /**
  * Sets the time at which the holds of a checkout session expire. Null means that the holds do not expire,
- * which is used while a payment is processed. The caller must have checked with `holdStock` that the holds
- * still exist.
+ * which is used while a payment is processed. The caller must have checked with `replaceStockHolds` that the
+ * holds still exist.
  */
 export async function setStockHoldExpiry(
   transaction: Transaction,

@@ -136,7 +136,7 @@ export const defaultPolicyRules: PolicyRulesByType = {
  * Returns the complete rules of a policy for a buyer in a country. Defaults replace the rules that the
  * merchant left out, and no rule gives the buyer less than the legal minimum.
  */
-export function completePolicyRules<Type extends PolicyRulesType>(
+export function fillPolicyRuleDefaults<Type extends PolicyRulesType>(
   type: Type,
   stored: StoredPolicyRules<Type>,
   { country }: { readonly country: string },

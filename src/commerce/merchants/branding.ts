@@ -6,7 +6,7 @@ import { fail } from "#foundation/failure.ts";
 import { createBodyFault, type Faults, findTextFaults, requireNoFaults } from "#foundation/faults.ts";
 import { findReturnUrlFaults } from "#commerce/checkout/session-page.ts";
 import { brandColorFormat } from "./brand-color.ts";
-import { checkLogoFile, type LogoFile, type LogoType, logoTypes } from "./logo-file.ts";
+import { decodeLogoFile, type LogoFile, type LogoType, logoTypes } from "./logo-file.ts";
 
 const urlFields = ["supportUrl", "termsUrl", "privacyUrl", "imprintUrl"] as const;
 const textFields = ["displayName", "color", "supportEmail", "supportPhone", ...urlFields] as const;
@@ -83,7 +83,7 @@ export async function updateBranding(
   if (access.merchantId !== null && access.merchantId !== merchantId) throw fail("merchant_not_found");
   const { file, faults } =
     typeof logo === "string"
-      ? checkLogoFile("/logo", logo)
+      ? decodeLogoFile("/logo", logo)
       : { file: logo === null ? noLogo : undefined, faults: [] };
   requireNoFaults([...findBrandingFaults(texts), ...faults]);
   const merchant = await transaction

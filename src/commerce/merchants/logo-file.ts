@@ -23,14 +23,14 @@ export interface LogoFile {
 const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** A valid logo, or the faults of an invalid logo. */
-export interface CheckedLogo {
+export interface LogoDecodeResult {
   readonly file?: LogoFile;
   readonly faults: Faults;
 }
 
 /** Decodes and checks a logo in base64 (RFC 4648, section 4). */
-export function checkLogoFile(field: string, text: string): CheckedLogo {
-  const refuse = (code: string, message: string): CheckedLogo => ({
+export function decodeLogoFile(field: string, text: string): LogoDecodeResult {
+  const refuse = (code: string, message: string): LogoDecodeResult => ({
     faults: [createBodyFault(field, code, message)],
   });
   if (text === "" || !base64Format.test(text))

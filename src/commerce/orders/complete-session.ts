@@ -7,7 +7,7 @@ import { type LockedSession, lockSession } from "#commerce/checkout/change-sessi
 import { createSessionFailure, requireProcessingSession } from "#commerce/checkout/session-aggregate.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
 import { lockOpenSessionPayment } from "#commerce/payments/payment-rows.ts";
-import { handleDueRows } from "#database/due-rows.ts";
+import { processDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeOrderAsSystem, type OrderCommandContext, type SystemChangeServices } from "./change-order.ts";
 import { placeOrder, toOrderPayment } from "./place-order.ts";
@@ -48,11 +48,11 @@ export async function completeSession(
 }
 
 /** Places the orders of submitted checkouts with a total of 0. Returns their number. */
-export function placeFreeCheckouts(
+export function placeOrdersOfFreeCheckouts(
   services: SystemChangeServices & { readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
   const { db, signal } = services;
-  return handleDueRows({
+  return processDueRows({
     find: (after: FreeCheckout | undefined, rowsMax) =>
       db
         .selectFrom("hostedCheckoutSession")

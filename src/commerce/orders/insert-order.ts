@@ -2,7 +2,7 @@
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  getPromotionConditionsOfLines,
+  findMetPromotionConditions,
   type MetPromotionConditions,
 } from "#commerce/promotions/choose-promotions.ts";
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
@@ -129,7 +129,7 @@ async function placedPromotions(
   return applied.map(({ promotionId, trigger, kind, code, titles, discountMinor, allocations }) => {
     const rule = rules.get(promotionId);
     const { boughtLineIds, minimum } =
-      rule === undefined ? noConditions : getPromotionConditionsOfLines(rule, conditionLines);
+      rule === undefined ? noConditions : findMetPromotionConditions(rule, conditionLines);
     return {
       promotionId,
       trigger,

@@ -92,7 +92,7 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
  * Selects order ids, with totals in minor units. The caller adds the sort order and limit, or counts the
  * rows.
  */
-export function selectOrderIds(
+export function buildOrderIdQuery(
   reader: DatabaseReader,
   filter: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
@@ -128,7 +128,7 @@ export interface OrderPartIds {
 }
 
 /** Selects ids of order parts. Ids begin with the time of creation, so periods are ranges of ids. */
-export function selectOrderPartIds(
+export function buildOrderPartIdQuery(
   reader: DatabaseReader,
   { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
 ): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIds> {

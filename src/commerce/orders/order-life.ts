@@ -48,7 +48,7 @@ export function holdOrder(
   return changeStatus(transaction, context, { target: input, name: "hold", outcome });
 }
 
-export function releaseOrder(
+export function releaseOrderHold(
   transaction: Transaction,
   context: OrderCommandContext,
   target: OrderTarget,

@@ -112,7 +112,7 @@ export function computeUnitsValueMinor(
 ): number {
   return Math.min(
     totalMinor - reducedMinor,
-    calculateShareOfUnits({ amountMinor: totalMinor, ordered, gone: canceled + refunded, quantity }),
+    calculateLineAmountOfUnits({ amountMinor: totalMinor, ordered, gone: canceled + refunded, quantity }),
   );
 }
 
@@ -196,7 +196,7 @@ function cutsOf(
   });
 }
 
-/** Input of `calculateShareOfUnits`: units of a line, and the line's amount and number of ordered units. */
+/** Input of `calculateLineAmountOfUnits`: units of a line, and the line's amount and number of ordered units. */
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
@@ -210,7 +210,7 @@ interface Portion {
  * first n units is always rounded down to whole minor units. However the units are divided, their shares
  * therefore add up to exactly the line's amount.
  */
-export function calculateShareOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
+export function calculateLineAmountOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);
   return Number(upTo(gone + quantity) - upTo(gone));
 }

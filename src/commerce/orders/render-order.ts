@@ -29,7 +29,7 @@ const quantityNames = [
   "returned",
   "refunded",
 ] as const;
-export type LineQuantities = Readonly<Record<(typeof quantityNames)[number], number>>;
+export type OrderLineUnitCounts = Readonly<Record<(typeof quantityNames)[number], number>>;
 
 export interface OrderLineView {
   readonly id: string;
@@ -41,7 +41,7 @@ export interface OrderLineView {
   readonly variantTitle: string | null;
   readonly image: ImageView | null;
   readonly unitPrice: Money;
-  readonly quantities: LineQuantities;
+  readonly quantities: OrderLineUnitCounts;
   readonly subtotal: Money;
   readonly discount: Money;
   readonly tax: Money;
@@ -186,7 +186,7 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
             height: image.height,
           },
     unitPrice: createMoney(line.unitPriceMinor, currency),
-    quantities: Object.fromEntries(quantityNames.map((name) => [name, line[name]])) as LineQuantities,
+    quantities: Object.fromEntries(quantityNames.map((name) => [name, line[name]])) as OrderLineUnitCounts,
     subtotal: createMoney(line.subtotalMinor, currency),
     discount: createMoney(line.discountMinor, currency),
     tax: createMoney(line.taxMinor ?? 0, currency),

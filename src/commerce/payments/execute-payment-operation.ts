@@ -16,7 +16,7 @@ import type {
   PaymentMovementResult,
   PaymentProvider,
 } from "./provider.ts";
-import { paymentTokenSealContext } from "./payment-rows.ts";
+import { getPaymentTokenSealContext } from "./payment-rows.ts";
 
 /**
  * The final outcome of a payment operation. `timed_out`: the provider reported no outcome in time, and the
@@ -147,7 +147,7 @@ function decryptToken(
   return keyring
     .open(
       { sealed: tokenSealed, dataKey: tokenDataKey, keyId: tokenKeyId },
-      paymentTokenSealContext(paymentId),
+      getPaymentTokenSealContext(paymentId),
     )
     .toString("utf8");
 }

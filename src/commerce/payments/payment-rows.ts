@@ -97,7 +97,7 @@ interface NewPayment {
 }
 
 /** The seal context of a payment's token: a token that is copied to another payment does not decrypt. */
-export const paymentTokenSealContext = (paymentId: string): SealContext => ({
+export const getPaymentTokenSealContext = (paymentId: string): SealContext => ({
   table: "payment",
   column: "token_sealed",
   rowId: paymentId,
@@ -107,7 +107,7 @@ export const paymentTokenSealContext = (paymentId: string): SealContext => ({
 export async function startPayment(transaction: Transaction, payment: NewPayment): Promise<string> {
   const { merchantId, sessionId, amountMinor, currency, token, keyring, now, events } = payment;
   const id = createId("payment", now.getTime());
-  const { sealed, dataKey, keyId } = keyring.seal(token, paymentTokenSealContext(id));
+  const { sealed, dataKey, keyId } = keyring.seal(token, getPaymentTokenSealContext(id));
   await transaction
     .insertInto("payment")
     .values({

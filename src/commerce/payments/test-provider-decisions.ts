@@ -4,35 +4,38 @@ import type { TestProviderPaymentTable } from "#database/tables.ts";
 import type { ProviderRequest } from "./provider.ts";
 
 /** A payment that the test provider has stored. */
-export type ProviderPaymentRow = Selectable<TestProviderPaymentTable>;
+export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
 /**
  * The test provider's decision on a capture, void or refund: the changes of its payment row, or the code with
  * which it declines the request.
  */
-export type MovementDecision =
-  | Partial<Pick<ProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
+export type TestProviderDecision =
+  | Partial<Pick<TestProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
   | string;
 
-export function decideCapture(
-  payment: ProviderPaymentRow,
+export function decideTestProviderCapture(
+  payment: TestProviderPaymentRow,
   { amountMinor }: ProviderRequest,
-): MovementDecision {
+): TestProviderDecision {
   if (payment.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
     return "amount_exceeds_authorized";
   return { capturedMinor: payment.capturedMinor + amountMinor };
 }
 
-export function decideRefund(
-  payment: ProviderPaymentRow,
+export function decideTestProviderRefund(
+  payment: TestProviderPaymentRow,
   { amountMinor }: ProviderRequest,
-): MovementDecision {
+): TestProviderDecision {
   if (amountMinor > payment.capturedMinor - payment.refundedMinor) return "amount_exceeds_captured";
   return { refundedMinor: payment.refundedMinor + amountMinor };
 }
 
-export function decideVoid(payment: ProviderPaymentRow, { amountMinor }: ProviderRequest): MovementDecision {
+export function decideTestProviderVoid(
+  payment: TestProviderPaymentRow,
+  { amountMinor }: ProviderRequest,
+): TestProviderDecision {
   if (payment.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
     return "amount_exceeds_authorized";

@@ -19,11 +19,11 @@ import type {
   PaymentProvider,
 } from "./provider.ts";
 import {
-  decideCapture,
-  decideRefund,
-  decideVoid,
-  type MovementDecision,
-  type ProviderPaymentRow,
+  decideTestProviderCapture,
+  decideTestProviderRefund,
+  decideTestProviderVoid,
+  type TestProviderDecision,
+  type TestProviderPaymentRow,
 } from "./test-provider-decisions.ts";
 import { challengeMs, isChallengeToken } from "./test-challenge.ts";
 
@@ -66,7 +66,7 @@ export function createTestProvider({ db, clock, wait = waitFor }: TestProviderOp
   const movement =
     (
       kind: Exclude<EntryKind, "authorize">,
-      decide: (payment: ProviderPaymentRow, request: ProviderRequest) => MovementDecision,
+      decide: (payment: TestProviderPaymentRow, request: ProviderRequest) => TestProviderDecision,
     ) =>
     async (request: ProviderRequest) =>
       inTransaction(db, (transaction) =>
@@ -80,8 +80,8 @@ export function createTestProvider({ db, clock, wait = waitFor }: TestProviderOp
       if (request.token === "tok_slow") await wait(slowAnswerMs, request.signal);
       return answer;
     },
-    capture: movement("capture", decideCapture),
-    refund: movement("refund", decideRefund),
+    capture: movement("capture", decideTestProviderCapture),
+    refund: movement("refund", decideTestProviderRefund),
     void: async (request) => inTransaction(db, (transaction) => voidOnce(transaction, request, clock.now())),
     lookup: async ({ reference }) => {
       const payment = await db
@@ -127,7 +127,7 @@ async function authorizeOnce(
   return authorizationResult(outcome, payment);
 }
 
-function initialStatus(token: string, now: Date): Pick<ProviderPaymentRow, "status" | "decidedAt"> {
+function initialStatus(token: string, now: Date): Pick<TestProviderPaymentRow, "status" | "decidedAt"> {
   if (token === "tok_late_success")
     return { status: "pending", decidedAt: new Date(now.getTime() + lateSuccessMs) };
   if (isChallengeToken(token)) return { status: "pending", decidedAt: new Date(now.getTime() + challengeMs) };
@@ -135,12 +135,12 @@ function initialStatus(token: string, now: Date): Pick<ProviderPaymentRow, "stat
   return { status: isAuthorized ? "authorized" : "declined", decidedAt: now };
 }
 
-function entryOutcome(payment: ProviderPaymentRow, now: Date): string {
+function entryOutcome(payment: TestProviderPaymentRow, now: Date): string {
   const found = lookupResult(payment, now);
   return found.outcome === "declined" ? `declined:${found.code}` : found.outcome;
 }
 
-function authorizationResult(outcome: string, payment: ProviderPaymentRow): PaymentAuthorizationResult {
+function authorizationResult(outcome: string, payment: TestProviderPaymentRow): PaymentAuthorizationResult {
   if (outcome === "authorized") return authorizedResult(payment);
   return outcome === "pending"
     ? { outcome }
@@ -151,13 +151,13 @@ function authorizationResult(outcome: string, payment: ProviderPaymentRow): Paym
  * Applies the decision of a pending payment whose decision time has passed: a challenge without an answer is
  * declined; any other payment is authorized and captured, like a bank transfer that arrives late.
  */
-function applyLateDecision(payment: ProviderPaymentRow, now: Date): ProviderPaymentRow {
+function applyLateDecision(payment: TestProviderPaymentRow, now: Date): TestProviderPaymentRow {
   if (payment.status !== "pending" || payment.decidedAt > now) return payment;
   if (isChallengeToken(payment.token)) return { ...payment, status: "declined" };
   return { ...payment, status: "authorized", capturedMinor: payment.amountMinor };
 }
 
-function lookupResult(payment: ProviderPaymentRow, now: Date): PaymentLookupResult {
+function lookupResult(payment: TestProviderPaymentRow, now: Date): PaymentLookupResult {
   if (payment.status === "pending" && payment.decidedAt > now) return { outcome: "pending" };
   if (payment.status === "declined")
     return { outcome: "declined", code: declineCodes[payment.token] ?? "token_unknown" };
@@ -166,7 +166,7 @@ function lookupResult(payment: ProviderPaymentRow, now: Date): PaymentLookupResu
     : authorizedResult(payment);
 }
 
-function authorizedResult(payment: ProviderPaymentRow): AuthorizedPaymentResult {
+function authorizedResult(payment: TestProviderPaymentRow): AuthorizedPaymentResult {
   return { outcome: "authorized", ...paymentAmounts(payment) };
 }
 
@@ -175,7 +175,7 @@ function paymentAmounts({
   capturedMinor,
   voidedMinor,
   refundedMinor,
-}: ProviderPaymentRow): ProviderPaymentAmounts {
+}: TestProviderPaymentRow): ProviderPaymentAmounts {
   return { amountMinor, capturedMinor, voidedMinor, refundedMinor };
 }
 
@@ -209,14 +209,14 @@ async function voidOnce(
   }
   const payment = await lockExistingPayment(transaction, reference);
   if (payment.status === "pending" && payment.decidedAt > now) return { outcome: "pending" };
-  return applyMovement(transaction, { kind: "void", request, now, decide: decideVoid });
+  return applyMovement(transaction, { kind: "void", request, now, decide: decideTestProviderVoid });
 }
 
 interface MovementCommand {
   readonly kind: Exclude<EntryKind, "authorize">;
   readonly request: ProviderRequest;
   readonly now: Date;
-  readonly decide: (payment: ProviderPaymentRow, request: ProviderRequest) => MovementDecision;
+  readonly decide: (payment: TestProviderPaymentRow, request: ProviderRequest) => TestProviderDecision;
 }
 
 async function applyMovement(
@@ -252,7 +252,7 @@ function movementResult(outcome: string): PaymentMovementResult {
 function findAndLockPayment(
   transaction: Transaction,
   reference: string,
-): Promise<ProviderPaymentRow | undefined> {
+): Promise<TestProviderPaymentRow | undefined> {
   return transaction
     .selectFrom("testProviderPayment")
     .selectAll()
@@ -261,7 +261,10 @@ function findAndLockPayment(
     .executeTakeFirst();
 }
 
-async function lockExistingPayment(transaction: Transaction, reference: string): Promise<ProviderPaymentRow> {
+async function lockExistingPayment(
+  transaction: Transaction,
+  reference: string,
+): Promise<TestProviderPaymentRow> {
   const payment = await findAndLockPayment(transaction, reference);
   if (payment === undefined)
     throw new Error(

@@ -54,7 +54,7 @@ export interface DiscountableLine {
  * Returns a function that decides whether the promotion applies to a cart line. The function keeps the
  * product and category IDs in sets, because it checks many lines.
  */
-export function createEntitledLineCheck({
+export function createEntitledLinePredicate({
   productIds,
   categoryIds,
 }: PromotionEntitlement): (line: DiscountableLine) => boolean {
@@ -85,9 +85,9 @@ interface UnitCounts {
 }
 
 /** Returns a function that decides whether a line counts as bought (X). */
-export function createBoughtLineCheck(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
+export function createBoughtLinePredicate(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
-  return createEntitledLineCheck(
+  return createEntitledLinePredicate(
     productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy,
   );
 }
@@ -115,8 +115,8 @@ export function countMissingUnits(rule: BuyXGetYRule, lines: readonly Discountab
 }
 
 function countedUnitsOf(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): UnitCounts {
-  const isEntitled = createEntitledLineCheck(rule.entitled);
-  const isBought = createBoughtLineCheck(rule);
+  const isEntitled = createEntitledLinePredicate(rule.entitled);
+  const isBought = createBoughtLinePredicate(rule);
   return {
     entitled: sumLineQuantities(lines.filter(isEntitled)),
     bought: sumLineQuantities(lines.filter(isBought)),
@@ -157,7 +157,7 @@ function discountLines(
   cart: RemainingCartAmounts,
 ): readonly number[] {
   if (rule.kind === "buy_x_get_y") return discountGetUnits(rule, cart);
-  const isEntitled = createEntitledLineCheck(rule.entitled);
+  const isEntitled = createEntitledLinePredicate(rule.entitled);
   if (rule.kind === "gift") {
     return discountUnits(unitsOf(cart, isEntitled), {
       lineCount: cart.lines.length,
@@ -177,12 +177,12 @@ function discountLines(
 
 function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
   const applications = countRuleApplications(rule, cart.lines);
-  const isBought = createBoughtLineCheck(rule);
+  const isBought = createBoughtLinePredicate(rule);
   // The bought units (X) must keep their full price. Of the units that could be bought or discounted, only
   // those beyond the required number of bought units may be discounted.
   let spare = sumLineQuantities(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
-  for (const group of unitsOf(cart, createEntitledLineCheck(rule.entitled))) {
+  for (const group of unitsOf(cart, createEntitledLinePredicate(rule.entitled))) {
     const isShared = isBought(group.line);
     const count = isShared ? Math.min(group.count, spare) : group.count;
     if (isShared) spare -= count;

@@ -11,9 +11,9 @@ import {
   type PricingLine,
 } from "#commerce/pricing/price-cart.ts";
 import {
-  createBoughtLineCheck,
+  createBoughtLinePredicate,
   type DiscountableLine,
-  createEntitledLineCheck,
+  createEntitledLinePredicate,
   countMissingUnits,
   multiplyMinorUnits,
   sumLineQuantities,
@@ -199,7 +199,7 @@ function needsBuyer(rule: PromotionRule): boolean {
 }
 
 function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext): PricingLine[] {
-  return pricing.lines.filter(createEntitledLineCheck(rule.discount.entitled));
+  return pricing.lines.filter(createEntitledLinePredicate(rule.discount.entitled));
 }
 
 /**
@@ -282,15 +282,15 @@ export interface MetPromotionConditions {
  * Finds the lines that met a promotion's conditions. The order stores these lines, because later
  * cancellations and returns depend on them.
  */
-export function getPromotionConditionsOfLines(
+export function findMetPromotionConditions(
   rule: PromotionRule,
   lines: readonly ConditionLine[],
 ): MetPromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
-  const entitled = lines.filter(createEntitledLineCheck(discount.entitled)).map(({ id }) => id);
+  const entitled = lines.filter(createEntitledLinePredicate(discount.entitled)).map(({ id }) => id);
   const minimum =
     subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
   if (discount.kind === "buy_x_get_y")
-    return { boughtLineIds: lines.filter(createBoughtLineCheck(discount)).map(({ id }) => id), minimum };
+    return { boughtLineIds: lines.filter(createBoughtLinePredicate(discount)).map(({ id }) => id), minimum };
   return { boughtLineIds: discount.kind === "gift" && minimum !== null ? entitled : [], minimum };
 }

@@ -29,7 +29,7 @@ export interface RedemptionRow {
 }
 
 /** Selects redemptions. The caller adds the order and limit, or counts the rows. */
-export function selectRedemptions(
+export function buildRedemptionQuery(
   reader: DatabaseReader,
   { merchantId, promotionId, orderId, redeemedFrom, redeemedTo }: RedemptionFilter,
 ): SelectQueryBuilder<Tables, "promotionUse" | "promotionCode", RedemptionRow> {

@@ -11,7 +11,7 @@ import type { EventType } from "#webhooks/event-types.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
-import { handleDueRows } from "#database/due-rows.ts";
+import { processDueRows } from "#database/due-rows.ts";
 import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { promotionFieldBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
@@ -255,7 +255,7 @@ function changeDuePromotions(
   { db, now, render, signal }: DueServices,
   { condition, move }: DuePromotionChange,
 ): Promise<number> {
-  return handleDueRows({
+  return processDueRows({
     find: (after: { readonly id: string; readonly merchantId: string } | undefined, rowsMax) =>
       db
         .selectFrom("promotion")

@@ -164,7 +164,7 @@ export interface PromotionFilter {
 }
 
 /** Returns the query of a list of promotions. The caller adds the paging, or counts the rows. */
-export function selectPromotions(
+export function buildPromotionQuery(
   reader: DatabaseReader,
   { merchantId, id, status, trigger }: PromotionFilter,
 ): SelectQueryBuilder<Tables, "promotion", PromotionRow> {

@@ -9,7 +9,7 @@ import { runForSingleRow } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { SearchHitRow } from "./render-results.ts";
 import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
-import { getCachedPageStatement, type SearchFacetRows } from "./search-statement.ts";
+import { buildCachedPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
 /** The row that the statement of a search returns. */
 export interface SearchResultRow extends Counted {
@@ -166,7 +166,7 @@ async function readCachedPage(
     Pick<SearchResultRow, "hits" | "indexedAt"> & { readonly isCurrent: boolean }
   >(reader, {
     form: "cached page",
-    write: getCachedPageStatement,
+    write: buildCachedPageStatement,
     values: { ...values, cachedHits: hits, snapshot },
   });
   return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;

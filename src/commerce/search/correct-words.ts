@@ -30,7 +30,7 @@ export interface QueryToCorrect extends FilteredSearch {
 }
 
 /** Returns a map from each misspelt word to the corrected word in its usual spelling. */
-export async function correctWords(
+export async function findWordCorrections(
   search: QueryToCorrect,
   expanded: ExpandedQuery,
 ): Promise<ReadonlyMap<string, string>> {

@@ -4,11 +4,11 @@
  */
 import type { DatabaseReader } from "#database/transaction.ts";
 import { listJoinablePhrases, joinQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
-import { getCachedStems } from "./stems.ts";
+import { loadStemsThroughCache } from "./stems.ts";
 import { splitWords } from "./tokens.ts";
-import { type ExpandedQuery, expandQuery } from "./word-forms.ts";
+import { type ExpandedQuery, buildExpandedQuery } from "./word-forms.ts";
 import { foldUmlautDigraphs } from "./word-lists.ts";
-import { readVocabulary } from "./word-vocabulary.ts";
+import { loadVocabularyEntries } from "./word-vocabulary.ts";
 
 /**
  * Finds the forms of a query's words: stems, compounds and synonyms. If `isJoined` is false, neighboring
@@ -19,11 +19,11 @@ export async function expandSearchQuery(
   query: ParsedSearchQuery,
   { isJoined = true }: { readonly isJoined?: boolean } = {},
 ): Promise<ExpandedQuery> {
-  const stems = await getCachedStems(reader, wordsToStem(query));
+  const stems = await loadStemsThroughCache(reader, wordsToStem(query));
   const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
   const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
   const phrases = [...(isJoined ? listJoinablePhrases(query) : []), ...dense];
-  const vocabulary = await readVocabulary(reader, { words, phrases, stems });
+  const vocabulary = await loadVocabularyEntries(reader, { words, phrases, stems });
   const joined = joinQueryParts(query, (texts) => {
     const entry = vocabulary.get(texts.join(" "));
     return entry !== undefined && (entry.isKnown || entry.synonyms.length > 0);
@@ -32,15 +32,15 @@ export async function expandSearchQuery(
   const synonymWords = new Set(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
-  if (synonymWords.size === 0) return expandQuery(joined, { stems, vocabulary });
+  if (synonymWords.size === 0) return buildExpandedQuery(joined, { stems, vocabulary });
   // The search also uses the stems and compounds of the synonyms.
-  const synonymStems = await getCachedStems(reader, synonymWords);
-  const synonymEntries = await readVocabulary(reader, {
+  const synonymStems = await loadStemsThroughCache(reader, synonymWords);
+  const synonymEntries = await loadVocabularyEntries(reader, {
     words: [...synonymWords],
     phrases: [],
     stems: synonymStems,
   });
-  return expandQuery(joined, {
+  return buildExpandedQuery(joined, {
     stems,
     vocabulary,
     synonyms: { stems: synonymStems, vocabulary: synonymEntries },

@@ -12,7 +12,7 @@ import {
   type SearchDocumentRow,
   type SearchDocumentDraft,
   draftSearchDocuments,
-  finishSearchDocument,
+  addStemsToSearchDocument,
   type SearchOfferRow,
   buildSearchOfferRows,
   listWordsToStem,
@@ -58,7 +58,7 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
   if (drafts.length === 0) return;
   await insertDocuments(
     handle,
-    drafts.map((draft) => finishSearchDocument(draft, stems)),
+    drafts.map((draft) => addStemsToSearchDocument(draft, stems)),
     now,
   );
   await insertOffers(
@@ -154,7 +154,7 @@ const batchProductsMax = 500;
  * products that orders or checkouts sold out or released. Returns the number of indexed products. Each
  * product is indexed once per run; entries added during the run are left for the next run.
  */
-export async function refreshDueProducts(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function reindexDueProducts(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   let after = "";
   for (let total = 0; ;) {
     const { dueIds, indexed } = await inTransaction(db, (transaction) =>

@@ -4,7 +4,7 @@
  * its weight (A to D) names the field.
  */
 import { createHash } from "node:crypto";
-import { selectBestAvailability, type Availability } from "#commerce/catalog/availability.ts";
+import { findBestAvailability, type Availability } from "#commerce/catalog/availability.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { getAttributeText, getAttributeValues } from "./attribute-texts.ts";
 import type { IndexedProduct, IndexedMarket } from "./load-products.ts";
@@ -101,7 +101,7 @@ export function buildSearchOfferRows(
     const fallbackLocale = chooseLocale(locales, [], [market?.defaultLocale ?? "", product.merchantLocale]);
     if (market === undefined || fallbackLocale === undefined) return [];
     const amounts = prices.map(({ amountMinor }) => amountMinor);
-    const availability = selectBestAvailability(prices.map((price) => price.availability));
+    const availability = findBestAvailability(prices.map((price) => price.availability));
     const minMinor = Math.min(...amounts);
     return market.countries.map((country) => ({
       country,
@@ -215,7 +215,7 @@ function furtherForms(text: string, isGerman: boolean): string[] {
   return [...findQuantities(text).map(({ lexeme }) => lexeme), ...umlautForms];
 }
 
-export function finishSearchDocument(
+export function addStemsToSearchDocument(
   { row, marks, fields }: SearchDocumentDraft,
   stems: StemsByStemmer,
 ): SearchDocumentRow {

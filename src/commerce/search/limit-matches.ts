@@ -16,7 +16,7 @@ import { offerPopularitySql, popularityStepMax } from "./offer-key.ts";
 import {
   defaultMatchLimits,
   type MatchLimits,
-  matchWithFilters,
+  addFiltersToTsquery,
   type SearchInput,
   type SearchStatementForm,
   searchStatementFormKey,
@@ -73,7 +73,7 @@ export async function planMatchLimits(reader: DatabaseReader, search: SearchToLi
     return { hasCandidates: hasCandidates && !hasManyFalseCandidates(rows), isLimited: false, values };
   const titles = buildTsqueryOfAllParts(expanded, { isTitle: true, forms: "ranked", isCandidate: true });
   const limits = {
-    titleCandidates: matchWithFilters(titles, input),
+    titleCandidates: addFiltersToTsquery(titles, input),
     titlesLimit: limit.titles,
     othersLimit: limit.others,
   };
@@ -145,7 +145,7 @@ export interface SampledPopularityStep {
   readonly titles: number;
 }
 
-export interface WordLimits {
+export interface RankingLimitTsqueries {
   readonly titles: string;
   readonly others: string;
 }
@@ -157,7 +157,7 @@ export interface WordLimits {
 export function buildRankingLimits(
   steps: readonly SampledPopularityStep[],
   { titlesMax, othersMax }: MatchLimits,
-): WordLimits | undefined {
+): RankingLimitTsqueries | undefined {
   const total = steps.reduce((sum, { matches }) => sum + matches, 0);
   if (total * sampleParts <= titlesMax + othersMax) return undefined;
   return {

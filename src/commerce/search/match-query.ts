@@ -10,7 +10,7 @@ import type { ExpandedQuery, Lexeme, ExpandedQueryPart, WordForm } from "./word-
  */
 export type FieldWeight = "A" | "B" | "C" | "BC" | "D" | "";
 
-export interface MatchOptions {
+export interface TsqueryOptions {
   readonly weight?: FieldWeight;
   /**
    * Which word forms the tsquery contains. `exact`: no stems, compounds and synonyms. `ranked`: no forms that
@@ -49,7 +49,10 @@ const joinedPartsMax = 4;
  * a longer word. Documents that contain all words of the query joined into one also match (`t shirt` →
  * `tshirt`, parts of a SKU).
  */
-export function buildTsqueryOfAllParts({ query, forms }: ExpandedQuery, options: MatchOptions = {}): string {
+export function buildTsqueryOfAllParts(
+  { query, forms }: ExpandedQuery,
+  options: TsqueryOptions = {},
+): string {
   if (forms.length === 0) return matchNothing;
   const clauses = requiredParts(forms, options).map((part) => {
     // If a word of the query is a stop word in the language of a document, the document need not contain the
@@ -71,7 +74,7 @@ export function buildTsqueryOfAllParts({ query, forms }: ExpandedQuery, options:
  */
 function requiredParts(
   forms: readonly ExpandedQueryPart[],
-  { isCandidate = false }: MatchOptions,
+  { isCandidate = false }: TsqueryOptions,
 ): readonly ExpandedQueryPart[] {
   const others = isCandidate ? forms.filter(({ stopIn }) => stopIn.length === 0) : [];
   return others.length === 0 ? forms : others;
@@ -80,11 +83,11 @@ function requiredParts(
 /** Builds a tsquery for documents that contain the given part of the query. */
 export const buildTsqueryOfPart = (
   part: ExpandedQueryPart,
-  options: MatchOptions = { hasMerchants: true },
+  options: TsqueryOptions = { hasMerchants: true },
 ): string => anyClause(partClauses(part, options));
 
 /** Builds a tsquery for documents that contain at least one part of the query. */
-export function buildTsqueryOfAnyPart({ forms }: ExpandedQuery, options: MatchOptions = {}): string {
+export function buildTsqueryOfAnyPart({ forms }: ExpandedQuery, options: TsqueryOptions = {}): string {
   const clauses = forms.map((part) => {
     const silent = part.part.isLast ? [] : part.stopIn.map((stemmer) => `!'${toLanguageLexeme(stemmer)}'`);
     return [anyClause(partClauses(part, options)), ...silent].join(" & ");
@@ -137,12 +140,12 @@ export const toSampleLexeme = (size: number): string => `%${size}`;
 export const toPopularityLexeme = (step: number): string => `+${step}`;
 export const toAttributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
 
-function partClauses({ exact, loose, weak }: ExpandedQueryPart, options: MatchOptions): string[] {
+function partClauses({ exact, loose, weak }: ExpandedQueryPart, options: TsqueryOptions): string[] {
   const forms = { exact, ranked: [...exact, ...loose], all: [...exact, ...loose, ...weak] };
   return forms[options.forms ?? "all"].map((form) => formClause(form, options));
 }
 
-function formClause(form: WordForm, options: MatchOptions): string {
+function formClause(form: WordForm, options: TsqueryOptions): string {
   const { lexemes, stemmers, merchants } = form;
   const { hasMerchants = false, isCandidate = false } = options;
   const weight = weightOf(form, options);
@@ -162,14 +165,14 @@ function formClause(form: WordForm, options: MatchOptions): string {
  * Returns the field weight for a word form. A form that is only valid in titles gets the weight of the title,
  * unless the options already name a field.
  */
-function weightOf({ isTitleOnly = false }: WordForm, options: MatchOptions): FieldWeight {
+function weightOf({ isTitleOnly = false }: WordForm, options: TsqueryOptions): FieldWeight {
   const { weight = "", isTitle = false, isCandidate = false } = options;
   return isTitleOnly && weight === "" && !isTitle && !isCandidate ? "B" : weight;
 }
 
 function lexemeClauses(
   lexemes: readonly Lexeme[],
-  { weight = "", isAnyLexeme, isTitle = false }: MatchOptions,
+  { weight = "", isAnyLexeme, isTitle = false }: TsqueryOptions,
 ): string[] {
   const clauses = lexemes.map(({ text, isPrefix = false }) =>
     writeLexeme(isTitle ? toTitleLexeme(text) : text, `${isPrefix ? "*" : ""}${weight}`),

@@ -243,7 +243,7 @@ function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed
 
 /** SQL condition that the full-text index finds a document by the tsquery in the named parameter. */
 export const isFoundByTsquerySql = (form: SearchStatementForm, name: string): Sql =>
-  isFoundByQuery(form, queryParameter(name));
+  matchesTsqueryExpressionSql(form, queryParameter(name));
 
 /**
  * SQL condition that a document matches a tsquery and the filter by merchant, if the search has this filter.
@@ -251,7 +251,7 @@ export const isFoundByTsquerySql = (form: SearchStatementForm, name: string): Sq
  * uses the full-text index. For frequent words, PostgreSQL would otherwise read and decompress all
  * documents.
  */
-export const isFoundByQuery = (form: SearchStatementForm, words: Sql): Sql =>
+export const matchesTsqueryExpressionSql = (form: SearchStatementForm, words: Sql): Sql =>
   sql`words @@ (${addMerchantFilterSql(form, words)})`;
 
 /**

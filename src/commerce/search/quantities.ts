@@ -4,7 +4,7 @@
  * different spellings of the same quantity match: `0.5 l` and `500ml` are both `500ml`.
  */
 
-export interface Quantity {
+export interface QuantityInText {
   /** The lexeme, for example `500ml`, `3x3` or `2person`. Decimals are separated by `d`: `1d5in`. */
   readonly lexeme: string;
   readonly start: number;
@@ -96,8 +96,8 @@ const forPersons = new RegExp(`(?<![\\p{L}\\p{N}])(?:for|für)\\s(\\d|${word})(?
  * Returns the quantities in a text, in the order of the text. Each piece of the text belongs to at most one
  * quantity.
  */
-export function findQuantities(text: string): Quantity[] {
-  const found: Quantity[] = [];
+export function findQuantities(text: string): QuantityInText[] {
+  const found: QuantityInText[] = [];
   const add = (lexeme: string | undefined, match: RegExpExecArray): void => {
     const range = { start: match.index, end: match.index + match[0].length };
     if (lexeme !== undefined && found.every((other) => other.end <= range.start || other.start >= range.end))

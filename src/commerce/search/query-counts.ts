@@ -9,7 +9,7 @@ import { parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildTsqueryOfPart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
-import { isFoundByQuery, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
+import { matchesTsqueryExpressionSql, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
 import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
 import type { ExpandedQueryPart } from "./word-forms.ts";
 
@@ -248,7 +248,7 @@ async function runForQueries<Row>(
   const statement = prepareStatement<Row>(reader, {
     form: `${name} ${Number(isSampled)} ${searchStatementFormKey(form)}`,
     write: () => {
-      const isFound = isFoundByQuery(form, sql`w.candidates`);
+      const isFound = matchesTsqueryExpressionSql(form, sql`w.candidates`);
       const isIndexed = isSampled ? sql`${isFound} and ${isSampledSql}` : isFound;
       return write({
         isIndexed,

@@ -4,7 +4,7 @@
  * titles and categories, and the noun before a preposition (`jacket` in `jacket for kids`) have a larger
  * weight, because they name the product.
  */
-import { buildTsqueryOfAllParts, type MatchOptions } from "./match-query.ts";
+import { buildTsqueryOfAllParts, type TsqueryOptions } from "./match-query.ts";
 import type { QueryPart } from "./parse-query.ts";
 import {
   type FilteredSearch,
@@ -12,7 +12,7 @@ import {
   frequencyMax,
   type PartFrequency,
 } from "./query-counts.ts";
-import { matchWithFilters, type SearchInput } from "./search-form.ts";
+import { addFiltersToTsquery, type SearchInput } from "./search-form.ts";
 import { getStemmerOfLocale } from "./stems.ts";
 import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
 import { isPreposition } from "./word-lists.ts";
@@ -53,8 +53,8 @@ export async function chooseQueryPartsToKeep(
     }))
     .toSorted((one, other) => other.weight - one.weight);
   const queries = combinations.map(({ parts }) => {
-    const match = (options: MatchOptions): string =>
-      matchWithFilters(buildTsqueryOfAllParts({ ...expanded, forms: parts }, options), input);
+    const match = (options: TsqueryOptions): string =>
+      addFiltersToTsquery(buildTsqueryOfAllParts({ ...expanded, forms: parts }, options), input);
     return { words: match({ hasMerchants: true }), candidates: match({ isCandidate: true }) };
   });
   const first = await findFirstMatchingQuery(search, queries);

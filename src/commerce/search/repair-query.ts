@@ -2,7 +2,7 @@
  * Repairs a query that finds nothing. First misspelt words are corrected. If the corrected query finds
  * nothing either, compounds of which only one part is a known word are split, and words are left out.
  */
-import { correctWords, type QueryToCorrect } from "./correct-words.ts";
+import { findWordCorrections, type QueryToCorrect } from "./correct-words.ts";
 import {
   type ParsedSearchQuery,
   parseSearchQuery,
@@ -30,7 +30,7 @@ export interface CorrectedQuery {
 /** Corrects the misspelt words of a query; returns undefined if no word is corrected. */
 export async function correctQuery(search: QueryToRepair): Promise<CorrectedQuery | undefined> {
   const expanded = await splitDense(search);
-  const corrections = await correctWords(search, expanded);
+  const corrections = await findWordCorrections(search, expanded);
   if (corrections.size === 0) return undefined;
   const corrected = expanded.query.words.map(({ text, raw }) => corrections.get(text) ?? raw).join(" ");
   return { query: parseSearchQuery(corrected), corrected };

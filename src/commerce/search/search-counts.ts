@@ -39,7 +39,7 @@ export interface CountedSearch {
   readonly hasResults: boolean;
 }
 
-export interface SearchCounts {
+export interface SearchCountRecorder {
   readonly note: (search: CountedSearch) => void;
   /**
    * Writes the counts of all queries that enough clients searched for. If writing to the database fails, the
@@ -50,7 +50,7 @@ export interface SearchCounts {
   readonly stop: () => Promise<void>;
 }
 
-export interface SearchCountsOptions {
+export interface SearchCountRecorderOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -68,7 +68,11 @@ interface Entry {
   empty: number;
 }
 
-export function createSearchCounts({ db, clock, log }: SearchCountsOptions): SearchCounts {
+export function createSearchCountRecorder({
+  db,
+  clock,
+  log,
+}: SearchCountRecorderOptions): SearchCountRecorder {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
   /**
    * Random key of this process with which clients are hashed. The key is never stored, so that the client of
@@ -127,7 +131,7 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
  */
 async function writeEntries(
   entries: LRUCache<string, Entry>,
-  { db, clock, log }: SearchCountsOptions,
+  { db, clock, log }: SearchCountRecorderOptions,
 ): Promise<void> {
   const today = clock.now().toISOString().slice(0, 10);
   const due = [...entries.values()].filter(

@@ -14,7 +14,7 @@ import {
   buildRankingTsquery,
   buildTsqueryOfAnyPart,
   matchEverything,
-  type MatchOptions,
+  type TsqueryOptions,
   toMerchantLexeme,
   quoteLexeme,
 } from "./match-query.ts";
@@ -234,8 +234,8 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
   const anyText = buildTsqueryOfAnyPart(expanded, { weight: "D", isAnyLexeme: true });
   return {
     all: buildTsqueryOfAllParts(expanded, { forms: "ranked" }),
-    filtered: matchWithFilters(matchRequired(expanded, input), input),
-    candidates: matchWithFilters(matchRequired(expanded, input, { isCandidate: true }), input),
+    filtered: addFiltersToTsquery(matchRequired(expanded, input), input),
+    candidates: addFiltersToTsquery(matchRequired(expanded, input, { isCandidate: true }), input),
     exactInTitle: buildTsqueryOfAllParts(expanded, { weight: "B", forms: "exact" }),
     allInTitle: buildTsqueryOfAllParts(expanded, { weight: "B", forms: "ranked" }),
     allInTitleOrBrand: buildTsqueryOfAllParts(expanded, { weight: "BC", forms: "ranked" }),
@@ -266,13 +266,13 @@ export function buildTitlePhrase({ query, forms }: ExpandedQuery): string {
 const matchRequired = (
   expanded: ExpandedQuery,
   { q }: SearchInput,
-  options: MatchOptions = { hasMerchants: true },
+  options: TsqueryOptions = { hasMerchants: true },
 ): string => (q.trim() === "" ? matchEverything : buildTsqueryOfAllParts(expanded, options));
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 
 /** Adds the filters by category, brand and attributes to a tsquery. */
-export function matchWithFilters(words: string, { category, filters = {} }: SearchInput): string {
+export function addFiltersToTsquery(words: string, { category, filters = {} }: SearchInput): string {
   const { brands, attributes = [] } = filters;
   const conditions = [
     ...(category === undefined ? [] : [quoteLexeme(toCategoryLexeme(category))]),

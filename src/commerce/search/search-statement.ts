@@ -85,7 +85,7 @@ const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id
  * Builds the statement for a page of search results whose products are cached. `is_current` is false if a
  * product has changed since the cached snapshot.
  */
-export function getCachedPageStatement(): Sql {
+export function buildCachedPageStatement(): Sql {
   const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
   return sql`
     with page as materialized (${cachedPage})

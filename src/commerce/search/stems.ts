@@ -132,7 +132,7 @@ function stemCacheOf(reader: DatabaseReader): StemCache {
   return cache;
 }
 
-export async function getCachedStems(
+export async function loadStemsThroughCache(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
 ): Promise<StemsByStemmer> {
@@ -149,7 +149,7 @@ export async function getCachedStems(
   // The indexed languages have changed, so the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
-    return getCachedStems(reader, words);
+    return loadStemsThroughCache(reader, words);
   }
   for (const word of missing) found.set(word, stemsIn(read, word));
   if (cache.stemmers.length === 0 || areSame(cache.stemmers, inUse)) {

@@ -8,7 +8,7 @@ import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
 /** The vocabulary's data about one word or phrase of a query. */
-export interface WordEntry {
+export interface VocabularyEntry {
   readonly isKnown: boolean;
   /** True if the vocabulary contains a word that begins with this word. */
   readonly isPrefix: boolean;
@@ -48,7 +48,7 @@ export interface TypoCandidate {
 interface VocabularyCache {
   /** The version of vocabulary and synonyms for which the cached entries are valid. */
   version: string;
-  readonly entries: LRUCache<string, WordEntry>;
+  readonly entries: LRUCache<string, VocabularyEntry>;
   readonly candidates: LRUCache<string, readonly TypoCandidate[]>;
 }
 
@@ -63,7 +63,7 @@ const caches = new WeakMap<DatabaseReader, VocabularyCache>();
 export function getVocabularyCache(reader: DatabaseReader): VocabularyCache {
   const cache = caches.get(reader) ?? {
     version: "",
-    entries: new LRUCache<string, WordEntry>({ max: entriesMax, ttl: entryMs }),
+    entries: new LRUCache<string, VocabularyEntry>({ max: entriesMax, ttl: entryMs }),
     candidates: new LRUCache<string, readonly TypoCandidate[]>({ max: entriesMax, ttl: entryMs }),
   };
   caches.set(reader, cache);

@@ -8,7 +8,7 @@ import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
 import type { StemsByStemmer } from "./stems.ts";
 import { listCharacterPairs, isSingleKana, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
 import { getIrregularForm } from "./word-lists.ts";
-import type { WordEntry } from "./vocabulary-cache.ts";
+import type { VocabularyEntry } from "./vocabulary-cache.ts";
 import type { Vocabulary } from "./word-vocabulary.ts";
 
 export interface Lexeme {
@@ -45,7 +45,7 @@ export interface ExpandedQueryPart {
   /** True if the vocabulary contains the word of this query part. */
   readonly isKnown: boolean;
   /** The two halves of a compound of which only one is a known word; null for other words. */
-  readonly partlyKnownSplit: WordEntry["partlyKnownSplit"];
+  readonly partlyKnownSplit: VocabularyEntry["partlyKnownSplit"];
 }
 
 /** A query together with the word forms of its parts. */
@@ -63,7 +63,7 @@ export interface QueryWordData {
   readonly synonyms?: QueryWordData;
 }
 
-export function expandQuery(query: ParsedSearchQuery, knowledge: QueryWordData): ExpandedQuery {
+export function buildExpandedQuery(query: ParsedSearchQuery, knowledge: QueryWordData): ExpandedQuery {
   const forms = query.parts.filter(({ isFiller }) => !isFiller).map((part) => formsOfPart(part, knowledge));
   return { query, stems: knowledge.stems, forms };
 }
@@ -95,7 +95,7 @@ function formsOfPart(
  * Returns the forms of a query part with several words: a quantity (`0.5 l`), or words that the vocabulary
  * joins (`power bank`).
  */
-function formsOfPhrase(part: QueryPart, entry: WordEntry | undefined): WordForm[] {
+function formsOfPhrase(part: QueryPart, entry: VocabularyEntry | undefined): WordForm[] {
   const { words, isLast, quantity } = part;
   const separate = words.map(({ text }, index) => ({
     text,
@@ -111,7 +111,7 @@ function formsOfPhrase(part: QueryPart, entry: WordEntry | undefined): WordForm[
 
 interface WordContext {
   readonly stems: StemsByStemmer;
-  readonly entry: WordEntry | undefined;
+  readonly entry: VocabularyEntry | undefined;
 }
 
 function formsOfWord(
@@ -141,7 +141,7 @@ function formsOfWord(
  * Returns a form with the two words of which a word consists. If the vocabulary contains the whole word, the
  * two words are searched in titles only.
  */
-const splitForms = ({ split, isKnown }: WordEntry): WordForm[] =>
+const splitForms = ({ split, isKnown }: VocabularyEntry): WordForm[] =>
   split === null
     ? []
     : [{ lexemes: split.map((part) => ({ text: part })), ...(isKnown ? { isTitleOnly: true } : {}) }];
@@ -178,7 +178,7 @@ function stopLanguages({ text, raw }: SearchWord, stems: StemsByStemmer): string
     .map(([stemmer]) => stemmer);
 }
 
-function synonymForms(entry: WordEntry | undefined, knowledge: QueryWordData | undefined): WordForm[] {
+function synonymForms(entry: VocabularyEntry | undefined, knowledge: QueryWordData | undefined): WordForm[] {
   const bySynonym = Map.groupBy(entry?.synonyms ?? [], ({ stemmer, phrase }) => `${stemmer} ${phrase}`);
   return [...bySynonym.values()].flatMap((found) => {
     const [first] = found;

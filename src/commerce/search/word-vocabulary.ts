@@ -18,12 +18,12 @@ import {
   clearVocabularyCache,
   getVocabularyCache,
   vocabularyVersionSql,
-  type WordEntry,
+  type VocabularyEntry,
   type WordSynonym,
 } from "./vocabulary-cache.ts";
 import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
 
-export type Vocabulary = ReadonlyMap<string, WordEntry>;
+export type Vocabulary = ReadonlyMap<string, VocabularyEntry>;
 
 /** The words and phrases whose vocabulary data is wanted, and the stems of the words. */
 export interface VocabularyQuery {
@@ -33,9 +33,12 @@ export interface VocabularyQuery {
   readonly stems: StemsByStemmer;
 }
 
-export async function readVocabulary(reader: DatabaseReader, query: VocabularyQuery): Promise<Vocabulary> {
+export async function loadVocabularyEntries(
+  reader: DatabaseReader,
+  query: VocabularyQuery,
+): Promise<Vocabulary> {
   const cache = getVocabularyCache(reader);
-  const found = new Map<string, WordEntry>();
+  const found = new Map<string, VocabularyEntry>();
   const isMissing = (text: string): boolean => {
     const entry = cache.entries.get(text);
     if (entry !== undefined) found.set(text, entry);
@@ -52,7 +55,7 @@ export async function readVocabulary(reader: DatabaseReader, query: VocabularyQu
     clearVocabularyCache(cache, version);
     // The cached entries belong to an older version of the vocabulary than the entries just read. Everything
     // is read again, so that the result contains only one version.
-    if (found.size > 0) return readVocabulary(reader, query);
+    if (found.size > 0) return loadVocabularyEntries(reader, query);
   }
   for (const [text, entry] of entries) {
     cache.entries.set(text, entry);
@@ -95,7 +98,7 @@ interface Suffix {
 async function loadEntries(
   reader: DatabaseReader,
   { words, phrases, stems }: VocabularyQuery,
-): Promise<{ version: string; entries: ReadonlyMap<string, WordEntry> }> {
+): Promise<{ version: string; entries: ReadonlyMap<string, VocabularyEntry> }> {
   const umlautForms = new Map(words.map((word) => [word, foldUmlautDigraphs(word)]));
   const splits = new Map(
     words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(findCompoundSplits)]),
@@ -212,12 +215,12 @@ interface LookedUp {
 function toEntries(
   row: VocabularyRow,
   { words, phrases, splits, umlautForms, keys }: LookedUp,
-): Map<string, WordEntry> {
+): Map<string, VocabularyEntry> {
   const known = new Set(row.known);
   const prefixes = new Set(row.prefixes);
   const compounds = Map.groupBy(row.compounds ?? [], ({ word }) => word);
   const synonyms = Map.groupBy(row.synonyms ?? [], ({ text }) => text);
-  const entry = (text: string, isWord: boolean): WordEntry => {
+  const entry = (text: string, isWord: boolean): VocabularyEntry => {
     const umlautForm = umlautForms.get(text);
     return {
       isKnown: known.has(isWord ? text : text.replaceAll(" ", "")),

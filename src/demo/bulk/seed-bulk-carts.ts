@@ -16,7 +16,7 @@ import {
   createUnsavedCart,
 } from "#demo/rows/cart-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { findDemoAddress } from "#demo/carts/price-carts.ts";
 import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
@@ -243,7 +243,7 @@ export function findCheckedDemoAddress(country: string): PostalAddress | null {
   let address = checkedAddresses.get(country);
   if (address === undefined) {
     const demoAddress = findDemoAddress(country);
-    address = demoAddress === undefined ? null : checkAddress(demoAddress, "strict").address;
+    address = demoAddress === undefined ? null : normalizeAndValidateAddress(demoAddress, "strict").address;
     checkedAddresses.set(country, address);
   }
   return address;

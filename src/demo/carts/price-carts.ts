@@ -2,7 +2,7 @@
  * Prices the carts that data/sales.json and the order scenarios define. Loads the cart offer of each market
  * (prices, taxes, delivery methods, promotions) once for all carts.
  */
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
@@ -20,7 +20,7 @@ export interface DemoMerchantPair {
 }
 
 /** Returns the id of the merchant's market that sells to a country; undefined if there is none. */
-export type FindMarketOfCountry = (merchantId: string, country: string) => string | undefined;
+export type DemoMarketFinder = (merchantId: string, country: string) => string | undefined;
 
 /** A cart that sales.json or an order scenario defines. */
 export interface DemoCartDefinition {
@@ -69,7 +69,7 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
 
 /** Finds markets of the demo's merchants. */
 export interface DemoMarketLookup {
-  readonly findByCountry: FindMarketOfCountry;
+  readonly findByCountry: DemoMarketFinder;
   /** Returns a market of the merchant with a country. Throws if the merchant sells to no country. */
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
@@ -192,7 +192,7 @@ function createPricedCart(
       return variantId === undefined ? [] : [{ variantId, quantity }];
     }),
     buyer: definition.buyer ?? null,
-    address: address === undefined ? null : checkAddress(address, "strict").address,
+    address: address === undefined ? null : normalizeAndValidateAddress(address, "strict").address,
     code,
     createdAt: new Date(updatedAt.getTime() - definition.minutesFromCreationToChange * minuteMs),
     updatedAt,

@@ -27,7 +27,7 @@ import {
   type DemoMerchantPair,
   priceDemoCarts,
   type PricedDemoCart,
-  type FindMarketOfCountry,
+  type DemoMarketFinder,
   loadMarketLookup,
 } from "./price-carts.ts";
 
@@ -103,7 +103,7 @@ function requireCartId(cartIds: ReadonlyMap<DemoCartKey, string>, key: DemoCartK
 
 interface PromotionSeedContext {
   readonly owners: DemoMerchantPair;
-  readonly findMarket: FindMarketOfCountry;
+  readonly findMarket: DemoMarketFinder;
   readonly now: Date;
 }
 

@@ -89,8 +89,8 @@ const catalogEntry = z.strictObject({
   restrictions: z.array(z.enum(restrictions)).exactOptional(),
   status: z.enum(["draft", "archived"]).exactOptional(),
 });
-export type CatalogEntry = z.infer<typeof catalogEntry>;
-export type CatalogEntryOption = NonNullable<CatalogEntry["options"]>[number];
+export type DemoCatalogEntry = z.infer<typeof catalogEntry>;
+export type CatalogEntryOption = NonNullable<DemoCatalogEntry["options"]>[number];
 
 /** A product family: products whose descriptions end with the same care paragraph. */
 export const productFamilySchema = z.strictObject({ care: localizedText, entries: z.array(catalogEntry) });
@@ -127,7 +127,7 @@ function listUnknownCodes(
 }
 
 function listLabelFaults(
-  { title, slugJa, options = [], attributes = [] }: CatalogEntry,
+  { title, slugJa, options = [], attributes = [] }: DemoCatalogEntry,
   labels: Labels,
 ): string[] {
   const choices = { ...labels.colours, ...labels.choices };

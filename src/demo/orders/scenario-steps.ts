@@ -2,14 +2,14 @@
  * The order steps of the demo's order scenarios, from confirmation to return. The steps call the same
  * functions as the service does for a client's request.
  */
-import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
+import { closeReturn, recordReturnInspection } from "#commerce/after-sales/finish-return.ts";
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
 import { requestReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
 import { receiveReturn, markReturnInTransit } from "#commerce/after-sales/return-steps.ts";
 import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import {
-  deliverFulfillment,
+  markFulfillmentDelivered,
   packFulfillment,
   shipFulfillment,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
@@ -82,7 +82,9 @@ export const shipParcel =
 /** Marks the newest fulfillment as delivered. */
 export const deliverParcel: ScenarioStep = async (context) => {
   const fulfillmentId = await findNewestOrderPartId(context, "fulfillment");
-  await deliverFulfillment(context.transaction, context.commandContextFor("merchant"), { fulfillmentId });
+  await markFulfillmentDelivered(context.transaction, context.commandContextFor("merchant"), {
+    fulfillmentId,
+  });
   return {};
 };
 
@@ -185,7 +187,7 @@ export const acceptReturn: ScenarioStep = async (context) => {
     accepted: quantity,
     restock: quantity,
   }));
-  await inspectReturn(transaction, commandContextFor("merchant"), {
+  await recordReturnInspection(transaction, commandContextFor("merchant"), {
     returnId,
     lines: inspected,
     note: "As good as new.",

@@ -5,7 +5,7 @@
 import type { CartStatus, CartRevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { maskAddress, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import { maskAddress, encryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { type CartDraft, createCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import type { CartOffer } from "#commerce/carts/load-offer.ts";
@@ -244,7 +244,7 @@ function createPersonalDataRows(
     const eraseAfter = new Date(now.getTime() + addressLifetimeMs + eraseDelayMs);
     rows.push(
       toPersonalDataRow(
-        sealPersonalData(keyring, {
+        encryptPersonalData(keyring, {
           ...ids,
           id: next.address.id,
           kind: "address",
@@ -259,7 +259,7 @@ function createPersonalDataRows(
     const eraseAfter = new Date(now.getTime() + emailLifetimeMs);
     rows.push(
       toPersonalDataRow(
-        sealPersonalData(keyring, {
+        encryptPersonalData(keyring, {
           ...ids,
           id: next.buyerEmailId,
           kind: "buyer_email",
@@ -272,6 +272,6 @@ function createPersonalDataRows(
   return rows;
 }
 
-function toPersonalDataRow(sealed: ReturnType<typeof sealPersonalData>): TableRow<"personalData"> {
+function toPersonalDataRow(sealed: ReturnType<typeof encryptPersonalData>): TableRow<"personalData"> {
   return { ...sealed, masked: JSON.parse(sealed.masked) as unknown };
 }

@@ -5,7 +5,7 @@ import type {
   OrderLine,
   OrderReturn,
 } from "#commerce/orders/order-aggregate.ts";
-import { calculateShareOfUnits } from "#commerce/orders/order-value.ts";
+import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
 import { hashTextToNumber } from "#demo/random.ts";
 import type { TableRow } from "./insert-rows.ts";
@@ -136,7 +136,7 @@ function createReturnRows({ ids, history, lines: [line] }: OrderParcelInput): Ta
       reason: "unwanted",
       method: "mail",
       settlement: "original_payment",
-      refundMinor: calculateShareOfUnits({
+      refundMinor: calculateLineAmountOfUnits({
         amountMinor: line.totalMinor,
         ordered: line.ordered,
         gone: 0,

@@ -3,7 +3,7 @@
  * step.
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { calculateShareOfUnits } from "#commerce/orders/order-value.ts";
+import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
 import type { TableRow } from "./insert-rows.ts";
 
 export type OrderHistoryStep =
@@ -55,7 +55,7 @@ export interface OrderHistory {
 }
 
 const hourMs = 3_600_000;
-/** Hours between placing the order and each step, for an order that is old enough. */
+/** The usual hours between placing the order and each step. */
 const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
   place: 0,
   confirm: 0.5,
@@ -112,7 +112,7 @@ interface LineAmount {
 export function computeReducedMinor(stage: OrderStage, { totalMinor, ordered, isFirst }: LineAmount): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
   return stage === "returned" && isFirst
-    ? calculateShareOfUnits({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
+    ? calculateLineAmountOfUnits({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
     : 0;
 }
 

@@ -3,7 +3,7 @@
  * of many products with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
-import type { CatalogEntry } from "#demo/data/catalog-schema.ts";
+import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
 import { loadDemoCatalog, getCatalogLabel } from "#demo/demo-data.ts";
 import { type DemoLocale, demoLocales, type DemoLocalizedText } from "#demo/data/data-file.ts";
 import { hashTextToNumber } from "#demo/random.ts";
@@ -19,7 +19,7 @@ export interface ProductRowsContext extends VariantRowsContext {
   readonly careText: DemoLocalizedText;
 }
 
-export function createProductRows(entry: CatalogEntry, context: ProductRowsContext): ProductRows {
+export function createProductRows(entry: DemoCatalogEntry, context: ProductRowsContext): ProductRows {
   const productId = createId("product", context.createdAt.getTime());
   const { merchantId } = context;
   const productTranslation = createTranslationRows(entry, { productId, context });
@@ -54,7 +54,10 @@ interface ProductRowInput {
   readonly context: ProductRowsContext;
 }
 
-function createProductRow(entry: CatalogEntry, { productId, context }: ProductRowInput): TableRow<"product"> {
+function createProductRow(
+  entry: DemoCatalogEntry,
+  { productId, context }: ProductRowInput,
+): TableRow<"product"> {
   const { merchantId, now, createdAt } = context;
   const hash = hashTextToNumber(entry.sku);
   const status = entry.status ?? "published";
@@ -80,7 +83,7 @@ function createProductRow(entry: CatalogEntry, { productId, context }: ProductRo
 }
 
 function createTranslationRows(
-  entry: CatalogEntry,
+  entry: DemoCatalogEntry,
   { productId, context }: ProductRowInput,
 ): TableRow<"productTranslation">[] {
   const hasSeo = hashTextToNumber(entry.sku) % 3 === 0;
@@ -106,7 +109,7 @@ function createTranslationRows(
 }
 
 /** Returns the product's slug in a language, given in the entry or derived from the title. */
-export function getProductSlug(entry: CatalogEntry, locale: DemoLocale): string {
+export function getProductSlug(entry: DemoCatalogEntry, locale: DemoLocale): string {
   if (locale === "en") return entry.slugEn ?? createSlug(entry.title.en, "en");
   if (locale === "de") return createSlug(entry.title.de, "de");
   if (entry.slugJa === undefined) throw new Error(`${entry.sku} has a Japanese title but no slugJa.`);
@@ -114,7 +117,7 @@ export function getProductSlug(entry: CatalogEntry, locale: DemoLocale): string 
 }
 
 function createDescription(
-  entry: CatalogEntry,
+  entry: DemoCatalogEntry,
   {
     locale,
     summary,
@@ -207,7 +210,7 @@ interface Picture {
 }
 
 function createMediaRows(
-  entry: CatalogEntry,
+  entry: DemoCatalogEntry,
   {
     productId,
     merchantId,
@@ -241,7 +244,7 @@ function createMediaRows(
   return { rows, idOfColour };
 }
 
-function listPictures(entry: CatalogEntry): Picture[] {
+function listPictures(entry: DemoCatalogEntry): Picture[] {
   const colours = entry.options?.find(({ code }) => code === "colour")?.choices.slice(0, picturesMax) ?? [];
   const colourPictures: Picture[] =
     colours.length === 0 ? [{ colour: null, view: null }] : colours.map((colour) => ({ colour, view: null }));
@@ -259,7 +262,7 @@ function listPictures(entry: CatalogEntry): Picture[] {
  * Creates the alternative texts of a picture: title, colour and view. Japanese puts colour and view in
  * brackets, the other languages separate them by commas.
  */
-function createAltTexts(entry: CatalogEntry, { colour, view }: Picture): DemoLocalizedText {
+function createAltTexts(entry: DemoCatalogEntry, { colour, view }: Picture): DemoLocalizedText {
   const additions = [
     colour === null ? undefined : getCatalogLabel("colours", colour),
     view === null ? undefined : loadDemoCatalog().labels.views[view],

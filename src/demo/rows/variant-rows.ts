@@ -4,7 +4,7 @@
  */
 import type { Availability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
-import type { MarketAmounts, CatalogEntry, CatalogEntryOption } from "#demo/data/catalog-schema.ts";
+import type { MarketAmounts, DemoCatalogEntry, CatalogEntryOption } from "#demo/data/catalog-schema.ts";
 import type { TableRow } from "./insert-rows.ts";
 import type { DemoMarketKey } from "./merchant-rows.ts";
 import { createGtin, hashTextToNumber } from "#demo/random.ts";
@@ -41,7 +41,7 @@ type VariantRow = TableRow<"variant">;
 const dayMs = 86_400_000;
 const gtinsPerProduct = 1000;
 
-export function createVariantRows(entry: CatalogEntry, context: ProductVariantsContext): VariantRows {
+export function createVariantRows(entry: DemoCatalogEntry, context: ProductVariantsContext): VariantRows {
   const variants = listOptionCombinations(entry.options ?? []).map((choices, position) => {
     const state = entry.stock?.[position] ?? entry.stock?.at(-1) ?? "in_stock";
     return { choices, state, row: createVariantRow(entry, { ...context, choices, position, state }) };
@@ -61,7 +61,7 @@ export function createVariantRows(entry: CatalogEntry, context: ProductVariantsC
   };
 }
 
-/** Lists all combinations of the options' choices; one empty combination if there are no options. */
+/** Returns all combinations of the options' choices; one empty combination if there are no options. */
 export function listOptionCombinations(options: readonly CatalogEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
@@ -70,12 +70,12 @@ export function listOptionCombinations(options: readonly CatalogEntryOption[]): 
   );
 }
 
-export function createVariantSku(entry: CatalogEntry, choices: Choices): string {
+export function createVariantSku(entry: DemoCatalogEntry, choices: Choices): string {
   return [entry.sku, ...Object.values(choices).map((choice) => choice.toUpperCase())].join("-");
 }
 
 function createVariantRow(
-  entry: CatalogEntry,
+  entry: DemoCatalogEntry,
   context: ProductVariantsContext & {
     readonly choices: Choices;
     readonly position: number;
@@ -153,7 +153,7 @@ interface VariantPriceInput {
 }
 
 function createPriceRows(
-  entry: CatalogEntry,
+  entry: DemoCatalogEntry,
   { row, choices, market, rowsContext }: VariantPriceInput,
 ): TableRow<"price">[] {
   const choiceWithPrice = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);

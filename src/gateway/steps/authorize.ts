@@ -7,11 +7,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyRequest } from "fastify";
 import {
-  wasUseRecordedRecently,
+  hasRecentCredentialUse,
   findOwnerOfRefusedApiKey,
   recordApiKeyUse,
 } from "#access/keys/verify-keys.ts";
-import { type ChallengeOptions, authorizationServerMetadataPath } from "#access/authorization.ts";
+import { type AuthenticateChallengeOptions, authorizationServerMetadataPath } from "#access/authorization.ts";
 import {
   anonymousViewer,
   getCredentialId,
@@ -25,7 +25,7 @@ import { fail, Failure } from "#foundation/failure.ts";
 import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
 import {
   type Authorization,
-  readAuthorization,
+  parseAuthorizationHeader,
   toClientAddressKey,
   authenticate,
   type Authentication,
@@ -34,7 +34,11 @@ import {
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
 import { type ViewerAdmissionCheck, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
-import { type RateLimitCounter, refuseExceededQuota, countRequest } from "#http/rate-limiter.ts";
+import {
+  type RateLimitCounter,
+  requireRemainingQuota,
+  countRequestAgainstQuota,
+} from "#http/rate-limiter.ts";
 
 /**
  * Verifies the credential of the caller and sets `call.viewer`. Operations that require no credential do not
@@ -55,7 +59,7 @@ export const identifyCaller: RestStep = {
         if (authorization.scheme === "bearer" && !acceptsApiKey)
           throw fail("oauth_token_invalid", { message: "This operation requires an OAuth access token." });
         try {
-          return await verifyIntegrator(call.request, authorization, {
+          return await authenticateIntegrator(call.request, authorization, {
             credentials: services.credentials,
             admit: admission(call),
           });
@@ -80,7 +84,7 @@ export const identifyCaller: RestStep = {
  * Returns the options of the `WWW-Authenticate` challenge of a 401 answer. For operations that require OAuth,
  * a hint names the URL that describes how to get an access token.
  */
-function challengeOptions({ kind }: OperationSecurity, publicUrl: string): ChallengeOptions {
+function challengeOptions({ kind }: OperationSecurity, publicUrl: string): AuthenticateChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
   return {
     publicUrl,
@@ -103,7 +107,7 @@ export const runAsViewer = <Result>(viewer: IntegratorViewer, send: () => Result
  * Verifies the credential of an app: an API key, or an access token with a DPoP proof for the token's key.
  * Throws a failure if the credential is not valid, or if `admit` refuses its owner.
  */
-export async function verifyIntegrator(
+export async function authenticateIntegrator(
   request: FastifyRequest,
   { scheme, token }: Authorization,
   {
@@ -140,7 +144,7 @@ function isCredentialUseRecorded(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): boolean {
-  return wasUseRecordedRecently(db, { credentialId: getCredentialId(viewer), now: clock.now() });
+  return hasRecentCredentialUse(db, { credentialId: getCredentialId(viewer), now: clock.now() });
 }
 
 function recordCredentialUse(
@@ -169,7 +173,7 @@ export function createViewerAdmissionCheck(
       throw fail(viewer.suspended);
     }
     if (viewer.kind === "oauth")
-      await refuseExceededQuota(limiter, call.reply, getRateLimitCounter(viewer, operation));
+      await requireRemainingQuota(limiter, call.reply, getRateLimitCounter(viewer, operation));
   };
 }
 
@@ -203,7 +207,7 @@ export const limitByAddress: RestStep = {
         admit: admission(call),
       });
       if (call.viewer.kind === "anonymous")
-        await countRequest(services.limiter, call.reply, {
+        await countRequestAgainstQuota(services.limiter, call.reply, {
           bucket,
           key: toClientAddressKey(call.request.ip),
         });
@@ -218,14 +222,14 @@ export const limitByAddress: RestStep = {
  */
 async function readOptionalViewer(
   call: RestCall,
-  verifier: Parameters<typeof verifyIntegrator>[2],
+  verifier: Parameters<typeof authenticateIntegrator>[2],
 ): Promise<Viewer> {
   const values = getHeaderLines(call.request, "authorization");
   if (values.length === 0) return anonymousViewer;
   try {
-    const authorization = readAuthorization(values);
+    const authorization = parseAuthorizationHeader(values);
     if (authorization === undefined) return anonymousViewer;
-    return await verifyIntegrator(call.request, authorization, verifier);
+    return await authenticateIntegrator(call.request, authorization, verifier);
   } catch (error) {
     if (error instanceof Failure && error.code !== "rate_limited") return anonymousViewer;
     throw error;
@@ -239,7 +243,9 @@ export const limitByCredential: RestStep = {
   appliesTo: () => true,
   create: ({ limiter }, operation) => {
     return ({ viewer, reply }) =>
-      isIntegrator(viewer) ? countRequest(limiter, reply, getRateLimitCounter(viewer, operation)) : undefined;
+      isIntegrator(viewer)
+        ? countRequestAgainstQuota(limiter, reply, getRateLimitCounter(viewer, operation))
+        : undefined;
   },
 };
 

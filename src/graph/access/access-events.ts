@@ -2,10 +2,10 @@
  * Publishes the events of installations and API keys. Each event is delivered only to the endpoints of the
  * installation that it is about.
  */
-import type { AccessEvent } from "#access/credential-changes.ts";
-import { findExpiringKeys, recordExpiryNotice } from "#access/keys/expiry-notices.ts";
+import type { InstallationAccessEvent } from "#access/credential-changes.ts";
+import { findExpiringApiKeys, recordExpiryNotice } from "#access/keys/expiry-notices.ts";
 import type { Database } from "#database/connect.ts";
-import { handleDueRows } from "#database/due-rows.ts";
+import { processDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type EventContext, type RenderEventSubject, insertEvents } from "#webhooks/outbox.ts";
 
@@ -13,9 +13,9 @@ export interface AccessPublishOptions extends Omit<EventContext, "merchantId"> {
   readonly render: RenderEventSubject;
 }
 
-export async function publishAccessEvents(
+export async function publishInstallationAccessEvents(
   transaction: Transaction,
-  events: readonly AccessEvent[],
+  events: readonly InstallationAccessEvent[],
   options: AccessPublishOptions,
 ): Promise<void> {
   for (const [merchantId, eventsOfMerchant] of Map.groupBy(events, (event) => event.merchantId))
@@ -33,13 +33,13 @@ const cause = { operationId: null, actor: "system", requestId: null } as const;
 
 /** Publishes an event `api_key.expiring` for each API key that expires soon. Returns the number of these keys. */
 export function publishExpiringKeyEvents({ db, now, render, signal }: ExpiryRound): Promise<number> {
-  return handleDueRows({
+  return processDueRows({
     find: (after: { readonly id: string } | undefined, rowsMax) =>
-      findExpiringKeys(db, { now, after: after?.id ?? "", rowsMax }),
+      findExpiringApiKeys(db, { now, after: after?.id ?? "", rowsMax }),
     handle: ({ id }) =>
       inTransaction(db, async (transaction) => {
         const events = await recordExpiryNotice(transaction, { now }, id);
-        await publishAccessEvents(transaction, events, { now, cause, render });
+        await publishInstallationAccessEvents(transaction, events, { now, cause, render });
         return events.length > 0;
       }),
     signal,

@@ -8,7 +8,7 @@ import {
   loggedFailuresMax,
   loggedSuccessesMax,
   requestRetentionDays,
-  selectApiRequests,
+  buildApiRequestQuery,
 } from "#access/request-log.ts";
 import { getErrorDocUrl } from "#foundation/failure.ts";
 import { getIdKind } from "#foundation/ids.ts";
@@ -93,7 +93,7 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
       resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
         loadConnection(page, {
           db,
-          query: selectApiRequests(db, { installationId, statusFrom: onlyFailed === true ? 400 : null }),
+          query: buildApiRequestQuery(db, { installationId, statusFrom: onlyFailed === true ? 400 : null }),
           column: "api_request.id",
           isDescending: true,
         }),
@@ -144,7 +144,7 @@ builder.queryFields((t) => ({
       resolve: (_root, { installationId, credentialId, operation, statusFrom, statusTo, ...page }, context) =>
         loadConnection(page, {
           db: context.db,
-          query: selectApiRequests(context.db, {
+          query: buildApiRequestQuery(context.db, {
             merchantId: getCallerMerchantId(context),
             installationId,
             credentialId,

@@ -2,7 +2,7 @@
  * The GraphQL types and query of the audit log. Staff of a merchant read the entries of that merchant;
  * platform operators read all entries.
  */
-import { selectAuditEntries, type AuditRow } from "#access/audit.ts";
+import { buildAuditEntryQuery, type AuditEntryRow } from "#access/audit.ts";
 import { getIdKind, type IdKind } from "#foundation/ids.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
@@ -24,7 +24,7 @@ const AuditActorEnum = defineEnum("AuditActor", {
   },
 });
 
-const AuditEntry = builder.objectRef<AuditRow>("AuditEntry").implement({
+const AuditEntry = builder.objectRef<AuditEntryRow>("AuditEntry").implement({
   description:
     "An entry of the audit log: a change that a caller made. Entries are never changed or deleted.",
   fields: (t) => ({
@@ -84,7 +84,7 @@ interface ActorLoader<Row extends ActorRow> {
  * returns null if the actor belongs to the platform and the caller belongs to a merchant.
  */
 async function loadActor<Row extends ActorRow>(
-  { actorId }: AuditRow,
+  { actorId }: AuditEntryRow,
   kind: IdKind,
   { context, loader }: { readonly context: GraphContext; readonly loader: ActorLoader<Row> },
 ): Promise<Row | null> {
@@ -165,7 +165,7 @@ builder.queryField("auditEntries", (t) =>
       resolve: (_root, { actor, actorId, action, targetId, from, to, ...page }, context) =>
         loadConnection(page, {
           db: context.db,
-          query: selectAuditEntries(context.db, {
+          query: buildAuditEntryQuery(context.db, {
             merchantId: getCallerMerchantId(context),
             actor,
             actorId,

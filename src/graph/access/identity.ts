@@ -10,8 +10,8 @@ import {
   type Scope,
   scopeDescriptions,
 } from "#access/viewer.ts";
-import { selectApiKeys, type ApiKeyRow } from "#access/keys/read-credentials.ts";
-import { selectInstallations } from "#access/installations.ts";
+import { buildApiKeyQuery, type ApiKeyRow } from "#access/keys/read-credentials.ts";
+import { buildInstallationQuery } from "#access/installations.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import {
   allCallers,
@@ -232,7 +232,9 @@ builder.queryField("installation", (t) =>
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
       if (isIntegrator(viewer)) return loaders.installations.load(viewer.installationId);
       if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
-      const found = await selectInstallations(db, viewer.merchantId).where("id", "=", id).executeTakeFirst();
+      const found = await buildInstallationQuery(db, viewer.merchantId)
+        .where("id", "=", id)
+        .executeTakeFirst();
       return found ?? null;
     },
   }),
@@ -250,7 +252,7 @@ builder.queryField("apiKey", (t) =>
       // statement.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
-        (await selectApiKeys(context.db, getCallerMerchantId(context))
+        (await buildApiKeyQuery(context.db, getCallerMerchantId(context))
           .where("id", "=", id)
           .executeTakeFirst()) ?? null
       );

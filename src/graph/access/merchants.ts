@@ -1,7 +1,7 @@
 /** The GraphQL types and lists of merchants, apps, installations, API keys and internal tokens. */
-import { selectApiKeys, selectInternalTokens } from "#access/keys/read-credentials.ts";
-import { selectApps, selectInstallations } from "#access/installations.ts";
-import { selectMerchants } from "#access/merchants.ts";
+import { buildApiKeyQuery, buildInternalTokenQuery } from "#access/keys/read-credentials.ts";
+import { buildAppQuery, buildInstallationQuery } from "#access/installations.ts";
+import { buildMerchantQuery } from "#access/merchants.ts";
 import { productListMax } from "#commerce/catalog/catalog-lists.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
@@ -208,7 +208,7 @@ builder.queryField("merchant", (t) =>
       const owner = getCallerMerchantId(context);
       const wanted = id ?? owner;
       if (wanted === null || (owner !== null && wanted !== owner)) return null;
-      const [found] = await selectMerchants(context.db, wanted).execute();
+      const [found] = await buildMerchantQuery(context.db, wanted).execute();
       return found ?? null;
     },
   }),
@@ -224,7 +224,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         loadConnection(args, {
           db: context.db,
-          query: selectMerchants(context.db, getCallerMerchantId(context)),
+          query: buildMerchantQuery(context.db, getCallerMerchantId(context)),
           column: "merchant.id",
         }),
     },
@@ -236,7 +236,8 @@ builder.queryFields((t) => ({
       description: "The apps that can be installed, oldest first.",
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
-      resolve: (_root, args, { db }) => loadConnection(args, { db, query: selectApps(db), column: "app.id" }),
+      resolve: (_root, args, { db }) =>
+        loadConnection(args, { db, query: buildAppQuery(db), column: "app.id" }),
     },
     ...createConnectionTypeOptions("App", "apps"),
   ),
@@ -249,7 +250,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         loadConnection(args, {
           db: context.db,
-          query: selectInstallations(context.db, getCallerMerchantId(context)),
+          query: buildInstallationQuery(context.db, getCallerMerchantId(context)),
           column: "installation.id",
         }),
     },
@@ -273,7 +274,7 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = selectApiKeys(context.db, getCallerMerchantId(context));
+        const all = buildApiKeyQuery(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
         return loadConnection(args, { db: context.db, query, column: "api_key.id" });
@@ -292,7 +293,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         loadConnection(args, {
           db: context.db,
-          query: selectInternalTokens(context.db, getCallerMerchantId(context)),
+          query: buildInternalTokenQuery(context.db, getCallerMerchantId(context)),
           column: "internal_token.id",
         }),
     },

@@ -2,7 +2,7 @@
 import {
   disableOauthClient,
   enableOauthClient,
-  selectOauthClients,
+  buildOauthClientQuery,
   type OauthClientRow,
 } from "#access/oauth/oauth-clients.ts";
 import { fail } from "#foundation/failure.ts";
@@ -57,7 +57,7 @@ const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput
 });
 
 async function loadOauthClient({ db }: GraphContext, id: string): Promise<OauthClientRow> {
-  const client = await selectOauthClients(db).where("id", "=", id).executeTakeFirst();
+  const client = await buildOauthClientQuery(db).where("id", "=", id).executeTakeFirst();
   if (client === undefined) throw fail("resource_not_found");
   return client;
 }
@@ -103,7 +103,7 @@ builder.queryField("oauthClients", (t) =>
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) =>
-        loadConnection(args, { db, query: selectOauthClients(db), column: "oauth_client.id" }),
+        loadConnection(args, { db, query: buildOauthClientQuery(db), column: "oauth_client.id" }),
     },
     ...createConnectionTypeOptions("OAuthClient", "OAuth clients"),
   ),

@@ -5,7 +5,7 @@ import {
   oauthPaths,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { revokeGrant, selectGrants } from "#access/oauth/grants.ts";
+import { revokeGrant, buildGrantQuery } from "#access/oauth/grants.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
@@ -217,7 +217,7 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = selectGrants(context.db, getCallerMerchantId(context));
+        const all = buildGrantQuery(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
         return loadConnection(args, { db: context.db, query, column: "oauth_grant.id" });

@@ -9,7 +9,7 @@ import {
   prepareStaffInput,
   setStaffPassword,
   setStaffRole,
-  selectStaffAccounts,
+  buildStaffAccountQuery,
   type StaffRow,
 } from "#access/people/staff.ts";
 import { isStaffViewer, type StaffRole } from "#access/viewer.ts";
@@ -147,7 +147,7 @@ const StaffPasswordSet = builder.objectRef<StaffWithPassword>("StaffPasswordSet"
 });
 
 async function loadStaffAccount({ db }: GraphContext, id: string): Promise<StaffRow> {
-  const account = await selectStaffAccounts(db, null).where("id", "=", id).executeTakeFirst();
+  const account = await buildStaffAccountQuery(db, null).where("id", "=", id).executeTakeFirst();
   if (account === undefined) throw fail("resource_not_found");
   return account;
 }
@@ -275,7 +275,7 @@ builder.objectField(ViewerRef, "staff", (t) =>
       "The staff member who is signed in to the console; null if the caller is not a signed-in staff member.",
     resolve: async (viewer, _args, { db }) => {
       if (!isStaffViewer(viewer)) return null;
-      const account = selectStaffAccounts(db, viewer.merchantId).where("id", "=", viewer.staffId);
+      const account = buildStaffAccountQuery(db, viewer.merchantId).where("id", "=", viewer.staffId);
       return (await account.executeTakeFirst()) ?? null;
     },
   }),
@@ -293,7 +293,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         loadConnection(args, {
           db: context.db,
-          query: selectStaffAccounts(context.db, getCallerMerchantId(context)),
+          query: buildStaffAccountQuery(context.db, getCallerMerchantId(context)),
           column: "staff_account.id",
         }),
     },

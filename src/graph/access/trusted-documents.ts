@@ -1,12 +1,12 @@
 /** Trusted documents in the GraphQL API: registering, listing and removing the documents of a merchant. */
 import { setImmediate } from "node:timers/promises";
 import {
-  type CheckDocument,
+  type TrustedDocumentChecker,
   hashDocument,
   type NewTrustedDocument,
   registerTrustedDocuments,
   removeTrustedDocument,
-  selectTrustedDocuments,
+  buildTrustedDocumentQuery,
   trustedDocumentLimits,
   type TrustedDocumentRow,
 } from "#access/trusted-documents.ts";
@@ -118,7 +118,7 @@ const faultsMax = 20;
  */
 async function checkDocuments(
   given: readonly GivenDocument[],
-  check: CheckDocument,
+  check: TrustedDocumentChecker,
 ): Promise<readonly NewTrustedDocument[]> {
   if (given.length === 0 || given.length > perCallMax)
     refuse([toDetail("/documents", "out_of_range", `"documents" must have 1 to ${perCallMax} documents.`)]);
@@ -144,8 +144,8 @@ interface DocumentToCheck extends GivenDocument {
 /** Returns the name and kind of a document without faults, otherwise its faults. */
 function findFaults(
   { index, id, document, sha256 }: DocumentToCheck,
-  check: CheckDocument,
-): Exclude<ReturnType<CheckDocument>, readonly unknown[]> | readonly FailureDetail[] {
+  check: TrustedDocumentChecker,
+): Exclude<ReturnType<TrustedDocumentChecker>, readonly unknown[]> | readonly FailureDetail[] {
   const field = `/documents/${index}/document`;
   const label = `The document ${index + 1}${nameIn(document)}`;
   if (document.length > lengthMax)
@@ -234,7 +234,7 @@ builder.queryField("trustedDocuments", (t) =>
       resolve: (_root, { merchantId, ...page }, context) =>
         loadConnection(page, {
           db: context.db,
-          query: selectTrustedDocuments(context.db, requireMerchantId(context, merchantId)),
+          query: buildTrustedDocumentQuery(context.db, requireMerchantId(context, merchantId)),
           column: "trusted_document.id",
         }),
     },

@@ -2,7 +2,7 @@
  * The mutations of returns and exchanges. Frontends request and cancel them for the buyer; the merchant's
  * staff approves, receives, inspects and closes them.
  */
-import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
+import { closeReturn, recordReturnInspection } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
 import {
   approveReturn,
@@ -210,7 +210,7 @@ defineMutation({
     "units to restock are added to the stock.",
   input: ReturnInspectInput,
   type: ReturnRef,
-  run: inspectReturn,
+  run: recordReturnInspection,
   answer: returnToAnswer,
 });
 

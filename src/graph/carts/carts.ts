@@ -154,7 +154,7 @@ builder.objectFields(CartRef, (t) => ({
   }),
 }));
 
-export function toCartNode(cart: CartAggregate, { clock, publicUrl }: GraphContext): GraphCart {
+export function toGraphCart(cart: CartAggregate, { clock, publicUrl }: GraphContext): GraphCart {
   return { ...toCartView(cart, { now: clock.now(), publicUrl }), stored: cart };
 }
 
@@ -181,7 +181,7 @@ builder.queryField("cart", (t) =>
     args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
-      return cart === null || !isCartVisible(cart, context) ? null : toCartNode(cart, context);
+      return cart === null || !isCartVisible(cart, context) ? null : toGraphCart(cart, context);
     },
   }),
 );
@@ -272,5 +272,5 @@ function toCartEdges(
   context: GraphContext,
 ): { cursor: string; node: GraphCart }[] {
   if (cart instanceof Error) throw cart;
-  return cart === null || cart === undefined ? [] : [{ cursor, node: toCartNode(cart, context) }];
+  return cart === null || cart === undefined ? [] : [{ cursor, node: toGraphCart(cart, context) }];
 }

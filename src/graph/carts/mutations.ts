@@ -25,9 +25,9 @@ import {
   CartPromotionApplyInputType,
   CartTransitionInputType,
 } from "./cart-inputs.ts";
-import { toCartNode } from "./carts.ts";
+import { toGraphCart } from "./carts.ts";
 
-const answerCart = (context: GraphContext, cart: CartAggregate): GraphCart => toCartNode(cart, context);
+const answerCart = (context: GraphContext, cart: CartAggregate): GraphCart => toGraphCart(cart, context);
 
 defineMutation({
   ...cartMutationKind,

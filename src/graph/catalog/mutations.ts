@@ -5,7 +5,11 @@ import { attachMedia, removeMedia } from "#commerce/catalog/product-media.ts";
 import { upsertProductTranslation } from "#commerce/catalog/product-texts.ts";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
-import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import {
+  deleteOrArchiveProduct,
+  publishProduct,
+  unpublishProduct,
+} from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import { fail } from "#foundation/failure.ts";
@@ -256,7 +260,7 @@ defineMutation({
   failures: ["product_not_found", "version_conflict", "invalid_state"],
   input: ProductTransitionInputType,
   type: ProductDeleted,
-  run: deleteProduct,
+  run: deleteOrArchiveProduct,
 });
 
 defineMutation({

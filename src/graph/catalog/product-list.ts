@@ -1,10 +1,10 @@
 /** The list of a merchant's products in any status, with filters. */
 import { z } from "zod";
-import { type ProductStockFilter, selectProductIds } from "#commerce/catalog/list-products.ts";
+import { type ProductStockFilter, buildProductIdQuery } from "#commerce/catalog/list-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
 import { getListMerchantId, merchantReaders } from "#graph/context.ts";
-import { listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { ProductRef } from "#graph/refs.ts";
 import { ProductStatusEnum } from "./admin-products.ts";
 
@@ -54,11 +54,11 @@ builder.queryField("products", (t) =>
         }),
       },
       resolve: async (_root, { newestFirst, ...args }, context) => {
-        requirePeriod("updated", args);
+        requireOrderedPeriod("updated", args);
         const filter = { ...args, merchantId: getListMerchantId(context, args.merchantId) };
         const page = await loadConnection(args, {
           db: context.db,
-          query: selectProductIds(context.db, filter),
+          query: buildProductIdQuery(context.db, filter),
           column: "product.id",
           isDescending: newestFirst === true,
         });

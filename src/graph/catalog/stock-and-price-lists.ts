@@ -3,10 +3,10 @@ import {
   findPricePage,
   priceCursorPattern,
   type PriceHistoryRow,
-  selectPrices,
+  buildPriceHistoryQuery,
 } from "#commerce/catalog/list-prices.ts";
 import {
-  selectStockMovements,
+  buildStockMovementQuery,
   type StockMovementReason,
   type StockMovementRow,
 } from "#commerce/inventory/list-movements.ts";
@@ -19,7 +19,7 @@ import {
   numericCursorPattern,
 } from "#graph/connections.ts";
 import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
-import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { MoneyRef } from "#graph/refs.ts";
 
 const StockMovementReasonEnum = defineEnum<StockMovementReason>("StockMovementReason", {
@@ -101,10 +101,10 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, args, context) => {
-        requirePeriod("created", args);
+        requireOrderedPeriod("created", args);
         return loadConnection(args, {
           db: context.db,
-          query: selectStockMovements(context.db, {
+          query: buildStockMovementQuery(context.db, {
             ...args,
             merchantId: getListMerchantId(context, args.merchantId),
           }),
@@ -136,8 +136,8 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, args, context) => {
-        requirePeriod("started", args);
-        const query = selectPrices(context.db, {
+        requireOrderedPeriod("started", args);
+        const query = buildPriceHistoryQuery(context.db, {
           ...args,
           merchantId: getListMerchantId(context, args.merchantId),
         });

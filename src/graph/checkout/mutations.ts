@@ -22,10 +22,10 @@ import {
   SessionPromotionApplyInputType,
   SessionPromotionRemoveInputType,
 } from "./session-types.ts";
-import { toSessionNode } from "./sessions.ts";
+import { toGraphCheckoutSession } from "./sessions.ts";
 
 const answerSession = (context: GraphContext, changed: LockedSession): GraphCheckoutSession =>
-  toSessionNode(changed, context);
+  toGraphCheckoutSession(changed, context);
 
 defineMutation({
   ...sessionMutationKind,

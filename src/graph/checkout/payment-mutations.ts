@@ -11,7 +11,7 @@ import { builder, defineEnum } from "#graph/builder.ts";
 import { sessionPaymentMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { CheckoutSessionRef, type GraphCheckoutSession } from "#graph/refs.ts";
-import { toSessionNode } from "./sessions.ts";
+import { toGraphCheckoutSession } from "./sessions.ts";
 
 const expectedVersionDescription =
   "The version of the session that the caller has seen. If the session has another version " +
@@ -83,7 +83,7 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
 });
 
 const answer = (request: GraphContext, locked: LockedSession): GraphCheckoutSession =>
-  toSessionNode(locked, request);
+  toGraphCheckoutSession(locked, request);
 
 defineMutation({
   ...sessionPaymentMutationKind,

@@ -8,13 +8,13 @@ import { builder } from "#graph/builder.ts";
 import {
   hideQueryFromAnalysts,
   type GraphContext,
-  mayAccessSession,
+  canAccessCheckoutSession,
   getListMerchantId,
   merchantReaders,
   getInternalCredentialId,
   hideFromAnalysts,
 } from "#graph/context.ts";
-import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
+import { isCartVisible, toGraphCart } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import {
@@ -178,11 +178,14 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
   cart: t.field({
     type: CartRef,
     description: "The cart of the session.",
-    resolve: ({ cart }, _args, context) => toCartNode(cart, context),
+    resolve: ({ cart }, _args, context) => toGraphCart(cart, context),
   }),
 }));
 
-export function toSessionNode({ session, cart }: LockedSession, context: GraphContext): GraphCheckoutSession {
+export function toGraphCheckoutSession(
+  { session, cart }: LockedSession,
+  context: GraphContext,
+): GraphCheckoutSession {
   return { ...toSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
 }
 
@@ -191,7 +194,7 @@ export function toSessionNode({ session, cart }: LockedSession, context: GraphCo
  * checkout page may see only the session that it was opened for.
  */
 const isSessionVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
-  isCartVisible(cart, context) && mayAccessSession(session.id, context);
+  isCartVisible(cart, context) && canAccessCheckoutSession(session.id, context);
 
 async function loadSessionCart(session: SessionAggregate, { loaders }: GraphContext): Promise<LockedSession> {
   const cart: CartAggregate | null = await loaders.carts.load(session.cartId);
@@ -211,7 +214,9 @@ builder.queryField("hostedCheckoutSession", (t) =>
     resolve: async (_root, { id }, context) => {
       const session = await context.loaders.sessions.load(id);
       const found = session === null ? null : await loadSessionCart(session, context);
-      return found === null || !isSessionVisible(found, context) ? null : toSessionNode(found, context);
+      return found === null || !isSessionVisible(found, context)
+        ? null
+        : toGraphCheckoutSession(found, context);
     },
   }),
 );
@@ -250,7 +255,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
           const session = await context.loaders.sessions.load(node.id);
           return session === null
             ? []
-            : [{ cursor, node: toSessionNode(await loadSessionCart(session, context), context) }];
+            : [{ cursor, node: toGraphCheckoutSession(await loadSessionCart(session, context), context) }];
         });
         return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },

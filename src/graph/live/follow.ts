@@ -2,7 +2,7 @@
  * Creates the iterators behind GraphQL subscriptions. Each step of an iterator means that the subscribed
  * object has changed. The resolver then reads the object again and checks the caller's access again.
  */
-import type { Polling } from "#database/polling.ts";
+import type { DatabasePoller } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface VersionSubscriptionStep {
@@ -18,7 +18,7 @@ export interface VersionSubscriptionStep {
  * higher version than the last sent one, or no longer exists.
  */
 export function watchVersion(
-  polling: Polling<number>,
+  polling: DatabasePoller<number>,
   id: string,
 ): AsyncIterableIterator<VersionSubscriptionStep> {
   let known: number | undefined;
@@ -65,7 +65,7 @@ const waitingMax = 1_000;
  * before.
  */
 export function followDeliveries(
-  polling: Polling<DeliveryChanges>,
+  polling: DatabasePoller<DeliveryChanges>,
   endpointId: string,
 ): AsyncIterableIterator<DeliveriesSubscriptionStep> {
   const waiting = new Set<string>();

@@ -6,7 +6,7 @@ import { fail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
-import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
+import { isCartVisible, toGraphCart } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { toGraphOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
@@ -18,9 +18,9 @@ import {
   watchVersion,
   deliveriesPerStepMax,
 } from "./follow.ts";
-import type { SubscriptionWatch } from "./watch.ts";
+import type { SubscriptionPollers } from "./watch.ts";
 
-function watchOf({ services: { watch } }: GraphContext): SubscriptionWatch {
+function watchOf({ services: { watch } }: GraphContext): SubscriptionPollers {
   if (watch === undefined)
     throw fail("service_unavailable", { message: "Subscriptions are not available on this server." });
   return watch;
@@ -65,7 +65,7 @@ builder.subscriptionFields((t) => ({
       const cart = await context.loaders.carts.load(id);
       if (cart === null || !isCartVisible(cart, context)) return null;
       step.sentVersion(cart.version);
-      return toCartNode(cart, context);
+      return toGraphCart(cart, context);
     },
   }),
   orderChanged: t.field({

@@ -4,17 +4,17 @@
  */
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
-import { createPolling, type Polling } from "#database/polling.ts";
+import { createDatabasePoller, type DatabasePoller } from "#database/polling.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
-import { createDeliveryWatcher, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
+import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
-export interface SubscriptionWatch {
+export interface SubscriptionPollers {
   /** The current versions of the carts that subscriptions follow; `orders` has those of orders. */
-  readonly carts: Polling<number>;
-  readonly orders: Polling<number>;
+  readonly carts: DatabasePoller<number>;
+  readonly orders: DatabasePoller<number>;
   /** Changed deliveries, by endpoint. */
-  readonly deliveries: Polling<DeliveryChanges>;
+  readonly deliveries: DatabasePoller<DeliveryChanges>;
   /** True if a subscription of this process follows the given object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
   readonly watchers: () => number;
@@ -29,14 +29,30 @@ export interface SubscriptionWatch {
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
 
-export function createSubscriptionWatch(db: Database, events: ServiceEvents, log: Log): SubscriptionWatch {
+export function createSubscriptionPollers(
+  db: Database,
+  events: ServiceEvents,
+  log: Log,
+): SubscriptionPollers {
   const onError = (err: unknown): void =>
     log.warn({ event: "live_look_failed", err }, "The subjects of subscriptions could not be read.");
-  const carts = createPolling({ readStates: (ids) => findCartVersions(db, ids), onError, ...versionsPace });
-  const orders = createPolling({ readStates: (ids) => findOrderVersions(db, ids), onError, ...versionsPace });
-  const deliveries = createPolling({ readStates: createDeliveryWatcher(db), onError, ...deliveriesPace });
+  const carts = createDatabasePoller({
+    readStates: (ids) => findCartVersions(db, ids),
+    onError,
+    ...versionsPace,
+  });
+  const orders = createDatabasePoller({
+    readStates: (ids) => findOrderVersions(db, ids),
+    onError,
+    ...versionsPace,
+  });
+  const deliveries = createDatabasePoller({
+    readStates: createDeliveryChangeFinder(db),
+    onError,
+    ...deliveriesPace,
+  });
   const all = [carts, orders, deliveries];
-  const bySubject = new Map<string, Polling<number>>([
+  const bySubject = new Map<string, DatabasePoller<number>>([
     ["cart", carts],
     ["order", orders],
   ]);

@@ -1,6 +1,6 @@
 /** The list of orders. */
 import { z } from "zod";
-import { selectOrderIds } from "#commerce/orders/list-orders.ts";
+import { buildOrderIdQuery } from "#commerce/orders/list-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { fail, failWithDetail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -12,7 +12,7 @@ import {
   getListMerchantId,
   merchantReaders,
 } from "#graph/context.ts";
-import { requirePeriod } from "#graph/list-arguments.ts";
+import { requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { type GraphOrder, OrderRef } from "#graph/refs.ts";
 import {
   OrderFulfillmentStatusEnum,
@@ -110,7 +110,7 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: async (_root, { sort, ...args }, context) => {
-        requirePeriod("placed", args);
+        requireOrderedPeriod("placed", args);
         requireCurrencyForTotals(sort, args);
         const filter = {
           ...args,
@@ -120,7 +120,7 @@ builder.queryFields((t) => ({
           number: args.number?.trim().toUpperCase(),
         };
         const isByTotal = sort === "highest_total_first" || sort === "lowest_total_first";
-        const query = selectOrderIds(context.db, filter);
+        const query = buildOrderIdQuery(context.db, filter);
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query: isByTotal ? query.select("salesOrder.totalMinor as sortValue") : query,

@@ -1,6 +1,11 @@
 /** Mutations of orders: confirming and holding them, fulfillments, and cancellations. */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { confirmOrder, holdOrder, holdReasonLengthMax, releaseOrder } from "#commerce/orders/order-life.ts";
+import {
+  confirmOrder,
+  holdOrder,
+  holdReasonLengthMax,
+  releaseOrderHold,
+} from "#commerce/orders/order-life.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { fulfillmentMutationKind, orderMutationKind } from "#graph/mutation-kinds.ts";
@@ -8,11 +13,11 @@ import { defineMutation } from "#graph/mutation.ts";
 import { FulfillmentRef, OrderRef, type GraphOrder } from "#graph/refs.ts";
 import {
   cancelFulfillment,
-  deliverFulfillment,
-  failFulfillment,
+  markFulfillmentDelivered,
+  markFulfillmentFailed,
   packFulfillment,
   shipFulfillment,
-  trackFulfillment,
+  recordFulfillmentTrackingStatus,
   trackingNumberLengthMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { carrierLengthMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
@@ -78,7 +83,7 @@ defineMutation({
   description: "Releases an order that is on hold.",
   input: OrderStepInput,
   type: OrderRef,
-  run: releaseOrder,
+  run: releaseOrderHold,
   answer: answerOrder,
 });
 
@@ -202,7 +207,7 @@ defineMutation({
     "another fulfillment.",
   input: FulfillmentTrackInput,
   type: FulfillmentRef,
-  run: trackFulfillment,
+  run: recordFulfillmentTrackingStatus,
   answer: answerFulfillment,
 });
 
@@ -214,7 +219,7 @@ defineMutation({
     "automatically.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
-  run: deliverFulfillment,
+  run: markFulfillmentDelivered,
   answer: answerFulfillment,
 });
 
@@ -226,7 +231,7 @@ defineMutation({
     "into another fulfillment.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
-  run: failFulfillment,
+  run: markFulfillmentFailed,
   answer: answerFulfillment,
 });
 

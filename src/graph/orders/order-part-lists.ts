@@ -5,17 +5,17 @@ import {
   findRefundsWithoutOrder,
   type OrderPartKind,
 } from "#commerce/orders/find-orders.ts";
-import { selectOrderPartIds } from "#commerce/orders/list-orders.ts";
+import { buildOrderPartIdQuery } from "#commerce/orders/list-orders.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  type ConnectionResult,
+  type ConnectionPage,
   createConnectionTypeOptions,
   loadConnection,
 } from "#graph/connections.ts";
 import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
-import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { FulfillmentRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
@@ -144,9 +144,9 @@ async function loadParts<Parts extends keyof OrderPartViewsByKind>(
   context: GraphContext,
   args: PartListArgs & DefaultConnectionArguments,
   { part, parts, findWithoutOrder }: PartList<Parts>,
-): Promise<ConnectionResult<OrderPartViewsByKind[Parts]>> {
-  requirePeriod("created", args);
-  const query = selectOrderPartIds(context.db, {
+): Promise<ConnectionPage<OrderPartViewsByKind[Parts]>> {
+  requireOrderedPeriod("created", args);
+  const query = buildOrderPartIdQuery(context.db, {
     ...args,
     part,
     merchantId: getListMerchantId(context, args.merchantId),

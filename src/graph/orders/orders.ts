@@ -18,7 +18,7 @@ import {
   ReturnRef,
   WarrantyRef,
 } from "#graph/refs.ts";
-import { openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
+import { decryptPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import {
   OrderFulfillmentStatusEnum,
@@ -297,5 +297,5 @@ builder.objectFields(OrderRef, (t) => ({
 async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
   const allowed = getValueIfStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;
-  return row === null ? null : (openPersonalData(context.services.keyring, row) ?? null);
+  return row === null ? null : (decryptPersonalData(context.services.keyring, row) ?? null);
 }

@@ -3,7 +3,7 @@ import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-f
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   type PromotionCodeRow,
-  selectPromotions,
+  buildPromotionQuery,
   type PromotionRow,
 } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
@@ -115,7 +115,7 @@ async function loadChangedPromotion(
   { db }: GraphContext,
   { promotionId }: { readonly promotionId: string },
 ): Promise<PromotionRow> {
-  const promotion = await selectPromotions(db, { merchantId: null, id: promotionId }).executeTakeFirst();
+  const promotion = await buildPromotionQuery(db, { merchantId: null, id: promotionId }).executeTakeFirst();
   if (promotion === undefined) throw fail("resource_not_found");
   return promotion;
 }

@@ -5,13 +5,13 @@
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { requireNoFaults, findIntegerFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
-import { type PromotionCodeRow, selectPromotions } from "#commerce/promotions/read-promotions.ts";
+import { type PromotionCodeRow, buildPromotionQuery } from "#commerce/promotions/read-promotions.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import {
   loadConnection,
-  type ConnectionResult,
+  type ConnectionPage,
   loadConnectionPage,
   computeConnectionCost,
   pageSizeMax,
@@ -263,7 +263,7 @@ async function resolveCodes(
   promotionId: string,
   args: DefaultConnectionArguments,
   loaders: GraphContext["loaders"],
-): Promise<ConnectionResult<PromotionCodeRow>> {
+): Promise<ConnectionPage<PromotionCodeRow>> {
   const bounds = { min: 0, max: pageSizeMax };
   requireNoFaults([
     ...findIntegerFaults("/first", args.first, bounds),
@@ -283,7 +283,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: [...merchantReaders, "system"] },
     args: { id: t.arg.id({ required: true, description: "The promotion's id, `prm_…`." }) },
     resolve: async (_root, { id }, context) =>
-      (await selectPromotions(context.db, {
+      (await buildPromotionQuery(context.db, {
         merchantId: getCallerMerchantId(context),
         id,
       }).executeTakeFirst()) ?? null,
@@ -304,7 +304,11 @@ builder.queryFields((t) => ({
       resolve: (_root, { status, trigger, ...args }, context) =>
         loadConnection(args, {
           db: context.db,
-          query: selectPromotions(context.db, { merchantId: getCallerMerchantId(context), status, trigger }),
+          query: buildPromotionQuery(context.db, {
+            merchantId: getCallerMerchantId(context),
+            status,
+            trigger,
+          }),
           column: "promotion.id",
         }),
     },

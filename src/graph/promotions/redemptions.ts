@@ -1,5 +1,5 @@
 /** The list of redemptions: the uses of promotions by orders. */
-import { type RedemptionRow, selectRedemptions } from "#commerce/promotions/list-redemptions.ts";
+import { type RedemptionRow, buildRedemptionQuery } from "#commerce/promotions/list-redemptions.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
@@ -8,7 +8,7 @@ import {
   numericCursorPattern,
 } from "#graph/connections.ts";
 import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
-import { listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 
 const PromotionRedemptionType = builder.objectRef<RedemptionRow>("PromotionRedemption").implement({
   description: "The use of a promotion by an order.",
@@ -57,10 +57,10 @@ builder.queryField("promotionRedemptions", (t) =>
         }),
       },
       resolve: (_root, args, context) => {
-        requirePeriod("redeemed", args);
+        requireOrderedPeriod("redeemed", args);
         return loadConnection(args, {
           db: context.db,
-          query: selectRedemptions(context.db, {
+          query: buildRedemptionQuery(context.db, {
             ...args,
             merchantId: getListMerchantId(context, args.merchantId),
           }),

@@ -1,7 +1,12 @@
 /** Reads the file of a completed export for a caller, one chunk at a time. */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type ExportRow, type FilePart, findChunkAtByte, findExport } from "#commerce/exports/export-jobs.ts";
+import {
+  type ExportJobRow,
+  type ExportFilePart,
+  findExportChunkAtByte,
+  findExport,
+} from "#commerce/exports/export-jobs.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { type GraphContext, getCallerKind, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
@@ -32,7 +37,7 @@ export async function openExportFile(context: GraphContext, exportId: string): P
   };
 }
 
-function requireCompleted({ id, status, failure }: ExportRow): void {
+function requireCompleted({ id, status, failure }: ExportJobRow): void {
   if (status === "completed") return;
   const isUnfinished = status === "queued" || status === "running";
   throw fail(isUnfinished ? "export_not_completed" : "invalid_state", {
@@ -52,11 +57,11 @@ const decompress = promisify(gunzip);
 
 async function* readChunks(
   reader: DatabaseReader,
-  { exportId, start, size }: FilePart,
+  { exportId, start, size }: ExportFilePart,
 ): AsyncGenerator<Buffer, void> {
   const end = start + size;
   for (let byte = start; byte < end;) {
-    const chunk = await findChunkAtByte(reader, exportId, byte);
+    const chunk = await findExportChunkAtByte(reader, exportId, byte);
     if (chunk === undefined || chunk.startByte + chunk.sizeBytes <= byte)
       throw new Error(`The export ${exportId} was deleted during its download.`);
     const lines = await decompress(chunk.content);

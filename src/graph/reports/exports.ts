@@ -4,12 +4,12 @@
  */
 import {
   cancelExport,
-  createExport,
+  queueExportJob,
   exportRetentionHours,
-  type ExportRow,
+  type ExportJobRow,
   exportSettleSeconds,
   findExport,
-  selectExports,
+  buildExportJobQuery,
   storedExportsMax,
   unfinishedExportsMax,
 } from "#commerce/exports/export-jobs.ts";
@@ -35,12 +35,12 @@ const ExportKindEnum = defineEnum<ExportKind>("ExportKind", {
   },
 });
 
-const ExportFormatEnum = defineEnum<ExportRow["format"]>("ExportFormat", {
+const ExportFormatEnum = defineEnum<ExportJobRow["format"]>("ExportFormat", {
   description: "The format of an export's file.",
   values: { ndjson: "Newline-delimited JSON in UTF-8: each line is a JSON object with one row." },
 });
 
-const ExportStatusEnum = defineEnum<ExportRow["status"]>("ExportStatus", {
+const ExportStatusEnum = defineEnum<ExportJobRow["status"]>("ExportStatus", {
   description: "The status of an export.",
   values: {
     queued: "The export waits for a worker.",
@@ -51,7 +51,7 @@ const ExportStatusEnum = defineEnum<ExportRow["status"]>("ExportStatus", {
   },
 });
 
-const ExportFailureEnum = defineEnum<NonNullable<ExportRow["failure"]>>("ExportFailure", {
+const ExportFailureEnum = defineEnum<NonNullable<ExportJobRow["failure"]>>("ExportFailure", {
   description: "The reason why an export failed.",
   values: {
     too_many_rows: `The period has more than ${exportRowsMax} rows. Choose a shorter period.`,
@@ -60,14 +60,14 @@ const ExportFailureEnum = defineEnum<NonNullable<ExportRow["failure"]>>("ExportF
 });
 
 /** Returns the written share of the rows in whole percent; 100 only for a completed export. */
-function getPercent({ status, exportedRows, totalRows }: ExportRow): number {
+function getPercent({ status, exportedRows, totalRows }: ExportJobRow): number {
   if (status === "completed") return 100;
   return totalRows === null || totalRows === 0
     ? 0
     : Math.min(99, Math.floor((100 * exportedRows) / totalRows));
 }
 
-const Export = builder.objectRef<ExportRow>("Export").implement({
+const Export = builder.objectRef<ExportJobRow>("Export").implement({
   description:
     "A job that writes all rows of one kind that were created in a period into a file. Each row has the state " +
     "at the moment when it was read, so rows of one file may have been read at different moments.",
@@ -178,7 +178,7 @@ defineMutation({
   failures: ["export_limit_reached"],
   input: ExportCreateInput,
   type: Export,
-  run: createExport,
+  run: queueExportJob,
 });
 
 defineMutation({
@@ -223,7 +223,9 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) => {
         const { db } = context.services;
         const merchantId = getListMerchantId(context, args.merchantId);
-        const query = selectExports(db, { merchantId, now: context.clock.now() }).selectAll("exportJob");
+        const query = buildExportJobQuery(db, { merchantId, now: context.clock.now() }).selectAll(
+          "exportJob",
+        );
         return loadConnection(args, { db, query, column: "export_job.id", isDescending: true });
       },
     },

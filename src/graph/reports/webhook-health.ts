@@ -6,9 +6,9 @@ import { WebhookEndpointRef } from "#graph/refs.ts";
 import { ErrorCodeEnum } from "#graph/webhooks/deliveries.ts";
 import {
   reportedEndpointsMax,
-  type HealthFigures,
-  type HealthReport,
-  loadHealthReport,
+  type DeliveryHealthFigures,
+  type DeliveryHealthReport,
+  loadDeliveryHealthReport,
 } from "#webhooks/health-report.ts";
 import {
   ReportBucketRef,
@@ -23,7 +23,7 @@ import {
 } from "./report-period.ts";
 
 const FailureCount = builder
-  .objectRef<HealthFigures["failuresByCode"][number]>("WebhookFailureCount")
+  .objectRef<DeliveryHealthFigures["failuresByCode"][number]>("WebhookFailureCount")
   .implement({
     description: "The number of failed delivery attempts with one error code.",
     fields: (t) => ({
@@ -32,7 +32,7 @@ const FailureCount = builder
     }),
   });
 
-const HealthFiguresType = builder.interfaceRef<HealthFigures>("WebhookHealthFigures").implement({
+const HealthFiguresType = builder.interfaceRef<DeliveryHealthFigures>("WebhookHealthFigures").implement({
   description:
     "Figures about webhook delivery attempts, including replays and tests. An attempt " +
     "counts in the period in which it began.",
@@ -71,18 +71,20 @@ const HealthFiguresType = builder.interfaceRef<HealthFigures>("WebhookHealthFigu
   }),
 });
 
-const HealthTotalsType = builder.objectRef<HealthFigures>("WebhookHealthTotals").implement({
+const HealthTotalsType = builder.objectRef<DeliveryHealthFigures>("WebhookHealthTotals").implement({
   description: "Delivery figures of the whole period.",
   interfaces: [HealthFiguresType],
 });
 
-const HealthBucket = builder.objectRef<HealthFigures & PeriodBucket>("WebhookHealthBucket").implement({
-  description: "Delivery figures of one bucket of the period.",
-  interfaces: [ReportBucketRef, HealthFiguresType],
-});
+const HealthBucket = builder
+  .objectRef<DeliveryHealthFigures & PeriodBucket>("WebhookHealthBucket")
+  .implement({
+    description: "Delivery figures of one bucket of the period.",
+    interfaces: [ReportBucketRef, HealthFiguresType],
+  });
 
 const EndpointHealthType = builder
-  .objectRef<HealthReport["endpoints"][number]>("WebhookHealthOfEndpoint")
+  .objectRef<DeliveryHealthReport["endpoints"][number]>("WebhookHealthOfEndpoint")
   .implement({
     description: "Delivery figures of one endpoint in the whole period.",
     interfaces: [HealthFiguresType],
@@ -100,7 +102,7 @@ const EndpointHealthType = builder
   });
 
 const HealthReportType = builder
-  .objectRef<HealthReport & { readonly period: Period }>("WebhookHealthReport")
+  .objectRef<DeliveryHealthReport & { readonly period: Period }>("WebhookHealthReport")
   .implement({
     description:
       "A report on webhook deliveries. Attempts are kept as long as their event; attempts " +
@@ -162,7 +164,10 @@ builder.queryField("webhookHealthReport", (t) =>
         period,
         buckets,
       };
-      return { period, ...(await context.services.readOnly((reader) => loadHealthReport(reader, filter))) };
+      return {
+        period,
+        ...(await context.services.readOnly((reader) => loadDeliveryHealthReport(reader, filter))),
+      };
     },
   }),
 );

@@ -3,10 +3,10 @@ import { findAllowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
 import { builder } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
 import { getListMerchantId, merchantReaders } from "#graph/context.ts";
-import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
+import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
-import { type EventSummary, findEventSummaries, selectEventIds } from "#webhooks/event-lists.ts";
+import { type EventSummary, findEventSummaries, buildEventIdQuery } from "#webhooks/event-lists.ts";
 import { EventSubjectRef } from "./event-log.ts";
 
 const MerchantEventType = builder.objectRef<EventSummary>("MerchantEvent").implement({
@@ -49,14 +49,14 @@ builder.queryField("events", (t) =>
         }),
       },
       resolve: async (_root, args, context) => {
-        requirePeriod("created", args);
+        requireOrderedPeriod("created", args);
         if (typeof args.type === "string")
           requireNoFaults(
             findAllowedValueFaults("/type", args.type, { allowed: eventTypeNames, noun: "event type" }),
           );
         const page = await loadConnection(args, {
           db: context.db,
-          query: selectEventIds(context.db, {
+          query: buildEventIdQuery(context.db, {
             ...args,
             merchantId: getListMerchantId(context, args.merchantId),
           }),

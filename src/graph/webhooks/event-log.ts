@@ -15,17 +15,17 @@ import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { failWithDetail } from "#foundation/failure.ts";
 import { toSafeId } from "#foundation/ids.ts";
-import { createdPeriodArgs, listMerchantArgs, requirePeriod } from "#graph/list-arguments.ts";
-import { selectMerchantDeliveryIds } from "#webhooks/event-lists.ts";
+import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { buildMerchantDeliveryIdQuery } from "#webhooks/event-lists.ts";
 import {
   loadConnection,
   computeConnectionCost,
-  type ConnectionResult,
+  type ConnectionPage,
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import { type EventLog, type EventView } from "#webhooks/delivery-log.ts";
-import { selectDeliveryIds, findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import { buildDeliveryIdQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import { type DeliveryStatus, eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
@@ -159,13 +159,13 @@ interface DeliveryListArgs extends DefaultConnectionArguments {
 function loadDeliveryIds(
   { endpointId, status, ...args }: DeliveryListArgs,
   context: GraphContext,
-): Promise<ConnectionResult<{ readonly id: string }>> {
-  requirePeriod("created", args);
+): Promise<ConnectionPage<{ readonly id: string }>> {
+  requireOrderedPeriod("created", args);
   const merchantId = getListMerchantId(context, args.merchantId);
   if (typeof endpointId !== "string")
     return loadConnection(args, {
       db: context.db,
-      query: selectMerchantDeliveryIds(context.db, { ...args, merchantId, status: status ?? null }),
+      query: buildMerchantDeliveryIdQuery(context.db, { ...args, merchantId, status: status ?? null }),
       column: "webhook_delivery.id",
     });
   if (args.createdFrom instanceof Date || args.createdTo instanceof Date)
@@ -178,7 +178,7 @@ function loadDeliveryIds(
   const filter = { merchantId, endpointId: toSafeId(endpointId), status: status ?? null };
   return loadConnection(args, {
     db: context.db,
-    query: selectDeliveryIds(context.db, filter),
+    query: buildDeliveryIdQuery(context.db, filter),
     loadPage: (page) => findDeliveryPage(context.db, filter, page),
   });
 }

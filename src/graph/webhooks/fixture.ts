@@ -6,7 +6,7 @@ import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { openFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
+import { decryptFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
   type FixtureRequest,
   type LiveFixture,
@@ -163,7 +163,7 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
       if (sealed === null) throw fail("webhook_endpoint_not_found");
-      return createSignatureFixture(openFixtureSource(sealed, services.keyring, clock.now()));
+      return createSignatureFixture(decryptFixtureSource(sealed, services.keyring, clock.now()));
     },
   }),
 );

@@ -15,7 +15,7 @@ import {
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
-  testEndpoint,
+  sendTestPing,
   updateEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
 import {
@@ -279,7 +279,7 @@ defineMutation({
   failures: [...existingEndpointMutationKind.failures, "webhook_endpoint_disabled"],
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
-  run: testEndpoint,
+  run: sendTestPing,
 });
 
 defineMutation({

@@ -16,7 +16,7 @@ import {
 } from "./csv-rows.ts";
 import { addMajorAmounts, type CsvRow as Row, getMajorAmountColumns } from "./csv-table.ts";
 
-export interface CsvReport {
+export interface CsvReportDefinition {
   readonly document: DocumentNode;
   /** True if the report requires the query parameters from and to. */
   readonly hasPeriod: boolean;
@@ -100,7 +100,7 @@ const shopVariables = "$from: Date!, $to: Date!, $merchantId: ID, $market: Strin
 const shopArguments = "from: $from, to: $to, merchantId: $merchantId, market: $market, timeZone: $timeZone";
 
 /** The CSV reports by their name in the URL, without `.csv`. */
-export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
+export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
   [
     "sales",
     report({
@@ -266,7 +266,7 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
   ],
 ]);
 
-interface CsvReportParts<Answer> extends Pick<CsvReport, "parameters" | "columns"> {
+interface CsvReportParts<Answer> extends Pick<CsvReportDefinition, "parameters" | "columns"> {
   readonly hasPeriod?: boolean;
   /** The text of the GraphQL query of a report. Its only root field has the alias `report`. */
   readonly query: string;
@@ -280,7 +280,7 @@ function report<Answer>({
   columns,
   parameters,
   hasPeriod = true,
-}: CsvReportParts<Answer>): CsvReport {
+}: CsvReportParts<Answer>): CsvReportDefinition {
   return {
     parameters,
     hasPeriod,

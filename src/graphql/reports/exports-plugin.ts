@@ -6,20 +6,20 @@ import { Readable } from "node:stream";
 import type { FastifyPluginAsync } from "fastify";
 import { fail } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
-import { createContext, type GraphServices } from "#graph/context.ts";
+import { createGraphContext, type GraphServices } from "#graph/context.ts";
 import { openExportFile } from "#graph/reports/export-file.ts";
 import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { parseByteRange } from "./byte-range.ts";
 
-export interface ExportsOptions {
+export interface ExportsPluginOptions {
   readonly services: GraphServices;
   readonly authentication: InternalAuthentication;
 }
 
 const extension = ".ndjson";
 
-export const exportsPlugin: FastifyPluginAsync<ExportsOptions> = async (
+export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
   server,
   { services, authentication },
 ) => {
@@ -33,7 +33,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsOptions> = async (
         message: "The path must be /exports/ID.ndjson, with the export's id.",
       });
     const client = getClientKey(request);
-    const context = createContext(services, { viewer, requestId: request.id, client });
+    const context = createGraphContext(services, { viewer, requestId: request.id, client });
     const { sizeBytes, read } = await openExportFile(context, id);
     const etag = `"${id}"`;
     const { range, "if-range": condition } = request.headers;
@@ -54,5 +54,5 @@ export const exportsPlugin: FastifyPluginAsync<ExportsOptions> = async (
       .type("application/x-ndjson; charset=utf-8")
       .send(Readable.from(request.method === "HEAD" ? [] : read(start, size)));
   });
-  refuseOtherMethods(server, "/exports/:file", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/exports/:file", ["GET"]);
 };

@@ -7,21 +7,21 @@ import type { GraphQLError } from "graphql";
 import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
 import { isCalendarDay } from "#foundation/period.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
-import { createContext, type GraphServices } from "#graph/context.ts";
+import { createGraphContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
-import type { RunDocument } from "#mesh/run.ts";
+import type { DocumentRunner } from "#mesh/run.ts";
 import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
-import { refuseOtherMethods } from "#http/server.ts";
-import { type CsvReport, csvReports } from "./csv-reports.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
+import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
 import { toCsv } from "./csv-table.ts";
 
-export interface ReportsOptions {
-  readonly run: RunDocument;
+export interface ReportsPluginOptions {
+  readonly run: DocumentRunner;
   readonly services: GraphServices;
   readonly authentication: InternalAuthentication;
 }
 
-export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
+export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
   server,
   { run, services, authentication },
 ) => {
@@ -37,7 +37,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
           message: `The report is unknown. Reports are ${[...csvReports.keys()].join(", ")}.`,
         });
       const variables = toVariables(report, request.query);
-      const context = createContext(services, {
+      const context = createGraphContext(services, {
         viewer,
         requestId: request.id,
         client: getClientKey(request),
@@ -52,7 +52,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
         .send(toCsv(report.columns, report.toRows(data)));
     },
   );
-  refuseOtherMethods(server, "/reports/:file", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/reports/:file", ["GET"]);
 };
 
 const fileNameOf = (name: string, { from, to }: Variables): string =>
@@ -62,7 +62,7 @@ type Variables = Readonly<Record<string, string | number>>;
 
 /** Reads the query parameters of a CSV report. Throws one failure with all faults of the parameters. */
 function toVariables(
-  { parameters, hasPeriod }: CsvReport,
+  { parameters, hasPeriod }: CsvReportDefinition,
   query: Readonly<Record<string, string | string[]>>,
 ): Variables {
   const rules = new Map<string, Rule>(Object.entries({ ...(hasPeriod ? periodRules : {}), ...parameters }));
@@ -87,7 +87,7 @@ function toVariables(
 
 const periodRules = { from: "day", to: "day" } as const;
 
-type Rule = "day" | CsvReport["parameters"][string];
+type Rule = "day" | CsvReportDefinition["parameters"][string];
 
 function unknownParameter(field: string, allowed: readonly string[]): Failure {
   const shown = isTextWithoutForbiddenCharacters(field) ? field.slice(0, 100) : "";

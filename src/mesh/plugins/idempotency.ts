@@ -13,14 +13,14 @@ import { copyContextForTransaction, type GraphContext } from "#graph/context.ts"
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import {
   createDocumentFingerprint,
-  readIdempotencyKey,
+  getIdempotencyKeyOfMutation,
   prepareMutations,
 } from "#mesh/idempotent-document.ts";
 import { getDocumentRequirements } from "#mesh/operation-security.ts";
-import { type ExecuteDocument, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { type DocumentExecutor, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createPolicyPlugin((args, execute): ExecuteDocument | undefined => {
+  createPolicyPlugin((args, execute): DocumentExecutor | undefined => {
     const { schema, document, operationName, contextValue } = args;
     if (
       contextValue.viewer === undefined ||
@@ -33,13 +33,13 @@ export default (): Plugin =>
     return getDocumentRequirements(schema, document)?.isIdempotent === true ? refuseWithoutKey : undefined;
   });
 
-const refuseWithoutKey: ExecuteDocument = () => {
+const refuseWithoutKey: DocumentExecutor = () => {
   throw fail("idempotency_key_required");
 };
 
-function runOnceByArgument(args: ExecutionPolicyArgs, execute: ExecuteDocument): ExecuteDocument {
+function runOnceByArgument(args: ExecutionPolicyArgs, execute: DocumentExecutor): DocumentExecutor {
   return async (input) => {
-    const key = readIdempotencyKey(args);
+    const key = getIdempotencyKeyOfMutation(args);
     if (key === undefined) return execute(input);
     const { viewer } = args.contextValue;
     if (viewer.kind !== "internal") throw fail("role_not_allowed");
@@ -57,7 +57,7 @@ const asJson: IdempotentRequest<ExecutionResult>["record"] = (result) => ({
 async function runOnce(
   { claim, record, isAnsweredFromRecord }: IdempotentRequest<ExecutionResult>,
   input: ExecutionArgs,
-  execute: ExecuteDocument,
+  execute: DocumentExecutor,
 ): Promise<ExecutionResult> {
   const context = input.contextValue as GraphContext;
   try {

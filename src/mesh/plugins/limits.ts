@@ -16,16 +16,16 @@ import type { Plugin } from "graphql-yoga";
 import { type Failure, fail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { getQueryCostLimit, queryMsMax } from "#graph/limits.ts";
-import { requireCleanTexts } from "#mesh/clean-text.ts";
+import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
-import { type ExecuteDocument, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { type DocumentExecutor, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 import { toGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createPolicyPlugin((args, execute): ExecuteDocument | undefined => {
+  createPolicyPlugin((args, execute): DocumentExecutor | undefined => {
     if (args.contextValue.viewer === undefined || isServiceDocument(args.document)) return undefined;
     return async (input) => {
-      requireCleanTexts(args);
+      requireNoControlCharacters(args);
       const cost = tryMeasureCost(args);
       if (cost instanceof GraphQLError) return { errors: [cost] };
       const withCost = (result: ExecutionResult): ExecutionResult => ({
@@ -61,8 +61,8 @@ function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
  */
 function limitTime(
   { document, operationName }: ExecutionPolicyArgs,
-  running: ReturnType<ExecuteDocument>,
-): ReturnType<ExecuteDocument> {
+  running: ReturnType<DocumentExecutor>,
+): ReturnType<DocumentExecutor> {
   const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
   return running instanceof Promise && !isMutation ? withinTime(running) : running;
 }

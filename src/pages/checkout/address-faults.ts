@@ -6,19 +6,19 @@ import type { FailureDetail } from "#foundation/failure.ts";
 import { addressLabel, addressNoun, postalCodeExample } from "./address-labels.ts";
 import { countryName } from "./amounts.ts";
 import type { AddressFormFieldName } from "./checkout-services.ts";
-import { type CheckoutTexts, fillPlaceholders, type Language, pickLanguage } from "./texts.ts";
+import { type TranslatedText, fillPlaceholders, type Language, getTextInLanguage } from "./texts.ts";
 
-const forbidden: CheckoutTexts = [
+const forbidden: TranslatedText = [
   "Do not use web addresses, emojis or special characters.",
   "Verwenden Sie keine Internetadressen, Emojis oder Sonderzeichen.",
   "URL、絵文字、特殊文字は使用できません。",
 ];
-const listed: CheckoutTexts = [
+const listed: TranslatedText = [
   "Choose an entry from the list.",
   "Wählen Sie einen Eintrag der Liste.",
   "一覧から選択してください。",
 ];
-const other: CheckoutTexts = [
+const other: TranslatedText = [
   "This value is not valid. Check it.",
   "Diese Angabe ist ungültig. Prüfen Sie sie.",
   "ご確認ください。",
@@ -28,7 +28,7 @@ const other: CheckoutTexts = [
  * Error messages for an address field, by the code of the broken rule. The page shows the message after the
  * field's label.
  */
-const byRule: Readonly<Record<string, CheckoutTexts>> = {
+const byRule: Readonly<Record<string, TranslatedText>> = {
   too_long: [
     "The text is too long. Shorten it.",
     "Der Text ist zu lang. Kürzen Sie ihn.",
@@ -41,27 +41,27 @@ const byRule: Readonly<Record<string, CheckoutTexts>> = {
   unknown_country: listed,
   unknown_region: listed,
 };
-const named: CheckoutTexts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
+const named: TranslatedText = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
 
 /** Error messages about address fields that name the field themselves, for example "Enter the ZIP code." */
-const enter: CheckoutTexts = ["Enter {noun}.", "Geben Sie {noun} ein.", "{noun}を入力してください。"];
-const choose: CheckoutTexts = ["Choose {noun}.", "Wählen Sie {noun}.", "{noun}を選択してください。"];
-const mismatch: CheckoutTexts = [
+const enter: TranslatedText = ["Enter {noun}.", "Geben Sie {noun} ein.", "{noun}を入力してください。"];
+const choose: TranslatedText = ["Choose {noun}.", "Wählen Sie {noun}.", "{noun}を選択してください。"];
+const mismatch: TranslatedText = [
   "Check {noun}. It does not match {otherNoun}.",
   "Prüfen Sie {noun}: {label} und {otherLabel} passen nicht zusammen.",
   "{label}と{otherLabel}が一致しません。両方をご確認ください。",
 ];
-const wrongPostalCode: CheckoutTexts = [
+const wrongPostalCode: TranslatedText = [
   "Check {noun}. An example for {country}: {example}.",
   "Prüfen Sie {noun}. Ein Beispiel für {country}: {example}.",
   "{noun}をご確認ください。{country}の例：{example}",
 ];
-const foreignPostalCode: CheckoutTexts = [
+const foreignPostalCode: TranslatedText = [
   "Check {noun} and the country: {country} has no such code.",
   "Prüfen Sie {noun} und das Land. Gewählt ist: {country}.",
   "{noun}と国（{country}）をご確認ください。",
 ];
-const byField: Readonly<Record<string, CheckoutTexts>> = {
+const byField: Readonly<Record<string, TranslatedText>> = {
   "regionCode required": choose,
   "countryCode required": choose,
   "regionCode region_postal_code_mismatch": mismatch,
@@ -91,7 +91,7 @@ export interface FieldMessages {
   readonly summary: string;
 }
 
-export function messagesForField({ code }: FailureDetail, at: FaultyField): FieldMessages {
+export function getAddressFieldFaultMessages({ code }: FailureDetail, at: FaultyField): FieldMessages {
   const { field, country, language } = at;
   const rule = code === "too_short" ? "required" : code;
   const opposite = { ...at, field: field === "postalCode" ? "regionCode" : "postalCode" } as const;
@@ -103,15 +103,15 @@ export function messagesForField({ code }: FailureDetail, at: FaultyField): Fiel
     country: countryName(country, language),
     example: postalCodeExample(country) ?? "",
   };
-  const fill = (texts: CheckoutTexts, more: Readonly<Record<string, string>> = {}): string =>
-    fillPlaceholders(pickLanguage(texts, language), { ...parts, ...more });
+  const fill = (texts: TranslatedText, more: Readonly<Record<string, string>> = {}): string =>
+    fillPlaceholders(getTextInLanguage(texts, language), { ...parts, ...more });
   const own = sentenceFor(field, rule, parts.example !== "");
   if (own !== undefined) return { message: fill(own), summary: fill(own) };
   const message = fill(byRule[rule] ?? other);
   return { message, summary: fill(named, { message }) };
 }
 
-function sentenceFor(field: string, rule: string, hasExample: boolean): CheckoutTexts | undefined {
+function sentenceFor(field: string, rule: string, hasExample: boolean): TranslatedText | undefined {
   if (field === "postalCode" && rule === "pattern_mismatch")
     return hasExample ? wrongPostalCode : foreignPostalCode;
   return byField[`${field} ${rule}`] ?? (rule === "required" ? enter : undefined);

@@ -3,12 +3,12 @@
  * "ZIP code" in the United States, "Postcode" in the United Kingdom, "Prefecture" in Japan.
  */
 import type { AddressFormFieldName } from "./checkout-services.ts";
-import { type CheckoutTexts, pickLanguage, type Language } from "./texts.ts";
+import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
 
 /** A field's label, and its name inside a sentence: in German in the accusative. */
 interface FieldWords {
-  readonly label: CheckoutTexts;
-  readonly noun: CheckoutTexts;
+  readonly label: TranslatedText;
+  readonly noun: TranslatedText;
 }
 
 const usual: Readonly<Record<AddressFormFieldName, FieldWords>> = {
@@ -175,11 +175,11 @@ const wordsOf = ({ field, country }: FieldOfCountry): FieldWords =>
   ownByCountry.get(country)?.[field] ?? usual[field];
 
 export const addressLabel = (field: FieldOfCountry): string =>
-  pickLanguage(wordsOf(field).label, field.language);
+  getTextInLanguage(wordsOf(field).label, field.language);
 
 /** Returns the field's name inside a sentence, for example "the ZIP code". */
 export const addressNoun = (field: FieldOfCountry): string =>
-  pickLanguage(wordsOf(field).noun, field.language);
+  getTextInLanguage(wordsOf(field).noun, field.language);
 
 /** Countries whose postal codes have only digits: phones then show the keyboard for numbers. */
 const digitPostalCodes = new Set(

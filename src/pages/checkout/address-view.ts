@@ -3,7 +3,7 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
 import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
 import type { AddressFormFieldName, TypedAddress } from "./checkout-services.ts";
-import { type FieldMessages, messagesForField } from "./address-faults.ts";
+import { type FieldMessages, getAddressFieldFaultMessages } from "./address-faults.ts";
 import { addressLabel, hasNumericPostalCode } from "./address-labels.ts";
 import { isLocalLanguage } from "./saved-address-view.ts";
 import type { CheckoutVisit } from "./visit.ts";
@@ -43,7 +43,7 @@ function fieldFaults(
   for (const detail of details) {
     const field = detail.field.slice(detail.field.lastIndexOf("/") + 1);
     if (!found.has(field) && isPart(field))
-      found.set(field, { field, ...messagesForField(detail, { field, country, language }) });
+      found.set(field, { field, ...getAddressFieldFaultMessages(detail, { field, country, language }) });
   }
   return [...found.values()];
 }

@@ -7,7 +7,7 @@ import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
 import { findLogo } from "#commerce/merchants/branding.ts";
 import type { Database } from "#database/connect.ts";
 import { fail } from "#foundation/failure.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { PageMerchant } from "./documents.ts";
@@ -48,14 +48,14 @@ export function registerBrandingRoutes(
         .send(buildBrandStyleSheet(`#${digits}`));
     },
   );
-  for (const path of [logoPath, themePath]) refuseOtherMethods(server, path, ["GET"]);
+  for (const path of [logoPath, themePath]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 }
 
 /**
  * Returns the URL path of the style sheet with the merchant's colour; an empty list if the merchant has no
  * colour.
  */
-export const brandStyles = ({ branding }: PageMerchant, publicUrl: string): readonly string[] =>
+export const getBrandStyleSheetPaths = ({ branding }: PageMerchant, publicUrl: string): readonly string[] =>
   typeof branding?.color === "string"
     ? [`${basePathOf(publicUrl)}/checkout-theme/${branding.color.slice(1)}.css`]
     : [];

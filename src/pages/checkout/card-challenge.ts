@@ -10,8 +10,8 @@ import { findCheckoutPageRow } from "#commerce/checkout/session-page.ts";
 import { html } from "#pages/shared/html.ts";
 import { readForm } from "#http/body.ts";
 import { formatAmount } from "./amounts.ts";
-import { readBrowser } from "./cookies.ts";
-import { renderSessionSheet } from "./outcome-view.ts";
+import { parseBrowserIdentity } from "./cookies.ts";
+import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutVisit, sendCheckoutPage } from "./visit.ts";
 
 /** True if the visit's payment waits for the buyer's bank, and this browser is the one that pays. */
@@ -31,19 +31,19 @@ export async function mustOpenChallengePage(
   { secret, cookie }: { readonly secret: string; readonly cookie: string | undefined },
 ): Promise<boolean> {
   const page = await findCheckoutPageRow(pageContext.services.db, secret);
-  const digest = readBrowser(cookie, secret)?.digest;
+  const digest = parseBrowserIdentity(cookie, secret)?.digest;
   if (page === undefined || digest === undefined || page.holderDigest === null) return false;
   return timingSafeEqual(page.holderDigest, digest) && isChallengeOpen(pageContext, page.sessionId);
 }
 
-export async function showChallenge(visit: CheckoutVisit): Promise<FastifyReply> {
+export async function sendChallengePage(visit: CheckoutVisit): Promise<FastifyReply> {
   const { session, say, language, locale, path, reply, pageContext } = visit;
   if (!(await hasOpenChallenge(visit))) return reply.redirect(path, 303);
   const parts = { amount: formatAmount(session.amountTotal, locale), merchant: session.merchant.name };
   const page = {
     title: say("challenge"),
     language,
-    body: renderSessionSheet(
+    body: renderNarrowCheckoutLayout(
       visit,
       html`<h1>${say("challenge")}</h1>
         <p>${say("challengeText", parts)}</p>
@@ -64,7 +64,7 @@ const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
  * Records the buyer's answer to the bank's question, if the question is still open, and returns to the
  * checkout page.
  */
-export async function takeChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {
+export async function recordChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {
   const { session, path, reply, request, pageContext } = visit;
   const { db, clock, events } = pageContext.services;
   const answer = readForm(request).get("answer") ?? "";

@@ -3,7 +3,7 @@
  * it is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test-cards.ts";
-import type { TextName, Translate } from "./texts.ts";
+import type { TextName, Translator } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 export const cardFields = ["cardNumber", "cardExpiry", "cardCvc", "cardName"] as const;
@@ -29,9 +29,9 @@ export interface CardFormResult {
 
 const nameMax = 100;
 
-export function readCard(
+export function parseCardForm(
   form: URLSearchParams,
-  { say, now }: { readonly say: Translate; readonly now: Date },
+  { say, now }: { readonly say: Translator; readonly now: Date },
 ): CardFormResult {
   const text = (field: CardField): string => (form.get(field) ?? "").trim();
   const number = text("cardNumber");
@@ -56,7 +56,7 @@ export function readCard(
 
 /** Reads the card form that a buyer has sent in a request to the checkout page. */
 export const readVisitCard = ({ say, pageContext }: CheckoutVisit, form: URLSearchParams): CardFormResult =>
-  readCard(form, { say, now: pageContext.services.clock.now() });
+  parseCardForm(form, { say, now: pageContext.services.clock.now() });
 
 /**
  * Reads what the buyer has typed into the card form, without its errors. Used if another part of the form was

@@ -1,7 +1,7 @@
 /** Texts of the test card form and of the bank's confirmation page in English, German and Japanese. */
 
 /**
- * A text in English, German and Japanese. Repeats the type `CheckoutTexts` of texts.ts, because texts.ts
+ * A text in English, German and Japanese. Repeats the type `TranslatedText` of texts.ts, because texts.ts
  * imports this file.
  */
 type CardTexts = readonly [en: string, de: string, ja: string];

@@ -2,21 +2,21 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
 import type { RateLimitBucket, BuyerViewer } from "#access/viewer.ts";
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { Database } from "#database/connect.ts";
-import type { RunIdempotent } from "#database/idempotency.ts";
+import type { IdempotentRunner } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
-import { createContext, type GraphServices } from "#graph/context.ts";
+import { createGraphContext, type GraphServices } from "#graph/context.ts";
 import { toClientAddressKey } from "#http/caller.ts";
-import { createRateLimitFailure, type RateLimiter, countRequest } from "#http/rate-limiter.ts";
+import { createRateLimitFailure, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
 import { markServiceDocument } from "#mesh/contract-schema.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
-import type { RunDocument } from "#mesh/run.ts";
+import type { DocumentRunner } from "#mesh/run.ts";
 
 interface CheckoutDocumentRequest {
   readonly viewer: BuyerViewer;
@@ -28,7 +28,7 @@ interface CheckoutDocumentRequest {
  * Runs one compiled GraphQL document and returns the value of its only root field. Throws the field's
  * failure.
  */
-export type RunCheckoutDocument = <Value>(
+export type CheckoutDocumentRunner = <Value>(
   request: CheckoutDocumentRequest,
   transaction?: Transaction,
 ) => Promise<Value>;
@@ -74,17 +74,17 @@ export interface CheckoutServices {
   readonly log: Log;
   readonly publicUrl: string;
   readonly events: ServiceEvents;
-  readonly doOnce: RunIdempotent;
+  readonly doOnce: IdempotentRunner;
   /** Compiles a GraphQL document that has exactly one root field. */
-  readonly compile: (document: string) => RunCheckoutDocument;
+  readonly compile: (document: string) => CheckoutDocumentRunner;
   /** Returns the faults of an address by the strict rules of its country. */
   readonly addressFaults: (address: TypedAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
 }
 
-export interface CheckoutOptions {
+export interface CheckoutPluginOptions {
   readonly services: GraphServices;
-  readonly run: RunDocument;
+  readonly run: DocumentRunner;
   readonly limiter: RateLimiter;
   readonly log: Log;
 }
@@ -94,7 +94,7 @@ export const createCheckoutServices = ({
   run,
   limiter,
   log,
-}: CheckoutOptions): CheckoutServices => ({
+}: CheckoutPluginOptions): CheckoutServices => ({
   db: services.db,
   keyring: services.keyring,
   clock: services.clock,
@@ -108,15 +108,15 @@ export const createCheckoutServices = ({
 });
 
 /** Runs one GraphQL document of the checkout page as the buyer of the checkout session. */
-function runnerOf(text: string, run: RunDocument, services: GraphServices): RunCheckoutDocument {
+function runnerOf(text: string, run: DocumentRunner, services: GraphServices): CheckoutDocumentRunner {
   const document = markServiceDocument(parse(text), "A document of the checkout page");
   return async <Value>(
-    { viewer, requestId, variables }: Parameters<RunCheckoutDocument>[0],
-    transaction?: Parameters<RunCheckoutDocument>[1],
+    { viewer, requestId, variables }: Parameters<CheckoutDocumentRunner>[0],
+    transaction?: Parameters<CheckoutDocumentRunner>[1],
   ) => {
     const { data, errors } = await run(
       document,
-      createContext(services, { viewer, requestId }, transaction),
+      createGraphContext(services, { viewer, requestId }, transaction),
       { variables },
     );
     const [error] = errors ?? [];
@@ -127,7 +127,7 @@ function runnerOf(text: string, run: RunDocument, services: GraphServices): RunC
 
 function addressFaults(address: TypedAddress): readonly FailureDetail[] {
   try {
-    checkAddress(address, "strict");
+    normalizeAndValidateAddress(address, "strict");
     return [];
   } catch (error) {
     if (error instanceof Failure) return error.parts.details ?? [];
@@ -165,7 +165,7 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
   };
   return {
     takeAddress: async (request, reply) =>
-      countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
+      countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     requireSecretsLeft: (request) => requireLeft(secrets(request)),
     countWrongSecret: (request) => count(secrets(request)),
     requireCodesLeft: (request, cartId) => requireLeft(codes(request, cartId)),

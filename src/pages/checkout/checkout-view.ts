@@ -11,9 +11,9 @@ import type { TypedCard } from "./card-form.ts";
 import { cardFieldId } from "./card-view.ts";
 import type { TypedAddress } from "./checkout-services.ts";
 import { brandingFooter } from "./branding-view.ts";
-import { getLastPaymentMessage, paymentView } from "./payment-view.ts";
+import { getLastPaymentMessage, renderPaymentForm } from "./payment-view.ts";
 import { needsDelivery } from "./missing-parts.ts";
-import { pageHeader } from "./page-header.ts";
+import { renderCheckoutPageHeader } from "./page-header.ts";
 import { messageForReason } from "./promotion-texts.ts";
 import { savedAddressView, savedContactView } from "./saved-address-view.ts";
 import { summaryView } from "./summary-view.ts";
@@ -44,7 +44,7 @@ export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}
     language,
     body: html`<main class="checkout">
       <header>
-        ${pageHeader(visit, { formId: isAddressOpen(visit, shown) ? addressFormId : undefined })}
+        ${renderCheckoutPageHeader(visit, { formId: isAddressOpen(visit, shown) ? addressFormId : undefined })}
         <h1>${say("heading")}</h1>
         <p class="soft test">${say("test")}</p>
       </header>
@@ -87,7 +87,7 @@ function stepsView(visit: CheckoutVisit, shown: CheckoutFormState): Markup {
     ? contactView(visit, { typed: shown.contact ?? visit.entered.email ?? "", fault: shown.contactFault })
     : savedContactView(visit);
   return html`${address} ${contact}
-  ${paymentView(visit, { key: randomUUID(), optionId: shown.optionId, card: shown.card })}`;
+  ${renderPaymentForm(visit, { key: randomUUID(), optionId: shown.optionId, card: shown.card })}`;
 }
 
 function isAddressOpen(visit: CheckoutVisit, { typed }: CheckoutFormState): boolean {

@@ -30,28 +30,31 @@ export function readCookie(header: string | undefined, name: string): string | u
 const browserCookieName = "checkout";
 
 /** A browser's identity on the page of one session. */
-export interface PageBrowser {
+export interface BrowserIdentity {
   readonly value: string;
   /** SHA-256 of the browser's random name. The database stores only this digest. */
   readonly digest: Buffer;
 }
 
-export function newBrowser(secret: string): PageBrowser {
+export function createBrowserIdentity(secret: string): BrowserIdentity {
   return browserOf(randomBytes(32).toString("base64url"), secret);
 }
 
 /** Reads the browser from the cookie header; undefined if the cookie is missing or belongs to another session. */
-export function readBrowser(header: string | undefined, secret: string): PageBrowser | undefined {
+export function parseBrowserIdentity(
+  header: string | undefined,
+  secret: string,
+): BrowserIdentity | undefined {
   const [name = "", tag = ""] = (readCookie(header, browserCookieName) ?? "").split(".");
   const made = browserOf(name, secret);
   const [given, right] = [Buffer.from(tag), Buffer.from(made.value.slice(name.length + 1))];
   return name !== "" && given.length === right.length && timingSafeEqual(given, right) ? made : undefined;
 }
 
-function browserOf(name: string, secret: string): PageBrowser {
+function browserOf(name: string, secret: string): BrowserIdentity {
   const tag = createHmac("sha256", secret).update(`checkout page ${name}`).digest("base64url");
   return { value: `${name}.${tag}`, digest: createHash("sha256").update(name).digest() };
 }
 
-export const browserCookie = ({ value }: PageBrowser, attributes: string): string =>
+export const browserCookie = ({ value }: BrowserIdentity, attributes: string): string =>
   `${browserCookieName}=${value}; ${attributes}`;

@@ -2,7 +2,7 @@
  * GraphQL documents of the checkout page, run as the buyer of its session. Each document has one root field
  * and reads exactly what the page shows.
  */
-import type { CheckoutServices, RunCheckoutDocument } from "./checkout-services.ts";
+import type { CheckoutServices, CheckoutDocumentRunner } from "./checkout-services.ts";
 import type { Amount } from "./amounts.ts";
 
 const money = "{ amountMinor currency exponent }";
@@ -156,17 +156,17 @@ const keyed = (field: string, type: string): string =>
     idempotencyKey: $key, input: $input) { version } }`;
 
 export interface CheckoutDocuments {
-  readonly session: RunCheckoutDocument;
-  readonly status: RunCheckoutDocument;
-  readonly order: RunCheckoutDocument;
-  readonly setAddress: RunCheckoutDocument;
-  readonly setContact: RunCheckoutDocument;
-  readonly selectDelivery: RunCheckoutDocument;
-  readonly applyPromotion: RunCheckoutDocument;
-  readonly removePromotion: RunCheckoutDocument;
-  readonly submit: RunCheckoutDocument;
-  readonly giveUp: RunCheckoutDocument;
-  readonly cancel: RunCheckoutDocument;
+  readonly session: CheckoutDocumentRunner;
+  readonly status: CheckoutDocumentRunner;
+  readonly order: CheckoutDocumentRunner;
+  readonly setAddress: CheckoutDocumentRunner;
+  readonly setContact: CheckoutDocumentRunner;
+  readonly selectDelivery: CheckoutDocumentRunner;
+  readonly applyPromotion: CheckoutDocumentRunner;
+  readonly removePromotion: CheckoutDocumentRunner;
+  readonly submit: CheckoutDocumentRunner;
+  readonly giveUp: CheckoutDocumentRunner;
+  readonly cancel: CheckoutDocumentRunner;
 }
 
 export function compileCheckoutDocuments(compile: CheckoutServices["compile"]): CheckoutDocuments {

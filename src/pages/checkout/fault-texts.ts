@@ -2,14 +2,14 @@
 import type { Failure } from "#foundation/failure.ts";
 import { cardFailureTexts } from "./card-texts.ts";
 import { promotionTexts } from "./promotion-texts.ts";
-import { type CheckoutTexts, pickLanguage, type Language } from "./texts.ts";
+import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
 
-const changed: CheckoutTexts = [
+const changed: TranslatedText = [
   "Your order has changed in the meantime. Check it again before you pay.",
   "Inzwischen hat sich etwas geändert. Prüfen Sie Ihre Bestellung noch einmal, bevor Sie bezahlen.",
   "内容が変更されました。お支払いの前にご注文内容をもう一度ご確認ください。",
 ];
-const gone: CheckoutTexts = [
+const gone: TranslatedText = [
   "An item in your order is no longer available in this quantity. Cancel, change your cart in the " +
     "shop, and check out again.",
   "Ein Artikel Ihrer Bestellung ist in dieser Menge nicht mehr lieferbar. Brechen Sie ab, ändern Sie " +
@@ -20,7 +20,7 @@ const gone: CheckoutTexts = [
  * Messages by failure code. A conflict that has a `reason` gets the message of its reason instead, if there
  * is one.
  */
-const byCode: Readonly<Record<string, CheckoutTexts>> = {
+const byCode: Readonly<Record<string, TranslatedText>> = {
   ...promotionTexts,
   ...cardFailureTexts,
   checkout_amount_changed: [
@@ -104,7 +104,7 @@ const byCode: Readonly<Record<string, CheckoutTexts>> = {
 };
 
 export function messageForCode(code: string, language: Language): string {
-  return pickLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
+  return getTextInLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
 }
 
 /** Returns the message for the failure's conflict reason if there is one, otherwise for its code. */

@@ -17,10 +17,10 @@ import {
 import { formatWaitSeconds } from "./amounts.ts";
 import { readTypedCard, readVisitCard } from "./card-form.ts";
 import { messageForCode } from "./fault-texts.ts";
-import { createQueryAfterChange, readVersion, readWholeNumber } from "./form-values.ts";
+import { createQueryAfterChange, parseSessionVersion, readWholeNumber } from "./form-values.ts";
 import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import { languageOfAction } from "./page-language.ts";
-import { messageForPromotion } from "./promotion-texts.ts";
+import { getPromotionRefusalMessage } from "./promotion-texts.ts";
 import type { Language } from "./texts.ts";
 import { changeVisitLanguage, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
 import {
@@ -28,7 +28,7 @@ import {
   redirectToPage,
   answerFormFailure,
   reloadSession,
-  changeAndRedirect,
+  changeSessionAndRedirect,
   applySessionChange,
   claimCheckoutPageForBrowser,
 } from "./form-replies.ts";
@@ -43,13 +43,13 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
   delivery: selectDelivery,
   promotion: applyPromotion,
   "promotion-remove": (visit) =>
-    changeAndRedirect(visit, visit.pageContext.documents.removePromotion, {
+    changeSessionAndRedirect(visit, visit.pageContext.documents.removePromotion, {
       to: createQueryAfterChange(),
     }),
   pay,
   "give-up": giveUp,
   cancel: (visit) =>
-    changeAndRedirect(visit, visit.pageContext.documents.cancel, {
+    changeSessionAndRedirect(visit, visit.pageContext.documents.cancel, {
       input: { reason: "buyer_changed_mind" },
       to: "?left",
     }),
@@ -132,7 +132,7 @@ async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<
   const { pageContext, request, language } = visit;
   const contact = (form.get("email") ?? "").trim().slice(0, 1000);
   try {
-    return await changeAndRedirect(visit, pageContext.documents.setContact, {
+    return await changeSessionAndRedirect(visit, pageContext.documents.setContact, {
       input: { email: contact },
       entered: ["buyer_email"],
       to: createQueryAfterChange(),
@@ -151,7 +151,7 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
   const optionId = form.get("optionId");
   if (optionId === null)
     return sendFormPage(visit, 400, { notice: messageForCode("delivery_option_required", visit.language) });
-  return changeAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
+  return changeSessionAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
     input: { optionId },
     to: createQueryAfterChange("#pay"),
   });
@@ -165,7 +165,7 @@ async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Prom
     return sendFormPage(visit, 400, { code, codeFault: messageForCode("promotion_code_empty", language) });
   try {
     await pageContext.services.limits.requireCodesLeft(request, viewer.cartId);
-    return await changeAndRedirect(visit, pageContext.documents.applyPromotion, {
+    return await changeSessionAndRedirect(visit, pageContext.documents.applyPromotion, {
       input: { code },
       to: createQueryAfterChange(),
     });
@@ -209,7 +209,7 @@ function codeFaultOf({ language, locale, say }: CheckoutVisit, failure: Failure)
   if (failure.status === 429)
     return say("tooManyCodes", { time: formatWaitSeconds(defaultRetryAfterSeconds(failure) ?? 1, language) });
   if (failure.status === 400) return messageForCode("promotion_code_malformed", language);
-  return wrongCodes.has(failure.code) ? messageForPromotion(failure, { language, locale }) : undefined;
+  return wrongCodes.has(failure.code) ? getPromotionRefusalMessage(failure, { language, locale }) : undefined;
 }
 
 async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
@@ -262,7 +262,7 @@ async function submit(
   const input = {
     expectedAmount: { amountMinor, currency: form.get("currency") ?? "" },
     paymentToken,
-    expectedVersion: readVersion(form),
+    expectedVersion: parseSessionVersion(form),
   };
   const { sessionId } = viewer;
   const claim = {
@@ -283,7 +283,7 @@ async function submit(
 /** Stops waiting for the payment. If the payment succeeds later, the service refunds it. */
 async function giveUp(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, viewer, request } = visit;
-  const input = { reason: "buyer_gave_up", expectedVersion: readVersion(form) };
+  const input = { reason: "buyer_gave_up", expectedVersion: parseSessionVersion(form) };
   const variables = { sessionId: viewer.sessionId, key: `page-${input.expectedVersion}`, input };
   await inTransaction(pageContext.services.db, async (transaction) => {
     await pageContext.documents.giveUp({ viewer, requestId: request.id, variables }, transaction);

@@ -8,7 +8,7 @@ import { fail, Failure } from "#foundation/failure.ts";
 import { type FieldFault, readTypedAddress } from "./address-view.ts";
 import { recordEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
 import { tryClaimCheckoutPage } from "#commerce/checkout/session-page.ts";
-import type { RunCheckoutDocument } from "./checkout-services.ts";
+import type { CheckoutDocumentRunner } from "./checkout-services.ts";
 import { readTypedCard } from "./card-form.ts";
 import { checkoutPage, type CheckoutFormState } from "./checkout-view.ts";
 import type { PageSession } from "./documents.ts";
@@ -102,9 +102,9 @@ interface SessionChangeOptions {
   readonly entered?: readonly ("address" | "buyer_email")[];
 }
 
-export async function changeAndRedirect(
+export async function changeSessionAndRedirect(
   visit: CheckoutVisit,
-  run: RunCheckoutDocument,
+  run: CheckoutDocumentRunner,
   { to = "", ...options }: SessionChangeOptions & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
   await applySessionChange(visit, run, options);
@@ -113,7 +113,7 @@ export async function changeAndRedirect(
 
 export function applySessionChange(
   visit: CheckoutVisit,
-  run: RunCheckoutDocument,
+  run: CheckoutDocumentRunner,
   { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,
 ): Promise<void> {
   const { pageContext, viewer, request } = visit;

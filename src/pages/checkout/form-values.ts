@@ -19,7 +19,7 @@ export function readWholeNumber(form: URLSearchParams, name: string, max: number
 
 const versionMax = 2 ** 31 - 1;
 
-export function readVersion(form: URLSearchParams): number {
+export function parseSessionVersion(form: URLSearchParams): number {
   const version = readWholeNumber(form, "version", versionMax) ?? 0;
   if (version < 1) throw fail("checkout_session_version_conflict");
   return version;

@@ -4,7 +4,7 @@
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { brandingFooter } from "./branding-view.ts";
-import { pageHeader } from "./page-header.ts";
+import { renderCheckoutPageHeader } from "./page-header.ts";
 import { summaryView } from "./summary-view.ts";
 import { type Language, createTranslator } from "./texts.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
@@ -30,7 +30,7 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
     // A page that waits for a payment reloads itself. With the button "Pay in another way" it reloads less
     // often, so that the buyer has time to press the button.
     refresh: { seconds: isLong ? 5 * pollSeconds : pollSeconds },
-    body: renderSessionSheet(
+    body: renderNarrowCheckoutLayout(
       visit,
       html`<h1>${say("processing")}</h1>
         <div
@@ -64,19 +64,19 @@ export function endedSessionPage(
     title,
     language,
     ...(isLeaving ? { refresh: { seconds: 0, url: cancelUrl } } : {}),
-    body: renderSessionSheet(
+    body: renderNarrowCheckoutLayout(
       visit,
       html`<h1>${title}</h1>
         <p>${say(text)}</p>
         <p>${say("startAgain", { merchant: merchant.name })}</p>
-        ${leaveLink(say("goBack", { merchant: merchant.name }), cancelUrl, isLeaving ? 0 : undefined)}
+        ${renderShopLink(say("goBack", { merchant: merchant.name }), cancelUrl, isLeaving ? 0 : undefined)}
         ${isHolder && !isLeaving ? summaryView(visit) : undefined}`,
     ),
   };
 }
 
 /** A link to the shop. With `afterSeconds`, the script follows the link after this number of seconds. */
-export const leaveLink = (text: string, url: string, afterSeconds?: number): Markup =>
+export const renderShopLink = (text: string, url: string, afterSeconds?: number): Markup =>
   html`<p>
     <a
       class="button"
@@ -118,10 +118,10 @@ export function checkoutMessagePage(
  * The narrow layout of checkout pages without an order summary: the merchant, the choice of language, the
  * given content, and the merchant's links.
  */
-export const renderSessionSheet = (
+export const renderNarrowCheckoutLayout = (
   visit: CheckoutVisit,
   body: Markup,
   header: { readonly query?: string } = {},
-): Markup => plainSheet(html`${pageHeader(visit, header)} ${body} ${brandingFooter(visit)}`);
+): Markup => plainSheet(html`${renderCheckoutPageHeader(visit, header)} ${body} ${brandingFooter(visit)}`);
 
 const plainSheet = (body: Markup): Markup => html`<main class="checkout narrow">${body}</main>`;

@@ -15,7 +15,7 @@ interface PageHeaderOptions {
   readonly query?: string;
 }
 
-export function pageHeader(visit: CheckoutVisit, options: PageHeaderOptions = {}): Markup {
+export function renderCheckoutPageHeader(visit: CheckoutVisit, options: PageHeaderOptions = {}): Markup {
   const { session, say } = visit;
   return html`<div class="page-top">
     <p class="merchant">

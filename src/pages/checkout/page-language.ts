@@ -6,7 +6,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { readCookie } from "./cookies.ts";
-import { findLanguage, type Language, pageLanguage } from "./texts.ts";
+import { findLanguage, type Language, getCheckoutLanguage } from "./texts.ts";
 
 const cookieName = "checkout-language";
 
@@ -38,7 +38,7 @@ export function choosePageLanguage(
   const { locale, market } = session;
   const [sessionLanguage = ""] = locale.split("-");
   return preferred === undefined || preferred === sessionLanguage
-    ? { language: pageLanguage(locale), locale }
+    ? { language: getCheckoutLanguage(locale), locale }
     : { language: preferred, locale: `${preferred}-${market}` };
 }
 

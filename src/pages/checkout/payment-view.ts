@@ -31,7 +31,7 @@ interface PaymentShown {
  * Shows delivery and payment in one form, so that the payment is sent with the delivery option that is
  * selected at that moment.
  */
-export function paymentView(visit: CheckoutVisit, shown: PaymentShown): Markup {
+export function renderPaymentForm(visit: CheckoutVisit, shown: PaymentShown): Markup {
   const { session, path } = visit;
   const hasDelivery = needsDelivery(session.cart) && session.cart.address !== null;
   const missing = findFirstMissingSection(session.cart);

@@ -10,13 +10,17 @@ import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
 import { runCheckoutAction } from "./form-actions.ts";
 import { typedAddressFaults, readTypedAddress } from "./address-view.ts";
 import { formatWaitSeconds } from "./amounts.ts";
-import { type CheckoutOptions, type CheckoutServices, createCheckoutServices } from "./checkout-services.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import {
+  type CheckoutPluginOptions,
+  type CheckoutServices,
+  createCheckoutServices,
+} from "./checkout-services.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
   hasOpenChallenge,
   mustOpenChallengePage,
-  showChallenge,
-  takeChallengeAnswer,
+  sendChallengePage,
+  recordChallengeAnswer,
 } from "./card-challenge.ts";
 import { registerBrandingRoutes } from "./branding-routes.ts";
 import { checkoutPage } from "./checkout-view.ts";
@@ -30,7 +34,7 @@ import {
 import { type Language, createTranslator } from "./texts.ts";
 import { orderCompletedPage } from "./thanks-view.ts";
 import {
-  requestLanguage,
+  getRequestLanguage,
   openCheckoutVisit,
   readSessionState,
   type CheckoutPageContext,
@@ -54,7 +58,7 @@ const routes = [
   [challengePath, ["GET", "POST"]],
 ] as const;
 
-export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server, options) => {
+export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (server, options) => {
   const services = createCheckoutServices(options);
   const pageContext: CheckoutPageContext = {
     services,
@@ -72,11 +76,11 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server
     pages.post(pagePath, visiting(takeForm));
     pages.get(statusPath, sendSessionState(pageContext));
     pages.post(checkPath, visiting(checkAddress));
-    pages.get(challengePath, visiting(showChallenge));
+    pages.get(challengePath, visiting(sendChallengePage));
     pages.post(challengePath, visiting(takeAnswer));
   });
   registerBrandingRoutes(server, services.db, services.limits.takeAddress);
-  for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
+  for (const [path, methods] of routes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
 async function show(visit: CheckoutVisit): Promise<FastifyReply> {
@@ -122,7 +126,7 @@ async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
   );
 }
 
-const takeAnswer: Answer = (visit) => (isOwnForm(visit) ? takeChallengeAnswer(visit) : sendRefused(visit));
+const takeAnswer: Answer = (visit) => (isOwnForm(visit) ? recordChallengeAnswer(visit) : sendRefused(visit));
 
 /**
  * True if the form comes from this page. The page sends no referrer, so browsers send the origin `null`;
@@ -181,7 +185,7 @@ function sendUnknown(
   { publicUrl }: CheckoutServices,
 ): FastifyReply {
   request.failureCode = "checkout_session_not_found";
-  return sendCheckoutPage(reply.code(404), unknownSessionPage(requestLanguage(request)), publicUrl);
+  return sendCheckoutPage(reply.code(404), unknownSessionPage(getRequestLanguage(request)), publicUrl);
 }
 
 /**
@@ -202,7 +206,7 @@ function answerFault({
     request.failureCode = failure.code;
     const retryAfter = defaultRetryAfterSeconds(failure);
     void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
-    const language = requestLanguage(request);
+    const language = getRequestLanguage(request);
     return sendCheckoutPage(
       reply,
       checkoutMessagePage(language, {

@@ -4,15 +4,15 @@
  */
 import type { Failure } from "#foundation/failure.ts";
 import { type Amount, formatAmount } from "./amounts.ts";
-import { type CheckoutTexts, fillPlaceholders, type Language, pickLanguage } from "./texts.ts";
+import { type TranslatedText, fillPlaceholders, type Language, getTextInLanguage } from "./texts.ts";
 
-const codeUnknown: CheckoutTexts = [
+const codeUnknown: TranslatedText = [
   "This promotion code does not exist. Check the spelling.",
   "Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise.",
   "このクーポンコードは存在しません。入力内容をご確認ください。",
 ];
 
-export const promotionTexts: Readonly<Record<string, CheckoutTexts>> = {
+export const promotionTexts: Readonly<Record<string, TranslatedText>> = {
   promotion_code_not_found: codeUnknown,
   promotion_code_malformed: codeUnknown,
   promotion_code_empty: [
@@ -97,12 +97,12 @@ export const promotionTexts: Readonly<Record<string, CheckoutTexts>> = {
   ],
 };
 
-const missingAmount: CheckoutTexts = [
+const missingAmount: TranslatedText = [
   "Items for {missing} are missing for this code: it needs an order of at least {required}.",
   "Für diesen Code fehlen Artikel für {missing}: Er gilt ab einem Bestellwert von {required}.",
   "このコードのご利用にはあと{missing}分の商品が必要です（{required}以上のご注文が対象）。",
 ];
-const missingQuantity: CheckoutTexts = [
+const missingQuantity: TranslatedText = [
   "This code needs at least {required} matching items; {missing} more to go.",
   "Dieser Code gilt ab {required} passenden Artikeln; es fehlen noch {missing}.",
   "このコードのご利用には対象商品が{required}点以上必要です（あと{missing}点）。",
@@ -114,7 +114,10 @@ interface ReaderLanguage {
 }
 
 /** Returns why a promotion code was refused, with the missing amount or quantity. */
-export function messageForPromotion({ code, parts }: Failure, { language, locale }: ReaderLanguage): string {
+export function getPromotionRefusalMessage(
+  { code, parts }: Failure,
+  { language, locale }: ReaderLanguage,
+): string {
   const reason = parts.conflict?.reason ?? code;
   const data = parts.conflict?.data ?? {};
   const numbers =
@@ -124,9 +127,9 @@ export function messageForPromotion({ code, parts }: Failure, { language, locale
   const [missing, required] = numbers;
   if (missing !== undefined && required !== undefined) {
     const texts = reason === "minimum_subtotal_not_met" ? missingAmount : missingQuantity;
-    return fillPlaceholders(pickLanguage(texts, language), { missing, required });
+    return fillPlaceholders(getTextInLanguage(texts, language), { missing, required });
   }
-  return messageForReason(reason, language) ?? pickLanguage(codeUnknown, language);
+  return messageForReason(reason, language) ?? getTextInLanguage(codeUnknown, language);
 }
 
 /**
@@ -135,7 +138,7 @@ export function messageForPromotion({ code, parts }: Failure, { language, locale
  */
 export function messageForReason(reason: string | null, language: Language): string | undefined {
   const texts = promotionTexts[reason ?? ""];
-  return texts === undefined ? undefined : pickLanguage(texts, language);
+  return texts === undefined ? undefined : getTextInLanguage(texts, language);
 }
 
 const amountText = (value: unknown, locale: string): string | undefined =>

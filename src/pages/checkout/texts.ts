@@ -6,7 +6,7 @@ export const languages = ["en", "de", "ja"] as const;
 export type Language = (typeof languages)[number];
 
 /** A text in English, German and Japanese. */
-export type CheckoutTexts = readonly [en: string, de: string, ja: string];
+export type TranslatedText = readonly [en: string, de: string, ja: string];
 
 /** The names of the languages, each in its own language. */
 export const languageNames: Readonly<Record<Language, string>> = {
@@ -22,7 +22,7 @@ export function findLanguage(locale: string): Language | undefined {
 }
 
 /** Returns the page's language for a locale; English if the page has no texts in that language. */
-export const pageLanguage = (locale: string): Language => findLanguage(locale) ?? "en";
+export const getCheckoutLanguage = (locale: string): Language => findLanguage(locale) ?? "en";
 
 const table = {
   ...outcomeTexts,
@@ -143,14 +143,14 @@ const table = {
     "このご購入手続きは別のブラウザで進められています。ここで続けるには住所を入力してください。",
   ],
   problem: ["There is a problem", "Es gibt ein Problem", "問題があります"],
-} as const satisfies Record<string, CheckoutTexts>;
+} as const satisfies Record<string, TranslatedText>;
 
 export type TextName = keyof typeof table;
 
 /** Returns a text in one language with its placeholders filled. */
-export type Translate = (name: TextName, parts?: Readonly<Record<string, string>>) => string;
+export type Translator = (name: TextName, parts?: Readonly<Record<string, string>>) => string;
 
-export function createTranslator(language: Language): Translate {
+export function createTranslator(language: Language): Translator {
   const column = languages.indexOf(language);
   return (name, parts = {}) => fillPlaceholders(table[name][column] ?? table[name][0], parts);
 }
@@ -159,5 +159,5 @@ export const fillPlaceholders = (text: string, parts: Readonly<Record<string, st
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
 /** Returns a text in the given language, for text tables of other files. */
-export const pickLanguage = (texts: CheckoutTexts, language: Language): string =>
+export const getTextInLanguage = (texts: TranslatedText, language: Language): string =>
   texts[languages.indexOf(language)] ?? texts[0];

@@ -7,7 +7,7 @@ import { formatDateRange, formatSeconds } from "./amounts.ts";
 import { supportLinks } from "./branding-view.ts";
 import { deliveryNameView } from "./delivery-name.ts";
 import type { PageOrder } from "./documents.ts";
-import { leaveLink, renderSessionSheet } from "./outcome-view.ts";
+import { renderShopLink, renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { addressLinesView, shownEmail } from "./saved-address-view.ts";
 import { summaryView } from "./summary-view.ts";
 import { type CheckoutPageContent, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
@@ -28,12 +28,12 @@ export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | unde
     title: say("thanks"),
     language,
     ...(hasStayed ? {} : { refresh: { seconds: leaveSeconds, url: successUrl } }),
-    body: renderSessionSheet(
+    body: renderNarrowCheckoutLayout(
       shown,
       html`<h1>${say("thanks")}</h1>
         <p class="number">${say("thanksOrder", { number: order.number })}</p>
         <p class="soft test">${say("test")}</p>
-        ${leaveLink(say("goBack", { merchant: merchant.name }), successUrl, seconds)}
+        ${renderShopLink(say("goBack", { merchant: merchant.name }), successUrl, seconds)}
         ${seconds === undefined ? undefined : countdownView(shown, seconds)} ${summaryView(shown)}
         <section class="outcome-part" aria-labelledby="delivery-heading">
           <h2 id="delivery-heading">${say("deliveryHeading")}</h2>
@@ -69,11 +69,11 @@ function otherBrowserPage(visit: CheckoutVisit): CheckoutPageContent {
   return {
     title: say("completed"),
     language,
-    body: renderSessionSheet(
+    body: renderNarrowCheckoutLayout(
       visit,
       html`<h1>${say("completed")}</h1>
         <p>${say("completedText")}</p>
-        ${leaveLink(say("goBack", { merchant: merchant.name }), successUrl)}`,
+        ${renderShopLink(say("goBack", { merchant: merchant.name }), successUrl)}`,
     ),
   };
 }

@@ -9,12 +9,18 @@ import { type EnteredPersonalData, findEnteredPersonalData } from "#commerce/che
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { findCheckoutPageRow, type CheckoutPageRow } from "#commerce/checkout/session-page.ts";
-import { brandStyles } from "./branding-routes.ts";
+import { getBrandStyleSheetPaths } from "./branding-routes.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
-import { browserCookie, cookieAttributes, newBrowser, type PageBrowser, readBrowser } from "./cookies.ts";
+import {
+  browserCookie,
+  cookieAttributes,
+  createBrowserIdentity,
+  type BrowserIdentity,
+  parseBrowserIdentity,
+} from "./cookies.ts";
 import type { CheckoutDocuments, PageSession } from "./documents.ts";
 import { choosePageLanguage, storePageLanguage, preferredLanguage } from "./page-language.ts";
-import { type Language, type Translate, createTranslator } from "./texts.ts";
+import { type Language, type Translator, createTranslator } from "./texts.ts";
 
 export interface CheckoutPageContext {
   readonly services: CheckoutServices;
@@ -31,7 +37,7 @@ export interface CheckoutVisit {
   readonly page: CheckoutPageRow;
   readonly viewer: BuyerViewer;
   readonly session: PageSession;
-  readonly browser: PageBrowser;
+  readonly browser: BrowserIdentity;
   /** True if the browser sent the cookie of this checkout session, so the browser has opened the page before. */
   readonly isKnown: boolean;
   /**
@@ -44,7 +50,7 @@ export interface CheckoutVisit {
   readonly language: Language;
   /** The locale for amounts. */
   readonly locale: string;
-  readonly say: Translate;
+  readonly say: Translator;
 }
 
 const secretPattern = /^[\w-]{43}$/;
@@ -97,7 +103,7 @@ const languages = new WeakMap<FastifyRequest, Language>();
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
 
 /** Returns the page's language if the session was found, else the language that the browser prefers. */
-export const requestLanguage = (request: FastifyRequest): Language =>
+export const getRequestLanguage = (request: FastifyRequest): Language =>
   languages.get(request) ?? preferredLanguage(request) ?? "en";
 
 const nothingEntered: EnteredPersonalData = { address: undefined, email: undefined };
@@ -122,8 +128,8 @@ export async function openCheckoutVisit(
     variables: { id: viewer.sessionId },
   });
   if (session === null) return undefined;
-  const known = readBrowser(request.headers.cookie, secret);
-  const browser = known ?? newBrowser(secret);
+  const known = parseBrowserIdentity(request.headers.cookie, secret);
+  const browser = known ?? createBrowserIdentity(secret);
   if (known === undefined)
     void reply.header("set-cookie", browserCookie(browser, cookieAttributes(secret, services.publicUrl)));
   const isClaimedByBrowser = page.holderDigest !== null && timingSafeEqual(page.holderDigest, browser.digest);
@@ -131,7 +137,7 @@ export async function openCheckoutVisit(
   const entered = isClaimedByBrowser
     ? await findEnteredPersonalData(db, { keyring, cartId: page.cartId, digest: browser.digest })
     : nothingEntered;
-  brands.set(request, brandStyles(session.merchant, services.publicUrl));
+  brands.set(request, getBrandStyleSheetPaths(session.merchant, services.publicUrl));
   const { language, locale } = choosePageLanguage(preferredLanguage(request), session);
   languages.set(request, language);
   return {

@@ -1,8 +1,8 @@
 /** Messages of the checkout page about automatic changes of the cart, in its three languages. */
-import { type CheckoutTexts, pickLanguage, type Language } from "./texts.ts";
+import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
 
 /** Messages for automatic changes of the cart, by warning code. */
-const byWarning: Readonly<Record<string, CheckoutTexts>> = {
+const byWarning: Readonly<Record<string, TranslatedText>> = {
   price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
   quantity_reduced: [
     "The quantity was reduced, because there is less in stock.",
@@ -40,5 +40,5 @@ const byWarning: Readonly<Record<string, CheckoutTexts>> = {
 
 export const messageForWarning = (code: string, language: Language): string | undefined => {
   const texts = byWarning[code];
-  return texts === undefined ? undefined : pickLanguage(texts, language);
+  return texts === undefined ? undefined : getTextInLanguage(texts, language);
 };

@@ -36,7 +36,7 @@ export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn):
  * The page that the console's script fills. The page contains the merchant's and person's names; the script
  * loads everything else from GraphQL.
  */
-export function consolePage(
+export function createConsolePage(
   { staff, merchantName }: StaffSession,
   { asset, publicUrl }: { readonly asset: PageAssets; readonly publicUrl: string },
 ): HtmlPage {
@@ -100,7 +100,7 @@ export function sendConsolePage(reply: FastifyReply, page: HtmlPage): FastifyRep
 }
 
 /** The error handler of the console's routes: logs failures of the service and answers with a page. */
-export function answerConsoleError(
+export function createConsoleErrorHandler(
   log: Log,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {

@@ -4,24 +4,24 @@
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
-import { toClientAddressKey, createLoginLimit } from "#http/caller.ts";
-import { type RateLimiter, countRequest } from "#http/rate-limiter.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { toClientAddressKey, createLoginRateLimiter } from "#http/caller.ts";
+import { type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { appendAuditEntries } from "#access/audit.ts";
 import {
-  createStaffSignIn,
+  createStaffSignInFunction,
   createStaffSession,
   endStaffSession,
   findStaffSession,
-  type LoginLimit,
+  type LoginRateLimiter,
   emptySignInError,
   recordSessionUse,
-  type SignInStaff,
+  type StaffSignInFunction,
   type SignInError,
-  signInError,
+  createSignInError,
   type StaffSession,
-  readSignInForm,
+  parseSignInForm,
 } from "#access/people/staff-sessions.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
@@ -32,21 +32,21 @@ import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
 import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import {
   sameSiteReloadPage,
-  answerConsoleError,
-  consolePage,
+  createConsoleErrorHandler,
+  createConsolePage,
   consoleSignInPage,
   crossOriginRequestPage,
   sendConsolePage,
   suspendedShopPage,
 } from "./console-pages.ts";
 
-export interface ConsoleOptions {
+export interface ConsolePluginOptions {
   readonly services: GraphServices;
   readonly limiter: RateLimiter;
   readonly log: Log;
 }
 
-export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (
+export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
   server,
   { services: { db, clock, publicUrl }, limiter, log },
 ) => {
@@ -55,12 +55,12 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (
     clock,
     publicUrl,
     log,
-    loginLimit: createLoginLimit(limiter),
+    loginLimit: createLoginRateLimiter(limiter),
     // Every request of a console page counts against the rate limit of anonymous reads, by IP address.
     limitAddress: async (request, reply) =>
-      countRequest(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
+      countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
   });
-  for (const [path, methods] of consoleRoutes) refuseOtherMethods(server, path, methods);
+  for (const [path, methods] of consoleRoutes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
 interface ConsoleServices {
@@ -68,7 +68,7 @@ interface ConsoleServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly log: Log;
-  readonly loginLimit: LoginLimit;
+  readonly loginLimit: LoginRateLimiter;
   /** Counts a request by its IP address. Fails with `rate_limited` if the address sent too many requests. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
@@ -90,9 +90,9 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
   const { publicUrl } = services;
   const { origin } = new URL(publicUrl);
   const home = `${basePathOf(publicUrl)}/console`;
-  const signIn = createStaffSignIn(services);
+  const signIn = createStaffSignInFunction(services);
   void server.register((pages, _options, done) => {
-    pages.setErrorHandler(answerConsoleError(services.log));
+    pages.setErrorHandler(createConsoleErrorHandler(services.log));
     acceptOnlyForms(pages);
     pages.addHook("onRequest", services.limitAddress);
     for (const path of ["/console", "/console/*"])
@@ -134,7 +134,7 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
   void recordSessionUse(db, secret, services.clock.now()).catch(() => undefined);
   return sendConsolePage(
     reply,
-    consolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }),
+    createConsolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }),
   );
 }
 
@@ -161,11 +161,11 @@ export function pathAfterSignIn(next: string | null): string {
 async function answerSignIn(
   { request, reply }: Visit,
   services: ConsoleServices,
-  signIn: SignInStaff,
+  signIn: StaffSignInFunction,
 ): Promise<FastifyReply> {
   const { publicUrl } = services;
   const form = readForm(request);
-  const { email, password } = readSignInForm(form);
+  const { email, password } = parseSignInForm(form);
   const next = pathAfterSignIn(form.get("next"));
   const again = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
     request.failureCode = code;
@@ -174,7 +174,7 @@ async function answerSignIn(
   };
   if (email === "" || password === "") return again(emptySignInError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return again(signInError(outcome));
+  if (outcome.kind !== "signed_in") return again(createSignInError(outcome));
   const { staff } = outcome;
   const before = await sessionOf(request, services);
   const now = services.clock.now();

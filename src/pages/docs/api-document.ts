@@ -1,8 +1,8 @@
 /** Reads the OpenAPI document for the reference pages: its operations, with references resolved. */
-export interface DocumentSchema {
+export interface OpenApiSchema {
   readonly $ref?: string;
-  readonly anyOf?: readonly DocumentSchema[];
-  readonly allOf?: readonly DocumentSchema[];
+  readonly anyOf?: readonly OpenApiSchema[];
+  readonly allOf?: readonly OpenApiSchema[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
@@ -19,20 +19,20 @@ export interface DocumentSchema {
   readonly maxItems?: number;
   readonly maxProperties?: number;
   readonly uniqueItems?: boolean;
-  readonly properties?: Readonly<Record<string, DocumentSchema>>;
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
   readonly required?: readonly string[];
-  readonly items?: DocumentSchema;
-  readonly additionalProperties?: DocumentSchema | boolean;
+  readonly items?: OpenApiSchema;
+  readonly additionalProperties?: OpenApiSchema | boolean;
 }
 
-export type DocumentSchemas = Readonly<Record<string, DocumentSchema>>;
+export type OpenApiSchemas = Readonly<Record<string, OpenApiSchema>>;
 
-export interface DocumentParameter {
+export interface OpenApiDocumentParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
   readonly description?: string;
-  readonly schema: DocumentSchema;
+  readonly schema: OpenApiSchema;
 }
 
 export interface DocumentRateLimit {
@@ -59,14 +59,14 @@ interface RawOperation {
   readonly "x-rate-limits": readonly DocumentRateLimit[];
   readonly "x-error-codes": readonly string[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
-  readonly parameters: readonly (DocumentParameter | { readonly $ref: string })[];
+  readonly parameters: readonly (OpenApiDocumentParameter | { readonly $ref: string })[];
   readonly requestBody?: {
-    readonly content: { readonly "application/json": { readonly schema: DocumentSchema } };
+    readonly content: { readonly "application/json": { readonly schema: OpenApiSchema } };
   };
   readonly responses: {
     readonly 200: {
       readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-      readonly content: { readonly "application/json": { readonly schema: DocumentSchema } };
+      readonly content: { readonly "application/json": { readonly schema: OpenApiSchema } };
     };
   };
 }
@@ -76,23 +76,23 @@ interface RawEvent {
   readonly parameters: readonly { readonly $ref: string }[];
   readonly "x-stability": "stable" | "candidate";
   readonly requestBody: {
-    readonly content: { readonly "application/json": { readonly schema: DocumentSchema } };
+    readonly content: { readonly "application/json": { readonly schema: OpenApiSchema } };
   };
 }
 
-export interface ApiDocument {
+export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly Named[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: RawEvent }>>;
   readonly components: {
-    readonly schemas: DocumentSchemas;
-    readonly parameters: Readonly<Record<string, DocumentParameter>>;
+    readonly schemas: OpenApiSchemas;
+    readonly parameters: Readonly<Record<string, OpenApiDocumentParameter>>;
     readonly headers: Readonly<Record<string, { readonly description: string }>>;
   };
 }
 
-export interface DocumentOperation {
+export interface OpenApiDocumentOperation {
   readonly id: string;
   readonly tag: string;
   readonly method: string;
@@ -109,9 +109,9 @@ export interface DocumentOperation {
   readonly isIdempotent: boolean;
   readonly limits: readonly DocumentRateLimit[];
   readonly errorCodes: readonly string[];
-  readonly parameters: readonly DocumentParameter[];
-  readonly body: DocumentSchema | null;
-  readonly answer: DocumentSchema;
+  readonly parameters: readonly OpenApiDocumentParameter[];
+  readonly body: OpenApiSchema | null;
+  readonly answer: OpenApiSchema;
   readonly headers: readonly Named[];
 }
 
@@ -119,7 +119,7 @@ export interface DocumentOperation {
  * Returns the operations in the order of the document's tags. Within a tag, they are sorted by the verb of
  * their id; operations that list and search come first.
  */
-export function readDocumentOperations(document: ApiDocument): DocumentOperation[] {
+export function listOpenApiOperations(document: OpenApiDocument): OpenApiDocumentOperation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) =>
       toOperation(document, { path, method: method.toUpperCase(), raw }),
@@ -136,15 +136,15 @@ const verbsInOrder = ["list", "search", "create", "get", "set", "apply"];
  * Ranks operations by the verb at the start of their id: list, search, create, get, set, apply, then all
  * others.
  */
-function rankOf({ id }: DocumentOperation): number {
+function rankOf({ id }: OpenApiDocumentOperation): number {
   const rank = verbsInOrder.findIndex((verb) => id.startsWith(verb));
   return rank === -1 ? verbsInOrder.length : rank;
 }
 
 function toOperation(
-  { components }: ApiDocument,
+  { components }: OpenApiDocument,
   { path, method, raw }: { path: string; method: string; raw: RawOperation },
-): DocumentOperation {
+): OpenApiDocumentOperation {
   const answer = raw.responses[200];
   return {
     id: raw.operationId,
@@ -171,7 +171,7 @@ function toOperation(
   };
 }
 
-function credentialOf({ security }: RawOperation): DocumentOperation["credential"] {
+function credentialOf({ security }: RawOperation): OpenApiDocumentOperation["credential"] {
   if (security.some((way) => "apiKey" in way)) return "key";
   return security.some((way) => "oauth" in way) ? "token" : "none";
 }
@@ -185,26 +185,26 @@ function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
 }
 
 /** A schema with its references and `allOf` parts merged, and null separated from the type. */
-export interface ResolvedSchema extends DocumentSchema {
+export interface ResolvedOpenApiSchema extends OpenApiSchema {
   /** The schema's name in the document; null if the schema has no name. */
   readonly name: string | null;
   readonly isNullable: boolean;
   readonly kind: string;
 }
 
-export function resolveSchema(schema: DocumentSchema, schemas: DocumentSchemas): ResolvedSchema {
+export function resolveOpenApiSchema(schema: OpenApiSchema, schemas: OpenApiSchemas): ResolvedOpenApiSchema {
   const { $ref, anyOf, allOf, ...own } = schema;
   if (anyOf !== undefined) {
     const solid = anyOf.find(({ type }) => type !== "null") ?? {};
     return {
-      ...resolveSchema(solid, schemas),
+      ...resolveOpenApiSchema(solid, schemas),
       ...own,
       isNullable: anyOf.some(({ type }) => type === "null"),
     };
   }
-  if (allOf !== undefined) return allOf.map((part) => resolveSchema(part, schemas)).reduce(merge);
+  if (allOf !== undefined) return allOf.map((part) => resolveOpenApiSchema(part, schemas)).reduce(merge);
   if ($ref !== undefined)
-    return { ...resolveSchema(found(schemas, $ref), schemas), ...own, name: getReferencedName($ref) };
+    return { ...resolveOpenApiSchema(found(schemas, $ref), schemas), ...own, name: getReferencedName($ref) };
   const types = typeof own.type === "string" ? [own.type] : (own.type ?? []);
   return {
     ...own,
@@ -214,7 +214,7 @@ export function resolveSchema(schema: DocumentSchema, schemas: DocumentSchemas):
   };
 }
 
-const merge = (one: ResolvedSchema, other: ResolvedSchema): ResolvedSchema => ({
+const merge = (one: ResolvedOpenApiSchema, other: ResolvedOpenApiSchema): ResolvedOpenApiSchema => ({
   ...one,
   name: null,
   properties: { ...one.properties, ...other.properties },

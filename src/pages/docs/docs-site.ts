@@ -5,20 +5,24 @@ import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import { isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { PartialDemoFile } from "#demo/demo-file.ts";
-import { type ApiDocument, type DocumentOperation, readDocumentOperations } from "./api-document.ts";
+import {
+  type OpenApiDocument,
+  type OpenApiDocumentOperation,
+  listOpenApiOperations,
+} from "./api-document.ts";
 import {
   createRequestExamples,
   type RequestExamples,
-  readStoredAnswers,
+  createStoredAnswerLookup,
   shortenAnswer,
-  type StoredAnswers,
+  type StoredAnswerLookup,
 } from "./examples.ts";
 import { renderErrorsContent } from "./errors-page.ts";
-import { renderEventContent, type ListEventExamples } from "./event-page.ts";
-import { renderEventsContent, listDocumentEvents } from "./events-page.ts";
+import { renderEventContent, type EventExampleLister } from "./event-page.ts";
+import { renderEventsContent, listOpenApiWebhookEvents } from "./events-page.ts";
 import { type DocsPage, type DocsFrame, renderDocsPage } from "./frame.ts";
 import { renderChangelogContent, type Guide, renderGuideContent, readGuides } from "./guides.ts";
-import { listSearchEntries } from "./search-entries.ts";
+import { listDocsSearchEntries } from "./search-entries.ts";
 import { renderIndexContent } from "./index-page.ts";
 import { renderOperationContent } from "./operation-page.ts";
 import { getOperationTitle } from "./operation-titles.ts";
@@ -28,15 +32,15 @@ import { createExampleRequest } from "./code/example-request.ts";
  * Sends a GET request to the service with the demo's API key. Returns undefined if the status is not 200; the
  * page then shows a stored answer. `path` is below the service's base path.
  */
-export type RequestDemoAnswer = (path: string, key: string | undefined) => Promise<unknown>;
+export type DemoAnswerFetcher = (path: string, key: string | undefined) => Promise<unknown>;
 
 export interface DocsServices {
-  readonly document: ApiDocument;
+  readonly document: OpenApiDocument;
   readonly publicUrl: string;
   /** Reads the demo's file (ids and keys of the demo data); undefined if the service has no demo. */
   readonly readDemo: () => PartialDemoFile | undefined;
-  readonly ask: RequestDemoAnswer;
-  readonly listEventExamples: ListEventExamples;
+  readonly ask: DemoAnswerFetcher;
+  readonly listEventExamples: EventExampleLister;
 }
 
 export interface CachedDocsPage {
@@ -60,13 +64,13 @@ const cache = async (plain: Buffer): Promise<CachedDocsPage> => ({
 
 export function createDocsSite(services: DocsServices): DocsSite {
   const { document, publicUrl } = services;
-  const operations = readDocumentOperations(document);
+  const operations = listOpenApiOperations(document);
   const guides = readGuides();
   const asset = getPageAssets("docs", publicUrl);
   const demo = services.readDemo();
   const frame: DocsFrame = { publicUrl, version: document.info.version, operations, guides, asset };
   const examples = createRequestExamples(demo);
-  const stored = readStoredAnswers({ examples, publicUrl });
+  const stored = createStoredAnswerLookup({ examples, publicUrl });
   const site = {
     ...services,
     operations,
@@ -99,18 +103,18 @@ export function createDocsSite(services: DocsServices): DocsSite {
       made.catch(() => kept.delete(path));
       return made;
     },
-    searchIndex: () => (search ??= cache(Buffer.from(JSON.stringify(listSearchEntries(site))))),
+    searchIndex: () => (search ??= cache(Buffer.from(JSON.stringify(listDocsSearchEntries(site))))),
     notFound: () =>
       renderDocsPage(frame, { path: "-", title: "Not found", content: notFoundContent(site.home) }),
   };
 }
 
 interface Site extends DocsServices {
-  readonly operations: readonly DocumentOperation[];
+  readonly operations: readonly OpenApiDocumentOperation[];
   readonly guides: readonly Guide[];
   readonly demo: PartialDemoFile | undefined;
   readonly examples: RequestExamples;
-  readonly stored: StoredAnswers;
+  readonly stored: StoredAnswerLookup;
   readonly home: string;
   readonly hasDemoKey: boolean;
 }
@@ -133,7 +137,7 @@ function* pagesOf(site: Site): Generator<Entry> {
   yield page("errors", "Errors", () => renderErrorsContent(site));
   yield page("events", "Events", () => renderEventsContent(site.document, site));
   yield page("changelog", "Changelog", () => renderChangelogContent(site));
-  for (const event of listDocumentEvents(site.document))
+  for (const event of listOpenApiWebhookEvents(site.document))
     yield page(`events/${event.name}`, event.name, () => renderEventContent(event, site));
   for (const guide of guides)
     yield page(`guides/${guide.name}`, guide.title, () => renderGuideContent(guide, { publicUrl, home }));
@@ -164,7 +168,7 @@ interface ShownAnswer {
  * changes it is the answer stored at build time.
  */
 async function answerOf(
-  operation: DocumentOperation,
+  operation: OpenApiDocumentOperation,
   { examples, publicUrl, demo, ask, stored }: Site,
 ): Promise<ShownAnswer> {
   const isAsked = operation.method === "GET" && operation.credential !== "token" && demo !== undefined;

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { DocumentOperation } from "./api-document.ts";
+import type { OpenApiDocumentOperation } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
 
@@ -30,7 +30,7 @@ const shape = `{
 }`;
 
 interface ErrorsPage {
-  readonly operations: readonly DocumentOperation[];
+  readonly operations: readonly OpenApiDocumentOperation[];
   readonly publicUrl: string;
   readonly home: string;
 }
@@ -70,7 +70,7 @@ export function renderErrorsContent({ operations, publicUrl, home }: ErrorsPage)
 
 function entryOf(
   { code, why, remedy }: ErrorEntry,
-  { home, users }: { readonly home: string; readonly users: readonly DocumentOperation[] },
+  { home, users }: { readonly home: string; readonly users: readonly OpenApiDocumentOperation[] },
 ): Markup {
   const { status, text, retryable }: FailureKind = failureKinds[code];
   return html`<section class="error" id="${code}" tabindex="-1">

@@ -1,22 +1,22 @@
 /** The page of one event type: when the event occurs, the headers and fields of its request, and an example. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { ApiDocument } from "./api-document.ts";
+import type { OpenApiDocument } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
-import { type DocumentEvent, envelopeName } from "./events-page.ts";
+import { type OpenApiWebhookEvent, envelopeName } from "./events-page.ts";
 import { renderCandidateBadge } from "./frame.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 
 /** Returns the event types with an example of the body that is sent. */
-export type ListEventExamples = () => readonly { readonly name: string; readonly example: unknown }[];
+export type EventExampleLister = () => readonly { readonly name: string; readonly example: unknown }[];
 
 interface EventPage {
-  readonly listEventExamples: ListEventExamples;
-  readonly document: ApiDocument;
+  readonly listEventExamples: EventExampleLister;
+  readonly document: OpenApiDocument;
   readonly home: string;
 }
 
-export function renderEventContent(event: DocumentEvent, page: EventPage): Markup {
+export function renderEventContent(event: OpenApiWebhookEvent, page: EventPage): Markup {
   const { document, home } = page;
   const { schemas, parameters } = document.components;
   const [group = ""] = event.name.split(".");
@@ -63,7 +63,7 @@ export function renderEventContent(event: DocumentEvent, page: EventPage): Marku
 }
 
 /** Returns the names of the header parameters of an event's request, in the document's components. */
-const webhookHeaders = ({ webhooks }: ApiDocument, { name }: DocumentEvent): string[] =>
+const webhookHeaders = ({ webhooks }: OpenApiDocument, { name }: OpenApiWebhookEvent): string[] =>
   (webhooks[name]?.post.parameters ?? []).flatMap(({ $ref }) => $ref.split("/").at(-1) ?? []);
 
 function typesOf(view: SchemaView): Markup | undefined {

@@ -1,11 +1,11 @@
 /** The page of webhook events by group, with the fields of an event's body. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type ApiDocument, getReferencedName, resolveSchema } from "./api-document.ts";
+import { type OpenApiDocument, getReferencedName, resolveOpenApiSchema } from "./api-document.ts";
 import { renderCandidateBadge } from "./frame.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 
-export interface DocumentEvent {
+export interface OpenApiWebhookEvent {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
@@ -15,8 +15,10 @@ export interface DocumentEvent {
 
 export const envelopeName = "WebhookEvent";
 
-export function renderEventsContent(document: ApiDocument, { home }: { readonly home: string }): Markup {
-  const groups = [...Map.groupBy(listDocumentEvents(document), ({ name }) => name.split(".", 1).join(""))];
+export function renderEventsContent(document: OpenApiDocument, { home }: { readonly home: string }): Markup {
+  const groups = [
+    ...Map.groupBy(listOpenApiWebhookEvents(document), ({ name }) => name.split(".", 1).join("")),
+  ];
   const { schemas } = document.components;
   const envelope = schemas[envelopeName] ?? {};
   return html`<h1>Events</h1>
@@ -54,7 +56,7 @@ export function renderEventsContent(document: ApiDocument, { home }: { readonly 
     ${new SchemaView(schemas, [envelope]).fields(envelope, "given")}`;
 }
 
-const itemOf = (event: DocumentEvent, home: string): Markup =>
+const itemOf = (event: OpenApiWebhookEvent, home: string): Markup =>
   html`<li id="${event.name}">
     <div>
       <a href="${home}/events/${event.name}"><code>${event.name}</code></a> ${renderCandidateBadge(event)}
@@ -63,10 +65,14 @@ const itemOf = (event: DocumentEvent, home: string): Markup =>
     </div>
   </li>`;
 
-export function listDocumentEvents({ webhooks, components: { schemas } }: ApiDocument): DocumentEvent[] {
+export function listOpenApiWebhookEvents({
+  webhooks,
+  components: { schemas },
+}: OpenApiDocument): OpenApiWebhookEvent[] {
   return Object.entries(webhooks).map(([name, { post }]) => {
     const fixed = post.requestBody.content["application/json"].schema.allOf?.at(-1) ?? {};
-    const { $ref = "" } = resolveSchema(fixed, schemas).properties?.["data"]?.properties?.["object"] ?? {};
+    const { $ref = "" } =
+      resolveOpenApiSchema(fixed, schemas).properties?.["data"]?.properties?.["object"] ?? {};
     return {
       name,
       description: post.description,

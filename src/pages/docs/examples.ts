@@ -12,7 +12,7 @@ import {
   demoOrderNames,
   demoSessionNames,
 } from "#demo/demo-file.ts";
-import type { DocumentOperation } from "./api-document.ts";
+import type { OpenApiDocumentOperation } from "./api-document.ts";
 
 export interface RequestExample {
   /**
@@ -35,7 +35,7 @@ export interface RequestExample {
 
 export interface RequestExamples {
   readonly isDemo: boolean;
-  of(operation: Pick<DocumentOperation, "id" | "parameters">): RequestExample;
+  of(operation: Pick<OpenApiDocumentOperation, "id" | "parameters">): RequestExample;
 }
 
 const address = {
@@ -138,16 +138,16 @@ const file = new URL("../../../schema/example-answers.json", import.meta.url);
 /** The service's address in the stored example answers. Pages replace it by their own service's address. */
 export const storedAnswersBaseUrl = "https://commerce.example";
 
-export type StoredAnswers = (operation: DocumentOperation) => unknown;
+export type StoredAnswerLookup = (operation: OpenApiDocumentOperation) => unknown;
 
 /** Returns the stored answer of an operation, with this service's address and the ids of the example request. */
-export function readStoredAnswers({
+export function createStoredAnswerLookup({
   examples,
   publicUrl,
 }: {
   readonly examples: RequestExamples;
   readonly publicUrl: string;
-}): StoredAnswers {
+}): StoredAnswerLookup {
   const answers = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>;
   const atBuild = createRequestExamples(undefined);
   return (operation) => {

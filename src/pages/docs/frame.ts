@@ -3,7 +3,7 @@ import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { logo } from "#pages/shared/brand.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderPage } from "#pages/shared/page.ts";
-import type { DocumentOperation } from "./api-document.ts";
+import type { OpenApiDocumentOperation } from "./api-document.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 
 export interface GuideLink {
@@ -14,7 +14,7 @@ export interface GuideLink {
 export interface DocsFrame {
   readonly publicUrl: string;
   readonly version: string;
-  readonly operations: readonly DocumentOperation[];
+  readonly operations: readonly OpenApiDocumentOperation[];
   readonly guides: readonly GuideLink[];
   readonly asset: PageAssets;
 }
@@ -80,7 +80,7 @@ function navigation(
     )}`;
 }
 
-const operationLabel = ({ id, method }: Pick<DocumentOperation, "id" | "method">): Markup =>
+const operationLabel = ({ id, method }: Pick<OpenApiDocumentOperation, "id" | "method">): Markup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>
     <span class="operation">${getOperationTitle(id)}</span>`;
 
@@ -89,7 +89,7 @@ export const renderMethodBadge = (method: string): Markup =>
 
 export const renderCandidateBadge = ({
   stability,
-}: Pick<DocumentOperation, "stability">): Markup | undefined =>
+}: Pick<OpenApiDocumentOperation, "stability">): Markup | undefined =>
   stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined;
 
 /** Allows line breaks between the words of a long operation name. */

@@ -3,7 +3,7 @@
  * operations.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { ApiDocument, DocumentOperation } from "./api-document.ts";
+import type { OpenApiDocument, OpenApiDocumentOperation } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
 import { renderCandidateBadge, type GuideLink, renderMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
@@ -12,8 +12,8 @@ import { renderInlineMarkdown } from "./markdown.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 
 interface IndexPage {
-  readonly document: ApiDocument;
-  readonly operations: readonly DocumentOperation[];
+  readonly document: OpenApiDocument;
+  readonly operations: readonly OpenApiDocumentOperation[];
   readonly guides: readonly (GuideLink & { readonly summary: string })[];
   readonly examples: RequestExamples;
   readonly publicUrl: string;
@@ -86,8 +86,8 @@ export function renderIndexContent({
 }
 
 const operationGroups = (
-  document: ApiDocument,
-  operations: readonly DocumentOperation[],
+  document: OpenApiDocument,
+  operations: readonly OpenApiDocumentOperation[],
   home: string,
 ): readonly Markup[] =>
   [...Map.groupBy(operations, ({ tag }) => tag)].map(([tag, list]) => {
@@ -101,7 +101,7 @@ const operationGroups = (
     </section>`;
   });
 
-const itemOf = (operation: DocumentOperation, home: string): Markup =>
+const itemOf = (operation: OpenApiDocumentOperation, home: string): Markup =>
   html`<li>
     ${renderMethodBadge(operation.method)}
     <div>

@@ -4,7 +4,7 @@
  */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { ApiDocument, DocumentOperation, DocumentRateLimit } from "./api-document.ts";
+import type { OpenApiDocument, OpenApiDocumentOperation, DocumentRateLimit } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
 import { addWordBreaks, renderCandidateBadge, renderMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
@@ -16,7 +16,7 @@ import { SchemaView } from "./schema-view.ts";
 import { renderTryForm } from "./try-form.ts";
 
 interface OperationPage {
-  readonly document: ApiDocument;
+  readonly document: OpenApiDocument;
   readonly examples: RequestExamples;
   readonly publicUrl: string;
   /** URL path of the documentation's start page. */
@@ -27,7 +27,7 @@ interface OperationPage {
   readonly hasDemoKey: boolean;
 }
 
-export function renderOperationContent(operation: DocumentOperation, page: OperationPage): Markup {
+export function renderOperationContent(operation: OpenApiDocumentOperation, page: OperationPage): Markup {
   const { document, home } = page;
   const view = new SchemaView(document.components.schemas, [
     ...(operation.body === null ? [] : [operation.body]),
@@ -89,7 +89,7 @@ export function renderOperationContent(operation: DocumentOperation, page: Opera
 
 const places = { path: "path", query: "query string", header: "headers" } as const;
 
-function factsOf(operation: DocumentOperation, home: string): Markup {
+function factsOf(operation: OpenApiDocumentOperation, home: string): Markup {
   const { credential, scope, isIdempotent, stability, limits } = operation;
   const credentials = {
     none: html`None. A valid key that is sent anyway counts against its own limits.`,
@@ -139,7 +139,7 @@ const limitText = ({ bucket, quota, windowSeconds, counts, per }: DocumentRateLi
 const durationOf = (seconds: number): string =>
   seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-function exampleOf(operation: DocumentOperation, page: OperationPage): Markup {
+function exampleOf(operation: OpenApiDocumentOperation, page: OperationPage): Markup {
   const { examples, publicUrl, home, answer } = page;
   const example = examples.of(operation);
   return html`<section class="example">
@@ -156,7 +156,7 @@ function exampleOf(operation: DocumentOperation, page: OperationPage): Markup {
   </section>`;
 }
 
-function errorsOf({ errorCodes }: DocumentOperation, home: string): Markup {
+function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): Markup {
   const byStatus = Map.groupBy(errorCodes as readonly FailureCode[], (code) => failureKinds[code].status);
   return html`<h2 id="errors">Errors</h2>
     <table class="errors">

@@ -4,16 +4,16 @@
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { sendCompressed } from "#pages/shared/compressed.ts";
 import { pageHeaders } from "#pages/shared/page.ts";
-import type { ApiDocument } from "./api-document.ts";
+import type { OpenApiDocument } from "./api-document.ts";
 import { createDocsSite, type DocsServices, type DocsSite, type CachedDocsPage } from "./docs-site.ts";
 
-export interface DocsOptions {
+export interface DocsPluginOptions {
   /** The OpenAPI document. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly publicUrl: string;
@@ -22,19 +22,19 @@ export interface DocsOptions {
   readonly listEventExamples: DocsServices["listEventExamples"];
 }
 
-export const docsPlugin: FastifyPluginAsync<DocsOptions> = async (
+export const docsPlugin: FastifyPluginAsync<DocsPluginOptions> = async (
   server,
   { document, publicUrl, settings, listEventExamples },
 ) => {
   mountDocs(server, {
-    document: document as unknown as ApiDocument,
+    document: document as unknown as OpenApiDocument,
     publicUrl,
     listEventExamples,
     readDemo: () => (settings.demo ? readDemoFile(settings.dataDir) : undefined),
     ask: askOf(server),
   });
   mountDemoKey(server, { publicUrl, settings });
-  for (const path of ["/docs", "/docs/*", demoKeyPath]) refuseOtherMethods(server, path, ["GET"]);
+  for (const path of ["/docs", "/docs/*", demoKeyPath]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 };
 
 /** Sends a request to this server through its normal routes. Returns undefined unless the status is 200. */
@@ -57,7 +57,7 @@ const demoKeyPath = "/docs/demo-key";
  */
 function mountDemoKey(
   server: FastifyInstance,
-  { publicUrl, settings }: Pick<DocsOptions, "publicUrl" | "settings">,
+  { publicUrl, settings }: Pick<DocsPluginOptions, "publicUrl" | "settings">,
 ): void {
   server.get(demoKeyPath, ({ headers }, reply) => {
     const isOpen = settings.demo && isLoopbackRequest(publicUrl, headers);

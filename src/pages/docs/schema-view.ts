@@ -4,17 +4,17 @@
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import {
-  type ResolvedSchema,
-  resolveSchema,
-  type DocumentSchema,
-  type DocumentSchemas,
+  type ResolvedOpenApiSchema,
+  resolveOpenApiSchema,
+  type OpenApiSchema,
+  type OpenApiSchemas,
 } from "./api-document.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 
 type Use = "taken" | "given";
 
 export class SchemaView {
-  readonly #schemas: DocumentSchemas;
+  readonly #schemas: OpenApiSchemas;
   /** Names of the schemas that are shown at the end of the page. */
   readonly #shared: ReadonlySet<string>;
 
@@ -22,15 +22,15 @@ export class SchemaView {
    * `shown` are all schemas that a page shows. Schemas that the page uses more than once are described at its
    * end.
    */
-  constructor(schemas: DocumentSchemas, shown: readonly DocumentSchema[]) {
+  constructor(schemas: OpenApiSchemas, shown: readonly OpenApiSchema[]) {
     this.#schemas = schemas;
     const counts = new Map<string, number>();
     for (const schema of shown) this.#count(schema, counts);
     this.#shared = new Set([...counts].filter(([, count]) => count > 1).map(([name]) => name));
   }
 
-  #count(schema: DocumentSchema, counts: Map<string, number>): void {
-    const resolved = resolveSchema(schema, this.#schemas);
+  #count(schema: OpenApiSchema, counts: Map<string, number>): void {
+    const resolved = resolveOpenApiSchema(schema, this.#schemas);
     const { name, items, properties = {} } = resolved;
     if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
     if (name !== null && (counts.get(name) ?? 0) > 1) return;
@@ -38,8 +38,8 @@ export class SchemaView {
     if (items !== undefined) this.#count(items, counts);
   }
 
-  fields(schema: DocumentSchema, use: Use): Markup {
-    const { properties = {}, required = [] } = resolveSchema(schema, this.#schemas);
+  fields(schema: OpenApiSchema, use: Use): Markup {
+    const { properties = {}, required = [] } = resolveOpenApiSchema(schema, this.#schemas);
     const rows = Object.entries(properties).map(([name, part]) =>
       this.field({ name, schema: part, isRequired: required.includes(name) }, use),
     );
@@ -53,13 +53,13 @@ export class SchemaView {
       name,
       schema,
       isRequired,
-    }: { readonly name: string; readonly schema: DocumentSchema; readonly isRequired: boolean },
+    }: { readonly name: string; readonly schema: OpenApiSchema; readonly isRequired: boolean },
     use: Use,
   ): Markup {
-    const resolved = resolveSchema(schema, this.#schemas);
+    const resolved = resolveOpenApiSchema(schema, this.#schemas);
     const rules = [
       ...rulesOf(resolved),
-      ...(resolved.items === undefined ? [] : rulesOf(resolveSchema(resolved.items, this.#schemas))),
+      ...(resolved.items === undefined ? [] : rulesOf(resolveOpenApiSchema(resolved.items, this.#schemas))),
     ];
     const necessity = isRequired ? "required" : "optional";
     return html`<li>
@@ -92,16 +92,17 @@ export class SchemaView {
     });
   }
 
-  #type({ kind, name, items, additionalProperties }: ResolvedSchema): Markup {
+  #type({ kind, name, items, additionalProperties }: ResolvedOpenApiSchema): Markup {
     if (name !== null && this.#shared.has(name)) return html`<a href="#type-${name}">${name}</a>`;
-    if (items !== undefined) return html`array of ${this.#type(resolveSchema(items, this.#schemas))}`;
+    if (items !== undefined) return html`array of ${this.#type(resolveOpenApiSchema(items, this.#schemas))}`;
     if (kind === "object" && typeof additionalProperties === "object")
-      return html`map of ${this.#type(resolveSchema(additionalProperties, this.#schemas))}`;
+      return html`map of ${this.#type(resolveOpenApiSchema(additionalProperties, this.#schemas))}`;
     return html`${name ?? kind}`;
   }
 
-  #below(resolved: ResolvedSchema, state: "open" | "closed", use: Use): Markup | undefined {
-    const below = resolved.items === undefined ? resolved : resolveSchema(resolved.items, this.#schemas);
+  #below(resolved: ResolvedOpenApiSchema, state: "open" | "closed", use: Use): Markup | undefined {
+    const below =
+      resolved.items === undefined ? resolved : resolveOpenApiSchema(resolved.items, this.#schemas);
     if (below.items !== undefined) return this.#below(below, state, use);
     if (below.properties === undefined || (below.name !== null && this.#shared.has(below.name)))
       return undefined;
@@ -114,7 +115,7 @@ export class SchemaView {
 
 const intMax = 2 ** 31 - 1;
 
-function rulesOf(schema: DocumentSchema): string[] {
+function rulesOf(schema: OpenApiSchema): string[] {
   const { pattern, format, enum: values } = schema;
   return [
     ...(values === undefined
@@ -133,7 +134,7 @@ function rulesOf(schema: DocumentSchema): string[] {
  * True if the field's description already contains all numbers of a rule, for example its maximum length. The
  * page then leaves out the rule.
  */
-function isInDescription(rule: string, { description = "" }: DocumentSchema): boolean {
+function isInDescription(rule: string, { description = "" }: OpenApiSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
 }
@@ -145,7 +146,7 @@ function sizeRules({
   maxItems,
   maxProperties,
   uniqueItems,
-}: DocumentSchema): string[] {
+}: OpenApiSchema): string[] {
   return [
     ...(maxLength === undefined
       ? []
@@ -166,7 +167,7 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /** Returns the minimum and maximum of a number as text, except the bounds of the integer type itself. */
-function numberRules({ minimum, maximum }: DocumentSchema): string[] {
+function numberRules({ minimum, maximum }: OpenApiSchema): string[] {
   const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
   const most = maximum === undefined || maximum >= intMax ? undefined : maximum;
   if (least !== undefined && most !== undefined) return [`${least} to ${most}.`];

@@ -1,19 +1,19 @@
 /** The entries of the documentation's search: sections of guides, operations, fields, errors and events. */
 import { failureKinds } from "#foundation/failure.ts";
 import {
-  type ApiDocument,
-  type DocumentOperation,
-  type DocumentSchema,
-  type DocumentSchemas,
-  resolveSchema,
+  type OpenApiDocument,
+  type OpenApiDocumentOperation,
+  type OpenApiSchema,
+  type OpenApiSchemas,
+  resolveOpenApiSchema,
 } from "./api-document.ts";
 import { readErrorGuide } from "./errors-page.ts";
-import { listDocumentEvents } from "./events-page.ts";
+import { listOpenApiWebhookEvents } from "./events-page.ts";
 import type { Guide } from "./guides.ts";
 import { getHeadingAnchor } from "./markdown.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 
-export interface SearchEntry {
+export interface DocsSearchEntry {
   readonly kind: "Guide" | "Operation" | "Field" | "Error" | "Event";
   readonly title: string;
   /** Other names by which the entry is found, for example the operation's id and path. */
@@ -24,13 +24,13 @@ export interface SearchEntry {
 }
 
 interface SearchedSite {
-  readonly document: ApiDocument;
-  readonly operations: readonly DocumentOperation[];
+  readonly document: OpenApiDocument;
+  readonly operations: readonly OpenApiDocumentOperation[];
   readonly guides: readonly Guide[];
   readonly home: string;
 }
 
-export function listSearchEntries(site: SearchedSite): SearchEntry[] {
+export function listDocsSearchEntries(site: SearchedSite): DocsSearchEntry[] {
   const { document, operations, guides, home } = site;
   return [
     ...guides.flatMap((guide) => guideEntries(guide, home)),
@@ -51,7 +51,7 @@ export function listSearchEntries(site: SearchedSite): SearchEntry[] {
         text: plain(`${failureKinds[code].text} ${why} ${remedy}`),
         url: `${home}/errors#${code}`,
       })),
-    ...listDocumentEvents(document).map(({ name, description, object }) => ({
+    ...listOpenApiWebhookEvents(document).map(({ name, description, object }) => ({
       kind: "Event" as const,
       title: name,
       names: object,
@@ -62,12 +62,12 @@ export function listSearchEntries(site: SearchedSite): SearchEntry[] {
 }
 
 /** One entry for each section of a guide. Code examples are left out. */
-function guideEntries({ name, title, text }: Guide, home: string): SearchEntry[] {
+function guideEntries({ name, title, text }: Guide, home: string): DocsSearchEntry[] {
   const [opening = "", ...sections] = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^## /m);
   const url = `${home}/guides/${name}`;
   return [
     { kind: "Guide", title, names: name, text: plain(opening.replace(/^# .+$/m, "")), url },
-    ...sections.map((section): SearchEntry => {
+    ...sections.map((section): DocsSearchEntry => {
       const [heading = "", ...lines] = section.split("\n");
       const plainHeading = plain(heading);
       return {
@@ -92,11 +92,11 @@ const plain = (markdown: string): string =>
  * Creates one search entry for each field of a request body, parameter or answer. The fields of a named
  * schema get entries only once.
  */
-function fieldEntries({ document, operations, home }: SearchedSite): SearchEntry[] {
+function fieldEntries({ document, operations, home }: SearchedSite): DocsSearchEntry[] {
   const seen = new Set<string>();
   return operations.flatMap((operation) => {
     const url = `${home}/operations/${operation.id}`;
-    const describe = (path: string, text: string, anchor: string): SearchEntry => ({
+    const describe = (path: string, text: string, anchor: string): DocsSearchEntry => ({
       kind: "Field",
       title: path,
       names: getOperationTitle(operation.id),
@@ -107,7 +107,7 @@ function fieldEntries({ document, operations, home }: SearchedSite): SearchEntry
       .filter(({ in: place }) => place !== "header")
       .map(({ name, description = "" }) => describe(name, description, "parameters"));
     const { schemas } = document.components;
-    const fieldsIn = (schema: DocumentSchema, anchor: string): SearchEntry[] =>
+    const fieldsIn = (schema: OpenApiSchema, anchor: string): DocsSearchEntry[] =>
       listFields(schema, { schemas, seen }).map(({ path, text }) => describe(path, text, anchor));
     return [
       ...parameters,
@@ -123,13 +123,13 @@ interface ListedField {
 }
 
 interface FieldListing {
-  readonly schemas: DocumentSchemas;
+  readonly schemas: OpenApiSchemas;
   /** Names of the schemas whose fields already have search entries. */
   readonly seen: Set<string>;
 }
 
-function listFields(schema: DocumentSchema, listing: FieldListing, path = ""): ListedField[] {
-  const { name, properties = {}, items } = resolveSchema(schema, listing.schemas);
+function listFields(schema: OpenApiSchema, listing: FieldListing, path = ""): ListedField[] {
+  const { name, properties = {}, items } = resolveOpenApiSchema(schema, listing.schemas);
   if (items !== undefined) return listFields(items, listing, path);
   if (name !== null) {
     if (listing.seen.has(name)) return [];
@@ -137,7 +137,7 @@ function listFields(schema: DocumentSchema, listing: FieldListing, path = ""): L
   }
   return Object.entries(properties).flatMap(([property, part]) => {
     const own = path === "" ? property : `${path}.${property}`;
-    const { description = "" } = resolveSchema(part, listing.schemas);
+    const { description = "" } = resolveOpenApiSchema(part, listing.schemas);
     const inner = listFields(part, listing, own);
     return description === "" ? inner : [{ path: own, text: description }].concat(inner);
   });

@@ -4,7 +4,7 @@
  */
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { DocumentOperation, DocumentParameter } from "./api-document.ts";
+import type { OpenApiDocumentOperation, OpenApiDocumentParameter } from "./api-document.ts";
 import type { RequestExample } from "./examples.ts";
 
 interface TryFormContext {
@@ -15,7 +15,7 @@ interface TryFormContext {
 }
 
 export function renderTryForm(
-  operation: DocumentOperation,
+  operation: OpenApiDocumentOperation,
   { example, publicUrl, hasDemoKey }: TryFormContext,
 ): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
@@ -83,7 +83,7 @@ const keyField = (demoKeyUrl: string | undefined): Markup =>
   </p>`;
 
 function fieldOf(
-  { name, in: place, required, schema }: DocumentParameter,
+  { name, in: place, required, schema }: OpenApiDocumentParameter,
   { parameters }: RequestExample,
 ): Markup {
   const id = `try-${name}`;

@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { fail } from "#foundation/failure.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { getAssetFileUrl, getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { faviconUrl, logo, productName } from "#pages/shared/brand.ts";
@@ -53,7 +53,7 @@ type DemoTokens = Readonly<Record<string, string>>;
 export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server, options) => {
   const { publicUrl } = options;
   mountTypeMap(server, options);
-  refuseOtherMethods(server, "/graphql/map", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/graphql/map", ["GET"]);
   let page: Promise<CompressedBody> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))

@@ -8,7 +8,7 @@ import { logo, productName } from "#pages/shared/brand.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { HtmlPage } from "#pages/shared/page.ts";
 
-export interface LandingPage {
+export interface LandingPageInput {
   readonly basePath: string;
   readonly publicUrl: string;
   /** The accounts, keys and ids of the demo; undefined if the service has no demo. */
@@ -18,7 +18,7 @@ export interface LandingPage {
   readonly asset: PageAssets;
 }
 
-export function createLandingPage(page: LandingPage): HtmlPage {
+export function createLandingPage(page: LandingPageInput): HtmlPage {
   const { basePath, demo, hasSecrets, asset } = page;
   return {
     title: productName,
@@ -104,7 +104,7 @@ const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string)
     <p>${text}</p>
   </li>`;
 
-function demoSection({ publicUrl, hasSecrets }: LandingPage, demo: PartialDemoFile): Markup {
+function demoSection({ publicUrl, hasSecrets }: LandingPageInput, demo: PartialDemoFile): Markup {
   const [product] = demo.products;
   const merchantOf = demo.merchants.first.slug;
   return html`<section class="demo" aria-labelledby="demo-heading">

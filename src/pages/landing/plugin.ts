@@ -5,18 +5,21 @@
 import type { FastifyPluginAsync } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { fail } from "#foundation/failure.ts";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { basePathOf, getPageAssets } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { createLandingPage } from "./landing-page.ts";
 
-export interface LandingOptions {
+export interface LandingPluginOptions {
   readonly publicUrl: string;
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
 }
 
-export const landingPlugin: FastifyPluginAsync<LandingOptions> = async (server, { publicUrl, settings }) => {
+export const landingPlugin: FastifyPluginAsync<LandingPluginOptions> = async (
+  server,
+  { publicUrl, settings },
+) => {
   server.get("/", (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))
       throw fail("route_not_found", {
@@ -32,5 +35,5 @@ export const landingPlugin: FastifyPluginAsync<LandingOptions> = async (server, 
     });
     return reply.headers({ ...pageHeaders(page), vary: "Accept" }).send(renderPage(page));
   });
-  refuseOtherMethods(server, "/", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/", ["GET"]);
 };

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
-import { refuseOtherMethods } from "#http/server.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
@@ -112,7 +112,7 @@ export const assetsPlugin: FastifyPluginAsync = async (server) => {
     });
     return sendCompressed(request, reply.type(type), body);
   });
-  refuseOtherMethods(server, "/assets/:file", ["GET"]);
+  registerMethodNotAllowedRoute(server, "/assets/:file", ["GET"]);
 };
 
 function keptFile(file: string): Promise<CompressedBody> {

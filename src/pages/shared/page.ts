@@ -126,5 +126,5 @@ export function redirectDestination(redirectUri: string): string {
  * every later redirect, and the app may redirect to another of its origins, so the origin alone is too
  * strict. A policy also cannot name an origin like http://[::1].
  */
-export const redirectFormAction = (redirectUri: string): string | undefined =>
+export const getRedirectScheme = (redirectUri: string): string | undefined =>
   URL.parse(redirectUri)?.protocol;

@@ -63,7 +63,7 @@ export async function claimDeliveries(
   { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaim,
 ): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
-  const moment = toClaimTime(now);
+  const moment = toClaimTimeSql(now);
   const { at } = moment;
   const until = new Date(now.getTime() + leaseMs);
   const probeAt = new Date(now.getTime() + probeEveryMs);
@@ -168,7 +168,7 @@ export interface ClaimTimeSql {
   readonly latest: RawBuilder<unknown>;
 }
 
-export const toClaimTime = (now: Date): ClaimTimeSql => ({
+export const toClaimTimeSql = (now: Date): ClaimTimeSql => ({
   at: sql`${now}::timestamptz`,
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
@@ -197,7 +197,7 @@ export const countSendingDeliveriesSql = (
  * Finds endpoints with due deliveries that may be sent. Checks only the given endpoints, or all endpoints if
  * none are given.
  */
-export async function findDueEndpoints(
+export async function findEndpointsWithDueDeliveries(
   db: Database,
   now: Date,
   checkedIds?: readonly string[],

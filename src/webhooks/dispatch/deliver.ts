@@ -2,12 +2,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
-import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
-import { webhookSecretSealContext, signWebhook } from "#webhooks/signatures.ts";
+import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.ts";
+import { getWebhookSecretSealContext, signWebhook } from "#webhooks/signatures.ts";
 import type { ClaimedDelivery, SealedWebhookSecret } from "./claim-deliveries.ts";
 
 export interface DeliverContext {
-  readonly sender: SafeSender;
+  readonly sender: WebhookSender;
   readonly keyring: Keyring;
   readonly now: Date;
   /** Aborted when the process stops. `sendDelivery` then rejects without a result. */
@@ -19,7 +19,7 @@ const userAgent = "CommerceGateway-Webhooks/1";
 export function sendDelivery(
   delivery: ClaimedDelivery,
   { sender, keyring, now, signal }: DeliverContext,
-): Promise<AttemptResult> {
+): Promise<DeliverySendResult> {
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);
   return runInSpan(spanOf(delivery, traceId), async (span) => {
@@ -67,7 +67,7 @@ function headersOf(
 ): Record<string, string> {
   const { eventId, eventType, id, installationId, attemptNumber, isReplay, body } = delivery;
   const timestampSeconds = Math.floor(now.getTime() / 1000);
-  const secrets = delivery.secrets.map((secret) => openWebhookSecret(keyring, secret));
+  const secrets = delivery.secrets.map((secret) => decryptWebhookSecret(keyring, secret));
   return {
     "content-type": "application/json",
     "user-agent": userAgent,
@@ -82,12 +82,12 @@ function headersOf(
   };
 }
 
-export function openWebhookSecret(
+export function decryptWebhookSecret(
   keyring: Keyring,
   { id, sealed, dataKey, keyId }: SealedWebhookSecret,
 ): string {
   const decoded = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-  return keyring.open(decoded, webhookSecretSealContext(id)).toString("utf8");
+  return keyring.open(decoded, getWebhookSecretSealContext(id)).toString("utf8");
 }
 
 /**

@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createDispatchRound, type DispatcherOptions, type DispatchRound } from "./round.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
 
-export interface Dispatcher {
+export interface WebhookDispatcher {
   /** Starts a pass of the dispatcher, because there are new events or due deliveries. */
   readonly wake: () => void;
   readonly start: () => void;
@@ -33,7 +33,7 @@ const activePauseMs = 20;
  */
 const faultPauseMs = 1_000;
 
-export function createDispatcher(parts: DispatcherOptions): Dispatcher {
+export function createWebhookDispatcher(parts: DispatcherOptions): WebhookDispatcher {
   const { db, clock, log, stopMsMax = stopMsMaxDefault } = parts;
   const round = createDispatchRound(parts);
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));

@@ -10,8 +10,8 @@ import { type DomainEvent, type Outbox, type RenderEventSubject, withOutbox } fr
 import {
   type EndpointHealth,
   type EndpointHealthChange,
-  updateEndpointHealth,
-  type AttemptOutcome,
+  calculateEndpointHealthChange,
+  type DeliveryAttemptOutcome,
   decideAttemptOutcome,
 } from "#webhooks/delivery-rules.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
@@ -44,7 +44,7 @@ export function recordAttempt(recording: AttemptRecordContext, made: CompletedAt
 }
 
 interface FailedAttempt extends CompletedAttempt {
-  readonly step: Exclude<AttemptOutcome, { readonly kind: "succeeded" }>;
+  readonly step: Exclude<DeliveryAttemptOutcome, { readonly kind: "succeeded" }>;
 }
 
 function recordFailure(
@@ -125,7 +125,7 @@ async function recordFailureInHealth(
     .where("endpointId", "=", delivery.endpointId)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  const after = updateEndpointHealth(before, step, { attempt: delivery.attemptNumber, now, scale });
+  const after = calculateEndpointHealthChange(before, step, { attempt: delivery.attemptNumber, now, scale });
   await transaction
     .updateTable("webhookEndpointHealth")
     .set({

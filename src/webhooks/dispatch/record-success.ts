@@ -7,14 +7,14 @@ import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { AttemptResult } from "#webhooks/safe-request.ts";
+import type { DeliverySendResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 
 /** An attempt of a webhook delivery with its result. */
 export interface CompletedAttempt {
   readonly delivery: ClaimedDelivery;
   readonly startedAt: Date;
-  readonly result: AttemptResult;
+  readonly result: DeliverySendResult;
 }
 
 export interface SuccessRecorder {

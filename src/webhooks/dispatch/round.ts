@@ -3,14 +3,14 @@
  * Between rounds, only the recently active endpoints are remembered (see `recently-active-endpoints.ts`).
  */
 import { startSpan } from "#foundation/tracing.ts";
-import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
+import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 import type { RenderEventSubject } from "#webhooks/outbox.ts";
 import type { AttemptErrorCode } from "#webhooks/safe-connector.ts";
-import { claimDeliveries, type ClaimedDelivery, findDueEndpoints } from "./claim-deliveries.ts";
+import { claimDeliveries, type ClaimedDelivery, findEndpointsWithDueDeliveries } from "./claim-deliveries.ts";
 import { sendDelivery } from "./deliver.ts";
 import { fanOutEventsMax, fanOutEvents } from "./fan-out.ts";
 import {
@@ -84,11 +84,11 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
   const findAllDueEndpoints = async (): Promise<void> => {
     search.isDue = false;
     search.lastAt = performance.now();
-    activeEndpoints.markActive(await findDueEndpoints(db, clock.now()));
+    activeEndpoints.markActive(await findEndpointsWithDueDeliveries(db, clock.now()));
   };
   const removeEndpointsWithoutDueDeliveries = async (): Promise<void> => {
     const activeIds = activeEndpoints.list();
-    const due = new Set(await findDueEndpoints(db, clock.now(), activeIds));
+    const due = new Set(await findEndpointsWithDueDeliveries(db, clock.now(), activeIds));
     activeEndpoints.remove(activeIds.filter((id) => !due.has(id)));
   };
   return {
@@ -210,8 +210,8 @@ interface Attempted {
 async function observeAttempt(
   { onAttempt, signal }: Attempting,
   { delivery, startedAt }: Attempted,
-  attempt: Promise<AttemptResult>,
-): Promise<AttemptResult> {
+  attempt: Promise<DeliverySendResult>,
+): Promise<DeliverySendResult> {
   const isFirst = delivery.attemptNumber === 1 && !delivery.isReplay;
   const waitedMs = isFirst ? startedAt.getTime() - delivery.occurredAt.getTime() : null;
   try {
@@ -244,7 +244,7 @@ export interface DispatcherOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring;
-  readonly sender: SafeSender;
+  readonly sender: WebhookSender;
   readonly render: RenderEventSubject;
   readonly log: Log;
   /** The setting WEBHOOK_RETRY_SCALE, by which all delays are multiplied. */

@@ -42,7 +42,7 @@ type Found = Pick<WebhookEndpoint, "id" | "installationId">;
  * Selects an endpoint of the caller. Endpoints of other merchants or installations and deleted endpoints are
  * not found.
  */
-export function selectOwnEndpoint(
+export function buildOwnEndpointQuery(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
@@ -65,13 +65,15 @@ export async function lockEndpoint(
   context: EndpointCommandContext,
   endpointId: string,
 ): Promise<WebhookEndpoint> {
-  const found = await selectOwnEndpoint(transaction, context, endpointId).forNoKeyUpdate().executeTakeFirst();
+  const found = await buildOwnEndpointQuery(transaction, context, endpointId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
-  return readEndpoint(transaction, found.id, context.now);
+  return loadWebhookEndpoint(transaction, found.id, context.now);
 }
 
 /** Reads an endpoint that must exist. */
-export async function readEndpoint(
+export async function loadWebhookEndpoint(
   transaction: Transaction,
   id: string,
   now: Date,

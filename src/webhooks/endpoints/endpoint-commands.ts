@@ -12,8 +12,8 @@ import {
   type EndpointUrlContext,
   lockEndpoint,
   lockInstallation,
-  selectOwnEndpoint,
-  readEndpoint,
+  buildOwnEndpointQuery,
+  loadWebhookEndpoint,
   requireInstalledInstallation,
   requireUnusedUrlAndFreeSlot,
   requireUrlAllowedByMode,
@@ -44,7 +44,7 @@ export async function createEndpoint(
   await requireUnusedUrlAndFreeSlot(transaction, installation, { url: input.url });
   const id = await insertEndpoint(transaction, context, input);
   const secret = await insertWebhookSecret(transaction, context, { endpointId: id, version: 1 });
-  const endpoint = await readEndpoint(transaction, id, context.now);
+  const endpoint = await loadWebhookEndpoint(transaction, id, context.now);
   if (endpoint.status === "enabled") await queuePing(transaction, context, endpoint);
   return { endpoint, secret };
 }
@@ -107,7 +107,7 @@ export async function updateEndpoint(
   const patch = toEndpointPatch(before, input);
   if (Object.keys(patch).length === 0) return before;
   await saveEndpoint(transaction, before, { patch, now: context.now });
-  return readEndpoint(transaction, before.id, context.now);
+  return loadWebhookEndpoint(transaction, before.id, context.now);
 }
 
 /**
@@ -119,7 +119,7 @@ async function lockEndpointForNewUrl(
   context: EndpointCommandContext,
   { endpointId, url }: { readonly endpointId: string; readonly url: string },
 ): Promise<WebhookEndpoint> {
-  const found = await selectOwnEndpoint(transaction, context, endpointId).executeTakeFirst();
+  const found = await buildOwnEndpointQuery(transaction, context, endpointId).executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
@@ -194,7 +194,7 @@ export async function enableEndpoint(
     })
     .where("endpointId", "=", before.id)
     .execute();
-  const endpoint = await readEndpoint(transaction, before.id, now);
+  const endpoint = await loadWebhookEndpoint(transaction, before.id, now);
   await queuePing(transaction, context, endpoint);
   return endpoint;
 }
@@ -223,7 +223,7 @@ export async function disableEndpoint(
     .where("endpointId", "=", before.id)
     .where("status", "=", "pending")
     .execute();
-  return readEndpoint(transaction, before.id, now);
+  return loadWebhookEndpoint(transaction, before.id, now);
 }
 
 /** Deletes the endpoint and its secrets permanently. Cancels all unfinished deliveries. */
@@ -283,7 +283,7 @@ async function queuePing(
 }
 
 /** Sends a ping to test the receiver. */
-export async function testEndpoint(
+export async function sendTestPing(
   transaction: Transaction,
   context: EndpointCommandContext,
   input: EndpointTarget,

@@ -9,7 +9,7 @@ import { createId } from "#foundation/ids.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import {
   createWebhookSecret,
-  webhookSecretSealContext,
+  getWebhookSecretSealContext,
   createWebhookSecretHint,
 } from "#webhooks/signatures.ts";
 import type { FixtureEndpoint, FixtureSource } from "#webhooks/signature-fixture.ts";
@@ -22,7 +22,7 @@ import {
   type EndpointTarget,
   type EndpointCommandContext,
   lockEndpoint,
-  readEndpoint,
+  loadWebhookEndpoint,
   saveEndpoint,
 } from "./change-endpoint.ts";
 
@@ -46,7 +46,7 @@ export async function insertWebhookSecret(
   { endpointId, version }: { readonly endpointId: string; readonly version: number },
 ): Promise<NewWebhookSecret> {
   const [id, value] = [createId("webhookSecret", now.getTime()), createWebhookSecret()];
-  const sealed = keyring.seal(value, webhookSecretSealContext(id));
+  const sealed = keyring.seal(value, getWebhookSecretSealContext(id));
   await transaction
     .insertInto("webhookSecret")
     .values({
@@ -90,7 +90,7 @@ export async function rotateWebhookSecret(
     version: current.version + 1,
   });
   await saveEndpoint(transaction, before, { patch: {}, now });
-  const endpoint = await readEndpoint(transaction, before.id, now);
+  const endpoint = await loadWebhookEndpoint(transaction, before.id, now);
   const { id, installationId } = endpoint;
   context.outbox.append({
     type: "webhook_endpoint.secret_rotated",
@@ -140,14 +140,14 @@ const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<reado
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null
   or s.expires_at > ${now}::timestamptz))`;
 
-export function openFixtureSource(
+export function decryptFixtureSource(
   { endpoint, secrets }: SealedFixtureSource,
   keyring: Keyring,
   now: Date,
 ): FixtureSource {
   const opened = secrets.map(({ id, version, sealed, dataKey, keyId }) => {
     const row = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-    return { version, value: keyring.open(row, webhookSecretSealContext(id)).toString("utf8") };
+    return { version, value: keyring.open(row, getWebhookSecretSealContext(id)).toString("utf8") };
   });
   return { endpoint, secrets: opened, now };
 }

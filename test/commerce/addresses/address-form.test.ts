@@ -4,7 +4,7 @@
  */
 import { expect, it } from "vitest";
 import { getAddressForm } from "#commerce/addresses/address-country.ts";
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import { Failure } from "#foundation/failure.ts";
 
 const namesOf = (country: string): string[] =>
@@ -38,7 +38,7 @@ it.each(["DE", "US", "GB", "JP", "CA", "AU", "IT", "BR", "AE", "IE", "CH", "FR"]
     const empty = Object.fromEntries(fields.map(({ name }) => [name, ""]));
     let broken: string[] = [];
     try {
-      checkAddress({ ...empty, countryCode: country }, "strict");
+      normalizeAndValidateAddress({ ...empty, countryCode: country }, "strict");
     } catch (error) {
       if (error instanceof Failure)
         broken = (error.parts.details ?? []).map(({ field }) => field.slice("/address/".length));

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import {
   addressFields,
   addressLengthMax,
@@ -26,7 +26,7 @@ const nothing = Object.fromEntries(addressFields.map((field) => [field, null])) 
 
 function refusal(input: PostalAddressInput, level: "strict" | "basic" = "strict"): Failure {
   try {
-    checkAddress(input, level);
+    normalizeAndValidateAddress(input, level);
   } catch (error) {
     if (error instanceof Failure) return error;
     throw error;
@@ -50,8 +50,14 @@ it.each(goodAddresses)("the address check keeps %o, with the fields that it corr
   const corrected = addressFields
     .filter((field) => kept[field] !== undefined)
     .map((field) => `/address/${field}`);
-  expect(checkAddress(input, "strict")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
-  expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
+  expect(normalizeAndValidateAddress(input, "strict")).toEqual({
+    address: { ...nothing, ...input, ...kept },
+    corrected,
+  });
+  expect(normalizeAndValidateAddress(input, "basic")).toEqual({
+    address: { ...nothing, ...input, ...kept },
+    corrected,
+  });
 });
 
 it.each(badAddresses)("the address check refuses %o, naming every fault", (input, faults) => {
@@ -66,14 +72,15 @@ describe("normalization", () => {
     ["email", "Anna.B@Example.COM", "Anna.B@example.com"],
     ["line2", "   ", null],
   ] as const)("turns the %s %j into %j", (field, given, kept) => {
-    const { address, corrected } = checkAddress({ ...inBerlin, [field]: given }, "strict");
+    const { address, corrected } = normalizeAndValidateAddress({ ...inBerlin, [field]: given }, "strict");
     expect(address[field]).toBe(kept);
     expect(corrected).toEqual([`/address/${field}`]);
   });
 
   it("reports no correction for a field that was not given", () => {
     expect(
-      checkAddress({ ...inBerlin, company: "", line2: null, line3: undefined }, "strict").corrected,
+      normalizeAndValidateAddress({ ...inBerlin, company: "", line2: null, line3: undefined }, "strict")
+        .corrected,
     ).toEqual([]);
   });
 
@@ -87,7 +94,9 @@ describe("normalization", () => {
       "1 & 2 Wwwhite St",
       "㊗ビル",
     ])
-      expect(checkAddress({ ...inBerlin, company: text }, "strict").address.company).toBe(text);
+      expect(normalizeAndValidateAddress({ ...inBerlin, company: text }, "strict").address.company).toBe(
+        text,
+      );
   });
 });
 
@@ -147,7 +156,9 @@ describe("forbidden content", () => {
   });
 
   it("allows text that looks like a URL only in the domain of an e-mail", () => {
-    expect(checkAddress({ ...inBerlin, email: "anna@www.example.com" }, "strict").corrected).toEqual([]);
+    expect(
+      normalizeAndValidateAddress({ ...inBerlin, email: "anna@www.example.com" }, "strict").corrected,
+    ).toEqual([]);
     expect(faultsOf({ ...inBerlin, email: "http://anna@example.com" })).toEqual(["/address/email url"]);
   });
 });
@@ -162,13 +173,15 @@ describe("length limits", () => {
       expect(faultsOf({ ...inBerlin, [field]: "𠮷".repeat(max + 1) }, level)).toEqual([
         `/address/${field} too_long`,
       ]);
-    expect(checkAddress({ ...inBerlin, [field]: "𠮷".repeat(max) }, "basic").address[field]).toBe(
-      "𠮷".repeat(max),
-    );
+    expect(
+      normalizeAndValidateAddress({ ...inBerlin, [field]: "𠮷".repeat(max) }, "basic").address[field],
+    ).toBe("𠮷".repeat(max));
   });
 
   it("apply after normalization", () => {
-    expect(checkAddress({ ...inBerlin, line2: `${" ".repeat(500)}x` }, "strict").address.line2).toBe("x");
+    expect(
+      normalizeAndValidateAddress({ ...inBerlin, line2: `${" ".repeat(500)}x` }, "strict").address.line2,
+    ).toBe("x");
   });
 
   it("are checked without backtracking: sixty thousand characters are refused quickly", () => {
@@ -183,7 +196,10 @@ describe("length limits", () => {
 describe("the basic level", () => {
   it("requires only a name, a line and a country", () => {
     const input = { recipientName: "Anna", line1: "Somewhere", countryCode: "US" };
-    expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input }, corrected: [] });
+    expect(normalizeAndValidateAddress(input, "basic")).toEqual({
+      address: { ...nothing, ...input },
+      corrected: [],
+    });
     expect(faultsOf({}, "basic")).toEqual([
       "/address/recipientName required",
       "/address/line1 required",
@@ -196,9 +212,12 @@ describe("the basic level", () => {
 
   it("accepts unknown codes, and normalizes known codes as the strict level does", () => {
     const odd = { ...inBerlin, postalCode: "ABC", regionCode: "Bayern", phone: "call me", email: "anna" };
-    expect(checkAddress(odd, "basic")).toEqual({ address: { ...nothing, ...odd }, corrected: [] });
+    expect(normalizeAndValidateAddress(odd, "basic")).toEqual({
+      address: { ...nothing, ...odd },
+      corrected: [],
+    });
     const contradiction = { ...inBerlin, countryCode: "US", regionCode: "ny", postalCode: "950141234" };
-    expect(checkAddress(contradiction, "basic").address).toMatchObject({
+    expect(normalizeAndValidateAddress(contradiction, "basic").address).toMatchObject({
       regionCode: "US-NY",
       postalCode: "95014-1234",
     });
@@ -240,8 +259,8 @@ it("the address check corrects nothing in an address that it has accepted", () =
     );
   fc.assert(
     fc.property(good, fc.constantFrom("strict" as const, "basic" as const), (input, level) => {
-      const { address } = checkAddress(input, level);
-      expect(checkAddress(address, level)).toEqual({ address, corrected: [] });
+      const { address } = normalizeAndValidateAddress(input, level);
+      expect(normalizeAndValidateAddress(address, level)).toEqual({ address, corrected: [] });
     }),
   );
 });
@@ -263,8 +282,8 @@ it("the address check corrects nothing in an accepted address with arbitrary tex
   });
   fc.assert(
     fc.property(input, (given) => {
-      const { address } = checkAddress(given, "basic");
-      expect(checkAddress(address, "basic")).toEqual({ address, corrected: [] });
+      const { address } = normalizeAndValidateAddress(given, "basic");
+      expect(normalizeAndValidateAddress(address, "basic")).toEqual({ address, corrected: [] });
     }),
     { numRuns: 2000 },
   );

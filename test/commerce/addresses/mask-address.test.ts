@@ -1,13 +1,13 @@
 /** A masked address lets its owner recognize it, but does not disclose to others who lives there. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import { maskAddress, maskEmail } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { goodAddresses } from "./addresses.ts";
 
 const kept = (input: PostalAddressInput, level: "strict" | "basic" = "strict"): PostalAddress =>
-  checkAddress(input, level).address;
+  normalizeAndValidateAddress(input, level).address;
 const inBerlin = {
   recipientName: "Anna Beispiel",
   line1: "Linden 1",

@@ -6,17 +6,17 @@ import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import {
   eraseDuePersonalData,
   erasePersonalData,
-  openPersonalData,
-  type PersonalDataToSeal,
-  sealPersonalData,
+  decryptPersonalData,
+  type PersonalDataToEncrypt,
+  encryptPersonalData,
 } from "#commerce/addresses/personal-data.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { createKeyring, DecryptionFailed } from "#foundation/encryption.ts";
+import { createKeyring, DecryptionError } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -24,7 +24,7 @@ const now = new Date("2026-11-20T10:00:00.000Z");
 const at = (ms: number): Date => new Date(now.getTime() + ms);
 const keyring = createKeyring([{ id: "k1", key: randomBytes(32) }]);
 const merchantId = createId("merchant");
-const { address } = checkAddress(
+const { address } = normalizeAndValidateAddress(
   {
     recipientName: "Anna Beispiel",
     line1: "Unter den Linden 77",
@@ -45,13 +45,13 @@ const own = (parts: { readonly eraseAfter?: Date } = {}) => ({
   now,
   eraseAfter: parts.eraseAfter ?? null,
 });
-const anAddress = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({
+const anAddress = (parts?: { readonly eraseAfter?: Date }): PersonalDataToEncrypt => ({
   kind: "address",
   address,
   level: "strict",
   ...own(parts),
 });
-const anEmail = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({
+const anEmail = (parts?: { readonly eraseAfter?: Date }): PersonalDataToEncrypt => ({
   kind: "buyer_email",
   email: "anna@example.com",
   ...own(parts),
@@ -77,13 +77,13 @@ describeOnBoth("personal data", (open, engine) => {
   });
   beforeEach(() => database.db.deleteFrom("personalData").execute());
 
-  async function insert(...all: readonly PersonalDataToSeal[]): Promise<void> {
+  async function insert(...all: readonly PersonalDataToEncrypt[]): Promise<void> {
     await database.db
       .insertInto("personalData")
-      .values(all.map((data) => sealPersonalData(keyring, data)))
+      .values(all.map((data) => encryptPersonalData(keyring, data)))
       .execute();
   }
-  const rowOf = ({ id }: PersonalDataToSeal) =>
+  const rowOf = ({ id }: PersonalDataToEncrypt) =>
     database.db.selectFrom("personalData").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
   const erase = (ids: readonly string[], when: Date) =>
     inTransaction(database.db, (transaction) => erasePersonalData(transaction, ids, when));
@@ -91,12 +91,12 @@ describeOnBoth("personal data", (open, engine) => {
   it("decrypts to the sealed values, and has a mask", async () => {
     const [first, second] = [anAddress({ eraseAfter: at(1000) }), anEmail()];
     await insert(first, second);
-    expect(openPersonalData(keyring, await rowOf(first))).toEqual({
+    expect(decryptPersonalData(keyring, await rowOf(first))).toEqual({
       kind: "address",
       address,
       level: "strict",
     });
-    expect(openPersonalData(keyring, await rowOf(second))).toEqual({
+    expect(decryptPersonalData(keyring, await rowOf(second))).toEqual({
       kind: "buyer_email",
       email: "anna@example.com",
     });
@@ -133,10 +133,10 @@ describeOnBoth("personal data", (open, engine) => {
     const [first, second] = [anAddress(), anAddress()];
     await insert(first, second);
     const [one, other] = [await rowOf(first), await rowOf(second)];
-    expect(() => openPersonalData(keyring, { ...one, id: other.id })).toThrow(DecryptionFailed);
-    expect(() => openPersonalData(keyring, { ...one, dataKey: other.dataKey })).toThrow(DecryptionFailed);
-    expect(() => openPersonalData(createKeyring([{ id: "k1", key: randomBytes(32) }]), one)).toThrow(
-      DecryptionFailed,
+    expect(() => decryptPersonalData(keyring, { ...one, id: other.id })).toThrow(DecryptionError);
+    expect(() => decryptPersonalData(keyring, { ...one, dataKey: other.dataKey })).toThrow(DecryptionError);
+    expect(() => decryptPersonalData(createKeyring([{ id: "k1", key: randomBytes(32) }]), one)).toThrow(
+      DecryptionError,
     );
   });
 
@@ -159,8 +159,8 @@ describeOnBoth("personal data", (open, engine) => {
       },
     });
     expect(await rowOf(second)).toMatchObject({ ...gone, masked: { emailHint: null } });
-    expect(openPersonalData(keyring, await rowOf(first))).toBeUndefined();
-    expect(openPersonalData(keyring, await rowOf(kept))).toMatchObject({ address });
+    expect(decryptPersonalData(keyring, await rowOf(first))).toBeUndefined();
+    expect(decryptPersonalData(keyring, await rowOf(kept))).toMatchObject({ address });
   });
 
   it("is erased when due, in as many batches as needed", async () => {

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import {
   computeAvailability,
-  selectBestAvailability,
+  findBestAvailability,
   type VariantStock,
 } from "#commerce/catalog/availability.ts";
 
@@ -37,9 +37,7 @@ it.each([
 });
 
 it("the availability of a product is that of its best variant", () => {
-  expect(selectBestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe(
-    "low_stock",
-  );
-  expect(selectBestAvailability(["preorder", "backorder"])).toBe("backorder");
-  expect(selectBestAvailability([])).toBe("out_of_stock");
+  expect(findBestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe("low_stock");
+  expect(findBestAvailability(["preorder", "backorder"])).toBe("backorder");
+  expect(findBestAvailability([])).toBe("out_of_stock");
 });

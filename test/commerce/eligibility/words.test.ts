@@ -84,13 +84,13 @@ describe("the blocking codes", () => {
       ...asked,
     });
     const over = cancellation.cancellationObstacles.order_completed;
-    expect(cancellation.toCancellationReason("order_completed")).toEqual({
+    expect(cancellation.createCancellationObstacle("order_completed")).toEqual({
       code: "order_completed",
       message: over,
       blocking: true,
       data: {},
     });
-    expect(cancellation.toCancellationReason("order_completed", asked)).toEqual({
+    expect(cancellation.createCancellationObstacle("order_completed", asked)).toEqual({
       code: "order_completed",
       message: over,
       ...asked,

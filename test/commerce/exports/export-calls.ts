@@ -1,6 +1,6 @@
 /** Creates, reads and downloads exports in tests. */
 import { gunzipSync } from "node:zlib";
-import { createExport, type ExportRow, findExport } from "#commerce/exports/export-jobs.ts";
+import { queueExportJob, type ExportJobRow, findExport } from "#commerce/exports/export-jobs.ts";
 import type { ExportKind } from "#commerce/exports/export-kinds.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createServiceEvents } from "#foundation/events.ts";
@@ -14,14 +14,14 @@ export function makeExport(
     merchantId = world.demo.merchants.first.id,
     ...period
   }: { kind?: ExportKind; merchantId?: string; from?: Date; to?: Date } = {},
-): Promise<ExportRow> {
+): Promise<ExportJobRow> {
   const context = { merchantId, now: world.clock.now(), events: createServiceEvents() };
   return inTransaction(world.database.db, (transaction) =>
-    createExport(transaction, context, { kind, format: "ndjson", ...period }),
+    queueExportJob(transaction, context, { kind, format: "ndjson", ...period }),
   );
 }
 
-export const readExport = (world: World, id: string): Promise<ExportRow | null> =>
+export const readExport = (world: World, id: string): Promise<ExportJobRow | null> =>
   findExport(world.database.db, id, { merchantId: null, now: world.clock.now() });
 
 /** Reads the rows of all stored chunks of an export in their order, with the number of rows of each chunk. */

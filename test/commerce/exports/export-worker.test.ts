@@ -4,10 +4,10 @@
  */
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
-import { cancelExport, sweepExports } from "#commerce/exports/export-jobs.ts";
+import { cancelExport, deleteExpiredExports } from "#commerce/exports/export-jobs.ts";
 import { type ExportKind, exportSources, listExportColumns } from "#commerce/exports/export-kinds.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
-import { claimExport, exportLeaseMs, writeNextChunk } from "#commerce/exports/write-export.ts";
+import { claimExport, exportLeaseMs, writeNextExportChunk } from "#commerce/exports/write-export.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createServiceEvents } from "#foundation/events.ts";
 import { createLog } from "#foundation/log.ts";
@@ -87,8 +87,8 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     const orders = await idsOf("sales_order");
     // The first worker stores two chunks and then stops without releasing the job.
     const claimed = await claimExport(db, world().clock.now());
-    const first = claimed && (await writeNextChunk(services(), claimed));
-    const second = first && (await writeNextChunk(services(), first));
+    const first = claimed && (await writeNextExportChunk(services(), claimed));
+    const second = first && (await writeNextExportChunk(services(), first));
     expect(second).toMatchObject({ id, exportedRows: 6, status: "running" });
     // The lease keeps other workers away until it ends.
     await createWorker().drain();
@@ -99,7 +99,7 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     expect(rows.map(({ orderId }) => String(orderId)).toSorted()).toEqual(orders);
     expect(chunks.length).toBe(Math.ceil(orders.length / 3));
     // The first worker was only slow. It has its next chunk ready, and must not store it.
-    expect(second && (await writeNextChunk(services(), second))).toBeUndefined();
+    expect(second && (await writeNextExportChunk(services(), second))).toBeUndefined();
     expect((await readStoredRows(world(), id)).rows).toEqual(rows);
   });
 
@@ -107,7 +107,7 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     const { id } = await makeExport(world());
     const claimed = await claimExport(world().database.db, world().clock.now());
     if (claimed === undefined) throw new Error("The export is not due.");
-    const outcomes = await Promise.all([1, 2].map(() => writeNextChunk(services(), claimed)));
+    const outcomes = await Promise.all([1, 2].map(() => writeNextExportChunk(services(), claimed)));
     expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(1);
     expect((await readStoredRows(world(), id)).chunks).toEqual([3]);
   });
@@ -137,10 +137,10 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     const { id } = await makeExport(world());
     const { db } = world().database;
     const claimed = await claimExport(db, world().clock.now());
-    const job = claimed && (await writeNextChunk(services(), claimed));
+    const job = claimed && (await writeNextExportChunk(services(), claimed));
     const context = { merchantId: merchantId(), now: world().clock.now(), events: createServiceEvents() };
     await inTransaction(db, (transaction) => cancelExport(transaction, context, id));
-    expect(job && (await writeNextChunk(services(), job))).toBeUndefined();
+    expect(job && (await writeNextExportChunk(services(), job))).toBeUndefined();
     expect(await readStoredRows(world(), id)).toEqual({ rows: [], chunks: [] });
     expect(await readExport(world(), id)).toMatchObject({ status: "canceled" });
   });
@@ -189,11 +189,11 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     await createWorker().drain();
     const { db } = world().database;
     world().clock.advance(24 * hourMs - 1);
-    expect(await sweepExports(db, world().clock.now())).toBe(0);
+    expect(await deleteExpiredExports(db, world().clock.now())).toBe(0);
     expect(await readExport(world(), id)).toMatchObject({ status: "completed" });
     world().clock.advance(1);
     expect(await readExport(world(), id)).toBeNull();
-    expect(await sweepExports(db, world().clock.now())).toBe(1);
+    expect(await deleteExpiredExports(db, world().clock.now())).toBe(1);
     expect((await readStoredRows(world(), id)).chunks).toEqual([]);
   });
 });

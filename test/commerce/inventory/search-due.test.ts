@@ -4,8 +4,8 @@
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { holdStock, releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
-import { refreshDueProducts } from "#commerce/search/index-products.ts";
+import { replaceStockHolds, releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
+import { reindexDueProducts } from "#commerce/search/index-products.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -32,7 +32,7 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
   const hold = async (variantId: string, quantity: number): Promise<string> => {
     const sessionId = await makeSession(world);
     await inTransaction(world.db, (transaction) =>
-      holdStock(transaction, world.context, {
+      replaceStockHolds(transaction, world.context, {
         sessionId,
         expiresAt: inAnHour,
         lines: [{ variantId, quantity }],
@@ -52,26 +52,26 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
 
   it("is queued when its displayed availability changes, not for every unit", async () => {
     const { productId, variantId } = await stocked(5);
-    await refreshDueProducts(world.db, world.context.now);
+    await reindexDueProducts(world.db, world.context.now);
     await hold(variantId, 2);
     expect(await due()).toEqual([]);
     await hold(variantId, 2);
     expect(await due()).toEqual([productId]);
     await hold(variantId, 1);
     expect(await due()).toEqual([productId, productId]);
-    expect(await refreshDueProducts(world.db, world.context.now)).toBe(1);
+    expect(await reindexDueProducts(world.db, world.context.now)).toBe(1);
     expect([await foundAs(productId), await due()]).toEqual(["out_of_stock", []]);
   });
 
   it("is queued when its hold is released", async () => {
     const { productId, variantId } = await stocked(1);
     const sessionId = await hold(variantId, 1);
-    await refreshDueProducts(world.db, world.context.now);
+    await reindexDueProducts(world.db, world.context.now);
     expect(await foundAs(productId)).toBe("out_of_stock");
     await inTransaction(world.db, (transaction) =>
       releaseStockHolds(transaction, world.context, { sessionId }),
     );
-    await refreshDueProducts(world.db, world.context.now);
+    await reindexDueProducts(world.db, world.context.now);
     expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
   });
 
@@ -83,14 +83,14 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
     await hold(variantId, 2);
     const later = world.later(3_600_000);
     const indexed = async (): Promise<string | undefined> => {
-      await refreshDueProducts(world.db, later.now);
+      await reindexDueProducts(world.db, later.now);
       return foundAs(productId);
     };
     expect([await due(), await indexed()]).toEqual([[productId], "in_stock"]);
     const sessionId = await makeSession(world);
     const lines = [{ variantId, quantity: 2 }];
     await inTransaction(world.db, (transaction) =>
-      holdStock(transaction, later, { sessionId, expiresAt: null, lines }),
+      replaceStockHolds(transaction, later, { sessionId, expiresAt: null, lines }),
     );
     expect([await due(), await indexed()]).toEqual([[productId], "low_stock"]);
   });
@@ -113,15 +113,15 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
 
     it("is indexed in one round, once per product", async () => {
       await putDown();
-      expect(await refreshDueProducts(world.db, world.context.now)).toBe(copies);
+      expect(await reindexDueProducts(world.db, world.context.now)).toBe(copies);
       expect(await due()).toEqual([]);
     });
 
     it("waits after the first batch if the round is stopped", async () => {
       await putDown();
-      expect(await refreshDueProducts(world.db, world.context.now, AbortSignal.abort())).toBe(500);
+      expect(await reindexDueProducts(world.db, world.context.now, AbortSignal.abort())).toBe(500);
       expect(await due()).toHaveLength((copies - 500) * 3);
-      await refreshDueProducts(world.db, world.context.now);
+      await reindexDueProducts(world.db, world.context.now);
     });
   });
 
@@ -133,7 +133,7 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
       await hold((await stocked(1)).variantId, 1);
       const [isHeld, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const committed = inTransaction(world.db, async (transaction) => {
-        await holdStock(transaction, world.context, {
+        await replaceStockHolds(transaction, world.context, {
           sessionId,
           expiresAt: inAnHour,
           lines: [{ variantId, quantity: 1 }],
@@ -142,11 +142,11 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
         await commit.promise;
       });
       await isHeld.promise;
-      expect(await refreshDueProducts(world.db, world.context.now)).toBe(1);
+      expect(await reindexDueProducts(world.db, world.context.now)).toBe(1);
       commit.resolve();
       await committed;
       expect(await due()).toEqual([productId]);
-      expect(await refreshDueProducts(world.db, world.context.now)).toBe(1);
+      expect(await reindexDueProducts(world.db, world.context.now)).toBe(1);
       expect(await foundAs(productId)).toBe("out_of_stock");
     },
   );

@@ -12,7 +12,7 @@ import {
   restockReturnedUnits,
   convertHoldsToOrderStock,
 } from "#commerce/inventory/order-stock.ts";
-import { holdStock, releaseStockHolds, setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
+import { replaceStockHolds, releaseStockHolds, setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
@@ -60,7 +60,10 @@ describeOnBoth("the stock", (open) => {
     sessionId: string,
     lines: readonly VariantQuantity[],
     { at = world.context, expiresAt = inAnHour }: Holding = {},
-  ) => inTransaction(world.db, (transaction) => holdStock(transaction, at, { sessionId, expiresAt, lines }));
+  ) =>
+    inTransaction(world.db, (transaction) =>
+      replaceStockHolds(transaction, at, { sessionId, expiresAt, lines }),
+    );
   const held = async (
     variantId: string,
     quantity: number,
@@ -339,7 +342,7 @@ type Act = (transaction: Transaction, context: CommandContext, step: Step) => Pr
 
 const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" | "restock", Act>> = {
   hold: (transaction, context, { sessionId, ...line }) =>
-    holdStock(transaction, context, { sessionId, expiresAt: inAnHour, lines: [line] }),
+    replaceStockHolds(transaction, context, { sessionId, expiresAt: inAnHour, lines: [line] }),
   release: (transaction, context, { sessionId }) => releaseStockHolds(transaction, context, { sessionId }),
   restock: (transaction, context, line) => restockReturnedUnits(transaction, context, [line], "r"),
   sell: async (transaction, context, { sessionId, variantId, order }) => {

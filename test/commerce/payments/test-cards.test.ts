@@ -1,7 +1,7 @@
 /** Tests the list of test cards and how the card form reads them. */
 import { expect, it } from "vitest";
 import { findTestCard, testCards } from "#commerce/payments/test-cards.ts";
-import { readCard } from "#pages/checkout/card-form.ts";
+import { parseCardForm } from "#pages/checkout/card-form.ts";
 import { groupDigits } from "#pages/checkout/card-view.ts";
 import { createTranslator } from "#pages/checkout/texts.ts";
 
@@ -9,7 +9,7 @@ const say = createTranslator("en");
 const now = new Date("2026-11-30T22:00:00Z");
 const good = { cardNumber: "4242424242424242", cardExpiry: "11/26", cardCvc: "123", cardName: "Erika" };
 const read = (fields: Record<string, string>) =>
-  readCard(new URLSearchParams({ ...good, ...fields }), { say, now });
+  parseCardForm(new URLSearchParams({ ...good, ...fields }), { say, now });
 
 /** The check digit of card numbers (Luhn). */
 const hasCheckDigit = (number: string): boolean =>

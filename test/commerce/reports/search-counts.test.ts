@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import {
   clientsPerQueryMin,
   type CountedSearch,
-  createSearchCounts,
-  type SearchCounts,
+  createSearchCountRecorder,
+  type SearchCountRecorder,
   deleteOldSearchCounts,
 } from "#commerce/search/search-counts.ts";
 import { createLog } from "#foundation/log.ts";
@@ -19,11 +19,11 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
   const quiet = createLog("error", { write: () => undefined });
   const startedAt = "2034-01-01T12:00:00Z";
 
-  const setUp = async (): Promise<{ counts: SearchCounts; clock: TestClock }> => {
+  const setUp = async (): Promise<{ counts: SearchCountRecorder; clock: TestClock }> => {
     const { db } = world().database;
     await db.deleteFrom("searchQueryDay").execute();
     const clock = new TestClock(new Date(startedAt));
-    return { counts: createSearchCounts({ db, clock, log: quiet }), clock };
+    return { counts: createSearchCountRecorder({ db, clock, log: quiet }), clock };
   };
   const search = (client: string, over: Partial<CountedSearch> = {}): CountedSearch => ({
     client,
@@ -82,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     counts.start();
     await counts.stop();
     const { counts: next } = {
-      counts: createSearchCounts({
+      counts: createSearchCountRecorder({
         db: world().database.db,
         clock: new TestClock(new Date(startedAt)),
         log: quiet,
@@ -106,7 +106,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
 
   it("never fail, neither for a broken clock nor for an extreme query", async () => {
     const { counts } = await setUp();
-    const broken = createSearchCounts({
+    const broken = createSearchCountRecorder({
       db: world().database.db,
       clock: {
         now: () => {

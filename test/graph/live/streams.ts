@@ -1,8 +1,8 @@
 /** A client of subscriptions that uses a real connection and reads event by event. */
 import { afterEach, expect } from "vitest";
-import { type ServiceApp, createApp } from "#app/app.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
-import { readSettings } from "#app/settings.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { readServerSentEvents, type ServerSentEvent } from "#pages/shared/browser/server-sent-events.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
@@ -90,14 +90,14 @@ export async function anotherProcess(
   world: World,
   role: ProcessRole = "gateway",
 ): Promise<ServiceApp & AsyncDisposable> {
-  const settings = readSettings({
+  const settings = parseServiceSettings({
     PORT: "0",
     PUBLIC_URL: publicUrl,
     ENCRYPTION_KEYS: encryptionKeys,
     RATE_LIMIT_SCALE: "0",
     WEBHOOK_ALLOW_LOOPBACK: "1",
   });
-  const app = await createApp({
+  const app = await createServiceApp({
     settings,
     log: createLog("silent"),
     clock: world.clock,

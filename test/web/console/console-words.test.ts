@@ -3,7 +3,11 @@ import { readFileSync } from "node:fs";
 import { buildSchema } from "graphql";
 import { describe, expect, it } from "vitest";
 import { scopeTitles } from "#access/viewer.ts";
-import { actionsOfGroup, actionWords, auditActionGroups } from "#pages/console/browser/audit/action-words.ts";
+import {
+  actionsOfGroup,
+  formatAuditAction,
+  auditActionGroups,
+} from "#pages/console/browser/audit/action-words.ts";
 import { grantableScopes } from "#pages/console/browser/parts/permissions.ts";
 
 const read = (path: string): string =>
@@ -33,13 +37,13 @@ describe("the words of audit actions", () => {
 
   it("are sentences without names of the code", () => {
     for (const action of listed) {
-      expect(actionWords(action), action).toMatch(/^(?:[a-z]+ed|put|sent|set) /);
-      expect(actionWords(action), action).not.toMatch(/[a-z][A-Z]|undefined/);
+      expect(formatAuditAction(action), action).toMatch(/^(?:[a-z]+ed|put|sent|set) /);
+      expect(formatAuditAction(action), action).not.toMatch(/[a-z][A-Z]|undefined/);
     }
-    expect(actionWords("apiKeyRotate")).toBe("rotated the API key");
-    expect(actionWords("setPublicCartAddress")).toBe("set the cart address");
-    expect(actionWords("createInstallationWebhook")).toBe("created the webhook");
-    expect(actionWords("somethingUnknown")).toBeUndefined();
+    expect(formatAuditAction("apiKeyRotate")).toBe("rotated the API key");
+    expect(formatAuditAction("setPublicCartAddress")).toBe("set the cart address");
+    expect(formatAuditAction("createInstallationWebhook")).toBe("created the webhook");
+    expect(formatAuditAction("somethingUnknown")).toBeUndefined();
   });
 });
 

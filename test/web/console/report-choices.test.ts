@@ -8,11 +8,11 @@ import {
   getDayBeforeToday,
   getReportPath,
   listPeriodPresets,
-  readReportChoices,
+  parseReportChoices,
 } from "#pages/console/browser/reports/report-choices.ts";
 
 const now = new Date("2026-03-01T23:30:00.000Z");
-const read = (query: string) => readReportChoices(new URLSearchParams(query), now);
+const read = (query: string) => parseReportChoices(new URLSearchParams(query), now);
 const chosen = "report=returns&from=2026-01-05&to=2026-02-04&zone=Europe%2FBerlin&currency=EUR";
 
 describe("the choices of the reports", () => {

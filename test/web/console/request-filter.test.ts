@@ -6,7 +6,7 @@ import { apiOperations, apiRoot } from "#pages/console/browser/requests/api-oper
 import {
   emptyRequestFilter,
   exactStatuses,
-  requestFilterOf,
+  parseRequestFilter,
   requestsPath,
 } from "#pages/console/browser/requests/request-filter.ts";
 
@@ -61,7 +61,7 @@ it.each([
   ],
   ["operation=&key=", {}],
 ])("reads the address ?%s", (query, changes) => {
-  expect(requestFilterOf(new URLSearchParams(query))).toEqual({ ...emptyRequestFilter, ...changes });
+  expect(parseRequestFilter(new URLSearchParams(query))).toEqual({ ...emptyRequestFilter, ...changes });
 });
 
 it("changes one filter of the address and keeps the others", () => {

@@ -5,7 +5,7 @@ import {
   containsIgnoringCaseAndAccents,
   nothingFoundText,
   orderNumberIn,
-  readSearchTerm,
+  parseSearchTerm,
   searchedKinds,
   removeSecrets,
 } from "#pages/console/browser/search/search-terms.ts";
@@ -33,7 +33,7 @@ it.each([
   ["Demo integration", { kind: "name", text: "Demo integration" }],
   ["x".repeat(500), { kind: "name", text: "x".repeat(200) }],
 ])("reads “%s” as %o", (text, term) => {
-  expect(readSearchTerm(text)).toEqual(term);
+  expect(parseSearchTerm(text)).toEqual(term);
 });
 
 it("removes secrets, and keeps the part of an API key that the console shows", () => {
@@ -41,7 +41,7 @@ it("removes secrets, and keeps the part of an API key that the console shows", (
   expect(removeSecrets(`Bearer ${prefix}_${"s".repeat(49)}`)).toBe(`Bearer ${prefix}`);
   expect(removeSecrets(`cit_admin_AbCdEfGhIjKl_${"s".repeat(20)}`)).toBe("cit_admin_AbCdEfGhIjKl");
   expect(removeSecrets("whsec_c2VjcmV0c2VjcmV0+/==")).toBe("");
-  expect(readSearchTerm("whsec_c2VjcmV0")).toEqual({ kind: "empty" });
+  expect(parseSearchTerm("whsec_c2VjcmV0")).toEqual({ kind: "empty" });
 });
 
 it.each([
@@ -64,7 +64,7 @@ it("every searched prefix is a prefix of ids", () => {
 });
 
 it("says what was not found, and how an id looks", () => {
-  const answer = (text: string): string => nothingFoundText(readSearchTerm(text));
+  const answer = (text: string): string => nothingFoundText(parseSearchTerm(text));
   expect(answer(`ord_${tail}`)).toBe(`Your shop has no order with the id ord_${tail}.`);
   expect(answer("key_1")).toBe(
     "This is not a whole id. The id of an API key begins with key_ and has 26 letters and digits after that.",

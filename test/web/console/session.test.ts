@@ -4,10 +4,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ServiceApp, createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { sweeps } from "#app/sweeps.ts";
-import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
+import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { createLog } from "#foundation/log.ts";
 import { createPerson } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -25,8 +25,8 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
   beforeAll(async () => {
     world = await createWorld(engine, { environment: { CORS_ORIGINS: ally } });
     // A second process that shares only the database with the first.
-    const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0" });
-    other = await createApp({
+    const settings = parseServiceSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0" });
+    other = await createServiceApp({
       settings,
       log: createLog("silent"),
       clock: world.clock,
@@ -364,7 +364,7 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
 
   it("is deleted when it expires, and not earlier", async () => {
     const { db } = world.database;
-    await sweepStaffSessions(db, world.clock.now());
+    await deleteExpiredStaffSessions(db, world.clock.now());
     const [first, second] = [await createPerson(world), await createPerson(world)];
     await signInAs(world, first.email);
     world.clock.advance(minuteMs);
@@ -379,7 +379,7 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
       ).map(({ staffId }) => staffId);
     world.clock.advance(12 * hourMs - minuteMs - 1);
     expect(await owners()).toHaveLength(2);
-    await sweepStaffSessions(db, world.clock.now());
+    await deleteExpiredStaffSessions(db, world.clock.now());
     expect(await owners()).toHaveLength(2);
     world.clock.advance(1);
     const sweep = sweeps.find(({ name }) => name === "delete expired console sessions");

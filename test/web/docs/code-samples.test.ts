@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiDocument, readDocumentOperations } from "#pages/docs/api-document.ts";
+import { type OpenApiDocument, listOpenApiOperations } from "#pages/docs/api-document.ts";
 import { publicUrl } from "#test/support/world.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { blocksOf, pageAt } from "./docs-pages.ts";
@@ -79,7 +79,7 @@ describe.each(languages)("in $name", ({ name, isMissing, run: commandOf, extensi
   });
 
   it.skipIf(isMissing)("runs the examples of all operations with an API key", async () => {
-    const all = readDocumentOperations((await world().get("/openapi.json")).body as ApiDocument);
+    const all = listOpenApiOperations((await world().get("/openapi.json")).body as OpenApiDocument);
     // A Go program is compiled before each run, so only some operations are tried: reads, changes and searches.
     const tried = all.filter(
       ({ id, credential }) =>

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import { readDocumentOperations, type ApiDocument } from "#pages/docs/api-document.ts";
+import { listOpenApiOperations, type OpenApiDocument } from "#pages/docs/api-document.ts";
 import { readErrorGuide } from "#pages/docs/errors-page.ts";
 import { publicUrl, type Answer } from "#test/support/world.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -86,8 +86,8 @@ describe("the error codes of an operation", () => {
     "idempotency-key": crypto.randomUUID(),
   });
   const of = async (id: string): Promise<readonly string[]> => {
-    const document = (await world().get("/openapi.json")).body as ApiDocument;
-    return readDocumentOperations(document).find((operation) => operation.id === id)?.errorCodes ?? [];
+    const document = (await world().get("/openapi.json")).body as OpenApiDocument;
+    return listOpenApiOperations(document).find((operation) => operation.id === id)?.errorCodes ?? [];
   };
   const cart = (name: keyof ReturnType<typeof world>["demo"]["carts"]): string =>
     `/api/v1/open/storefront/carts/${world().demo.carts[name]}`;

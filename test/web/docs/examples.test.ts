@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  type ApiDocument,
-  type DocumentOperation,
-  readDocumentOperations,
+  type OpenApiDocument,
+  type OpenApiDocumentOperation,
+  listOpenApiOperations,
 } from "#pages/docs/api-document.ts";
 import { demoFolderOf, runInShell } from "#test/support/shell.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
@@ -20,8 +20,8 @@ async function listen(world: World): Promise<string> {
   return `http://127.0.0.1:${(world.app.server.server.address() as AddressInfo).port}`;
 }
 
-const operationsAt = async (world: World): Promise<DocumentOperation[]> =>
-  readDocumentOperations((await world.get("/openapi.json")).body as ApiDocument);
+const operationsAt = async (world: World): Promise<OpenApiDocumentOperation[]> =>
+  listOpenApiOperations((await world.get("/openapi.json")).body as OpenApiDocument);
 
 /** The access token that an app got by OAuth. */
 async function tokenFor(world: World): Promise<{ ACCESS_TOKEN: string; DPOP_PROOF: string }> {

@@ -6,17 +6,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createApp } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
+import { createServiceApp } from "#app/app.ts";
+import { parseServiceSettings } from "#app/settings.ts";
 import { createLog } from "#foundation/log.ts";
 import {
-  type ApiDocument,
-  readDocumentOperations,
-  resolveSchema,
-  type DocumentSchema,
-  type DocumentSchemas,
+  type OpenApiDocument,
+  listOpenApiOperations,
+  resolveOpenApiSchema,
+  type OpenApiSchema,
+  type OpenApiSchemas,
 } from "#pages/docs/api-document.ts";
-import { createRequestExamples, readStoredAnswers } from "#pages/docs/examples.ts";
+import { createRequestExamples, createStoredAnswerLookup } from "#pages/docs/examples.ts";
 import { createDocsSite, type DocsServices, type DocsSite } from "#pages/docs/docs-site.ts";
 import { guideNames } from "#pages/docs/guides.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -27,11 +27,12 @@ import { allPages, blocksOf, idsOf, pageAt, textOf } from "./docs-pages.ts";
 import { operationCount } from "#test/gateway/contract-table.ts";
 
 const world = useWorld();
-const documentOf = async (): Promise<ApiDocument> => (await world().get("/openapi.json")).body as ApiDocument;
+const documentOf = async (): Promise<OpenApiDocument> =>
+  (await world().get("/openapi.json")).body as OpenApiDocument;
 
 /** Returns the names of all fields, at any depth. */
-function fieldsOf(schema: DocumentSchema, schemas: DocumentSchemas): string[] {
-  const { properties = {}, items } = resolveSchema(schema, schemas);
+function fieldsOf(schema: OpenApiSchema, schemas: OpenApiSchemas): string[] {
+  const { properties = {}, items } = resolveOpenApiSchema(schema, schemas);
   const below = [...Object.values(properties), ...(items === undefined ? [] : [items])];
   return Object.keys(properties).concat(below.flatMap((part) => fieldsOf(part, schemas)));
 }
@@ -42,7 +43,7 @@ const otherPages = 4 + guideNames.length + eventTypeNames.length;
 describe("the reference", () => {
   it("has a page for each operation of the contract with its whole description", async () => {
     const document = await documentOf();
-    const operations = readDocumentOperations(document);
+    const operations = listOpenApiOperations(document);
     expect(operations).toHaveLength(operationCount);
     const { schemas } = document.components;
     for (const operation of operations) {
@@ -90,7 +91,7 @@ describe("the reference", () => {
 
   it("shows example answers that match the document", async () => {
     const contract = await readContract(world());
-    for (const { id } of readDocumentOperations(await documentOf())) {
+    for (const { id } of listOpenApiOperations(await documentOf())) {
       const [answer = ""] = blocksOf(await pageAt(world(), `/docs/operations/${id}`), "Example response");
       expect([id, contract.faultsOf(id, 200, JSON.parse(answer))]).toEqual([id, []]);
     }
@@ -99,11 +100,11 @@ describe("the reference", () => {
   it("has a stored example answer for every operation, for services without a demo", async () => {
     const contract = await readContract(world());
     const document = await documentOf();
-    const stored = readStoredAnswers({
+    const stored = createStoredAnswerLookup({
       examples: createRequestExamples(undefined),
       publicUrl: "https://shop.example/commerce",
     });
-    for (const operation of readDocumentOperations(document))
+    for (const operation of listOpenApiOperations(document))
       expect([operation.id, contract.faultsOf(operation.id, 200, stored(operation))]).toEqual([
         operation.id,
         [],
@@ -111,7 +112,7 @@ describe("the reference", () => {
   });
 
   it("lists in each group searches and creations first", async () => {
-    const ids = readDocumentOperations(await documentOf());
+    const ids = listOpenApiOperations(await documentOf());
     expect(ids.filter(({ tag }) => tag === "Webhooks").map(({ id }) => id)).toEqual([
       "listInstallationWebhooks",
       "listInstallationWebhookEvents",
@@ -271,13 +272,13 @@ describe("an example answer from the demo", () => {
 
 it("example answers appear beside their operation, below another path and without a demo", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "docs-"));
-  const settings = readSettings({
+  const settings = parseServiceSettings({
     PORT: "4000",
     PUBLIC_URL: "https://shop.example/commerce",
     DATA_DIR: dataDir,
     DEMO: "0",
   });
-  const app = await createApp({ settings, log: createLog("silent"), database: world().database });
+  const app = await createServiceApp({ settings, log: createLog("silent"), database: world().database });
   onTestFinished(async () => {
     await app.close();
     rmSync(dataDir, { recursive: true, force: true });

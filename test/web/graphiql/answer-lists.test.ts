@@ -1,7 +1,7 @@
 /** The lists of an answer as rows with flat columns, and as CSV. */
 import { describe, expect, it } from "vitest";
 import { type AnswerList, findAnswerLists } from "#pages/graphiql/browser/result/answer-lists.ts";
-import { csvFileName, writeCsv } from "#pages/graphiql/browser/result/csv-file.ts";
+import { csvFileName, formatAnswerListAsCsv } from "#pages/graphiql/browser/result/csv-file.ts";
 
 const orders = {
   data: {
@@ -104,18 +104,18 @@ describe("lists of an answer", () => {
 describe("CSV", () => {
   it("quotes commas, quotes and line breaks, and ends each line with CRLF (RFC 4180)", () => {
     const rows = [{ a: 'say "hi"', b: "x,y" }, { a: "one\ntwo" }, { a: null, b: true }];
-    expect(writeCsv({ columns: ["a", "b"], rows })).toBe(
+    expect(formatAnswerListAsCsv({ columns: ["a", "b"], rows })).toBe(
       'a,b\r\n"say ""hi""","x,y"\r\n"one\ntwo",\r\n,true\r\n',
     );
   });
 
   it.each(["=1+1", "+49 30", "-2", "@SUM(A1)", "\tx", "＝1"])("makes %j a text, not a formula", (text) => {
-    const [, line] = writeCsv({ columns: ["a"], rows: [{ a: text }] }).split("\r\n");
+    const [, line] = formatAnswerListAsCsv({ columns: ["a"], rows: [{ a: text }] }).split("\r\n");
     expect(line).toBe(`'${text}`);
   });
 
   it("keeps negative numbers, and guards names of columns too", () => {
-    expect(writeCsv({ columns: ["=x"], rows: [{ "=x": -5 }] })).toBe("'=x\r\n-5\r\n");
+    expect(formatAnswerListAsCsv({ columns: ["=x"], rows: [{ "=x": -5 }] })).toBe("'=x\r\n-5\r\n");
   });
 
   it("is named by the list and the day", () => {

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fail } from "#foundation/failure.ts";
-import { type SubscriptionResults, sendEvents } from "#graphql/event-streams.ts";
+import { type SubscriptionResults, sendSubscriptionResults } from "#graphql/event-streams.ts";
 
 describe("events", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -38,7 +38,7 @@ describe("events", () => {
         sent.resolve(payload as Readable);
         return send("");
       };
-      return sendEvents(reply, results);
+      return sendSubscriptionResults(reply, results);
     });
     void server.inject("/");
     return { body: await sent.promise, over, rendered, ends: () => ends };

@@ -10,8 +10,8 @@ import { type CancellationEligibility, evaluateCancellationEligibility } from ".
 import {
   buyerCancellationReasons,
   type CancellationReason,
-  type CancellationReasonView,
-  toCancellationReason,
+  type CancellationObstacleReason,
+  createCancellationObstacle,
 } from "./reasons.ts";
 import { findPartlyCanceledLineSet } from "./obstacles.ts";
 import {
@@ -122,7 +122,7 @@ export function decideCancellation(
 function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
   const lineIds = findPartlyCanceledLineSet(order, lines);
   if (lineIds === undefined) return;
-  const reasons = [toCancellationReason("line_not_separable", { data: { lineIds } })];
+  const reasons = [createCancellationObstacle("line_not_separable", { data: { lineIds } })];
   const message = "A promotion joins the chosen units with other units: they can only be canceled together.";
   throw createOrderFailure("invalid_state", order, {
     reason: "line_not_separable",
@@ -165,11 +165,13 @@ export function requireCancelable(
 }
 
 /** The reasons why fewer units of a line can be canceled than were ordered. */
-function goneUnitsReasons(line: OrderLine | undefined): CancellationReasonView[] {
+function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacleReason[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
-  if (line.shipped === 0) return [toCancellationReason("line_already_canceled")];
+  if (line.shipped === 0) return [createCancellationObstacle("line_already_canceled")];
   return [
-    toCancellationReason(line.delivered < line.shipped ? "fulfillment_shipped" : "fulfillment_delivered"),
+    createCancellationObstacle(
+      line.delivered < line.shipped ? "fulfillment_shipped" : "fulfillment_delivered",
+    ),
   ];
 }
 

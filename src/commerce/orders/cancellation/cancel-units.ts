@@ -19,7 +19,7 @@ import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggreg
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { reduceUnreservedUnits } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
-import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
+import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
 export interface UnitsToCancel {
   readonly order: OrderAggregate;
@@ -148,7 +148,7 @@ async function moveMoney(
 ): Promise<OrderEvent[]> {
   const { order, note, returnId = null } = cancellation;
   const { reducedMinor, refundMinor } = value;
-  await voidIfNothingOwed(transaction, context, { order, reducedMinor, refundMinor });
+  await voidAuthorizationsIfNothingOwed(transaction, context, { order, reducedMinor, refundMinor });
   if (value.refundMinor === 0) return [];
   const covered = allocateRefund(value.refundMinor, {
     lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),

@@ -6,13 +6,13 @@
 import { type Money, createMoney } from "#foundation/money.ts";
 import { calculateCancellationValue } from "#commerce/orders/order-value.ts";
 import {
-  type CheckedCancellationLine,
-  checkCancellationLines,
+  type AssessedCancellationLine,
+  assessCancellationLines,
   calculateCancellationWindowEnd,
 } from "./obstacles.ts";
 import {
   cancellationReasonOptions,
-  type CancellationReasonView,
+  type CancellationObstacleReason,
   type CancellationReasonOption,
 } from "./reasons.ts";
 import {
@@ -33,7 +33,7 @@ export interface CancellationLine {
   readonly decision: EligibilityDecision;
   readonly cancelableQuantity: number;
   readonly orderedQuantity: number;
-  readonly reasons: readonly CancellationReasonView[];
+  readonly reasons: readonly CancellationObstacleReason[];
 }
 
 export interface CancellationRefund {
@@ -67,7 +67,7 @@ export interface CancellationEligibility {
   readonly decision: EligibilityDecision;
   readonly scope: "order" | "lines" | "none";
   /** Reasons against canceling; empty if and only if the decision is `allowed`. */
-  readonly reasons: readonly CancellationReasonView[];
+  readonly reasons: readonly CancellationObstacleReason[];
   readonly lines: readonly CancellationLine[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
   readonly deadline: CancellationDeadline | null;
@@ -89,7 +89,7 @@ export function evaluateCancellationEligibility(
   actor: OrderActor = "buyer",
 ): CancellationEligibility {
   const policy = getOrderPolicy(order, "cancellation");
-  const assessed = checkCancellationLines({ order, rules: policy.rules, now, actor });
+  const assessed = assessCancellationLines({ order, rules: policy.rules, now, actor });
   const lines = assessed.map(toLine);
   const decision = findBestDecision(lines.map((line) => line.decision));
   const best = lines.filter((line) => line.decision === decision);
@@ -120,7 +120,7 @@ export function evaluateCancellationEligibility(
   };
 }
 
-function toLine({ line, open, reasons }: CheckedCancellationLine): CancellationLine {
+function toLine({ line, open, reasons }: AssessedCancellationLine): CancellationLine {
   const decision = decideEligibility(reasons);
   return {
     lineId: line.id,
@@ -150,7 +150,7 @@ function scopeOf(
  * Returns whether the answer has a deadline. A denied answer has one only if the deadline was missed: for
  * example, a canceled order cannot be canceled "until noon".
  */
-const hasDeadline = (reasons: readonly CancellationReasonView[]): boolean =>
+const hasDeadline = (reasons: readonly CancellationObstacleReason[]): boolean =>
   decideEligibility(reasons) !== "denied" ||
   reasons.some(({ code }) => code === "cancellation_window_elapsed");
 

@@ -4,7 +4,7 @@
  * to the whole set.
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
-import { type CancellationReasonView, toCancellationReason } from "./reasons.ts";
+import { type CancellationObstacleReason, createCancellationObstacle } from "./reasons.ts";
 import { decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type {
   LineQuantity,
@@ -15,14 +15,14 @@ import type {
 import type { FulfillmentStatus, OrderActor } from "#commerce/orders/order-states.ts";
 import { isOpenReturn, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
-export interface CheckedCancellationLine {
+export interface AssessedCancellationLine {
   readonly line: OrderLine;
   /** The number of units of the line that are neither canceled nor sent. */
   readonly open: number;
-  readonly reasons: readonly CancellationReasonView[];
+  readonly reasons: readonly CancellationObstacleReason[];
 }
 
-export interface CancellationCheckContext {
+export interface CancellationAssessmentContext {
   readonly order: OrderAggregate;
   readonly rules: CancellationRules;
   readonly now: Date;
@@ -33,7 +33,7 @@ export interface CancellationCheckContext {
   readonly actor: OrderActor;
 }
 
-export function checkCancellationLines(context: CancellationCheckContext): CheckedCancellationLine[] {
+export function assessCancellationLines(context: CancellationAssessmentContext): AssessedCancellationLine[] {
   const { order, actor } = context;
   const end = endOf(order);
   if (end !== null) return order.lines.map((line) => ({ line, open: 0, reasons: [end] }));
@@ -59,9 +59,9 @@ export function calculateCancellationWindowEnd(
 }
 
 function checkCancellationLine(
-  context: CancellationCheckContext,
-  { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationReasonView[] },
-): CheckedCancellationLine {
+  context: CancellationAssessmentContext,
+  { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationObstacleReason[] },
+): AssessedCancellationLine {
   const { order, actor } = context;
   const open = getUncanceledQuantity(line) - line.shipped;
   if (open === 0) return { line, open, reasons: [nothingOpen(line)] };
@@ -74,9 +74,9 @@ function checkCancellationLine(
  * Returns the reason why nothing of a canceled or completed order can be canceled; null for other orders.
  * This reason replaces all reasons of the order's lines.
  */
-function endOf({ status }: OrderAggregate): CancellationReasonView | null {
-  if (status === "canceled") return toCancellationReason("order_already_canceled");
-  return status === "completed" ? toCancellationReason("order_completed") : null;
+function endOf({ status }: OrderAggregate): CancellationObstacleReason | null {
+  if (status === "canceled") return createCancellationObstacle("order_already_canceled");
+  return status === "completed" ? createCancellationObstacle("order_completed") : null;
 }
 
 function stateObstacles({
@@ -85,54 +85,62 @@ function stateObstacles({
   payments,
   refunds,
   cancellationRequest,
-}: OrderAggregate): CancellationReasonView[] {
+}: OrderAggregate): CancellationObstacleReason[] {
   const pending = payments.flatMap((payment) => payment.pending);
   const isProcessing =
     payments.some((payment) => payment.status === "pending") || pending.some(({ kind }) => kind !== "refund");
   const isRefunding =
     refunds.some((refund) => refund.status === "pending") || pending.some(({ kind }) => kind === "refund");
   return [
-    ...(merchant.status === "suspended" ? [toCancellationReason("merchant_suspended")] : []),
-    ...(status === "on_hold" ? [toCancellationReason("order_on_hold")] : []),
+    ...(merchant.status === "suspended" ? [createCancellationObstacle("merchant_suspended")] : []),
+    ...(status === "on_hold" ? [createCancellationObstacle("order_on_hold")] : []),
     ...(payments.some(({ disputedAt }) => disputedAt !== null)
-      ? [toCancellationReason("payment_disputed")]
+      ? [createCancellationObstacle("payment_disputed")]
       : []),
-    ...(isProcessing ? [toCancellationReason("payment_processing")] : []),
-    ...(isRefunding ? [toCancellationReason("refund_in_progress")] : []),
+    ...(isProcessing ? [createCancellationObstacle("payment_processing")] : []),
+    ...(isRefunding ? [createCancellationObstacle("refund_in_progress")] : []),
     ...(cancellationRequest === null
       ? []
-      : [toCancellationReason("cancellation_already_requested", { data: { at: cancellationRequest.at } })]),
+      : [
+          createCancellationObstacle("cancellation_already_requested", {
+            data: { at: cancellationRequest.at },
+          }),
+        ]),
   ];
 }
 
 const digital = ["digital", "gift_card"];
 
-function nothingOpen(line: OrderLine): CancellationReasonView {
-  if (getUncanceledQuantity(line) === 0) return toCancellationReason("line_already_canceled");
-  if (line.delivered < line.shipped) return toCancellationReason("fulfillment_shipped");
-  return toCancellationReason(
+function nothingOpen(line: OrderLine): CancellationObstacleReason {
+  if (getUncanceledQuantity(line) === 0) return createCancellationObstacle("line_already_canceled");
+  if (line.delivered < line.shipped) return createCancellationObstacle("fulfillment_shipped");
+  return createCancellationObstacle(
     digital.some((restriction) => line.restrictions.includes(restriction))
       ? "line_digital_delivered"
       : "fulfillment_delivered",
   );
 }
 
-function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): CancellationReasonView[] {
+function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): CancellationObstacleReason[] {
   const open = returns.find(
     (found) => isOpenReturn(found) && found.lines.some(({ lineId }) => lineId === id),
   );
-  return open === undefined ? [] : [toCancellationReason("return_open", { data: { returnId: open.id } })];
+  return open === undefined
+    ? []
+    : [createCancellationObstacle("return_open", { data: { returnId: open.id } })];
 }
 
-function policyObstacles({ order, rules, now }: CancellationCheckContext): CancellationReasonView[] {
-  if (rules.mode === "none") return [toCancellationReason("self_service_disabled")];
+function policyObstacles({ order, rules, now }: CancellationAssessmentContext): CancellationObstacleReason[] {
+  if (rules.mode === "none") return [createCancellationObstacle("self_service_disabled")];
   const endsAt = calculateCancellationWindowEnd(order, rules);
   const isOver = endsAt !== null && now.getTime() >= endsAt;
   return [
-    ...(rules.mode === "request" ? [toCancellationReason("self_service_disabled", { blocking: false })] : []),
+    ...(rules.mode === "request"
+      ? [createCancellationObstacle("self_service_disabled", { blocking: false })]
+      : []),
     ...(isOver
       ? [
-          toCancellationReason("cancellation_window_elapsed", {
+          createCancellationObstacle("cancellation_window_elapsed", {
             blocking: rules.afterWindow === "deny",
             data: { endsAt: new Date(endsAt).toISOString() },
           }),
@@ -143,7 +151,7 @@ function policyObstacles({ order, rules, now }: CancellationCheckContext): Cance
 
 const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup"]);
 
-function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationReasonView[] {
+function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationObstacleReason[] {
   // Leaves out fulfillments of an exchange, because they contain replacements, not ordered units.
   const own = fulfillments.filter(
     ({ returnId, status, lines }) =>
@@ -153,9 +161,9 @@ function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): Ca
   const isPacked = own.some(({ status }) => packed.has(status));
   return [
     ...(isBegun && line.restrictions.includes("custom_made")
-      ? [toCancellationReason("line_custom_made")]
+      ? [createCancellationObstacle("line_custom_made")]
       : []),
-    ...(isPacked ? [toCancellationReason("fulfillment_in_progress", { blocking: false })] : []),
+    ...(isPacked ? [createCancellationObstacle("fulfillment_in_progress", { blocking: false })] : []),
   ];
 }
 
@@ -168,10 +176,10 @@ function splitSetObstacles(
   {
     one,
     checked,
-  }: { readonly one: CheckedCancellationLine; readonly checked: readonly CheckedCancellationLine[] },
-): CancellationReasonView[] {
+  }: { readonly one: AssessedCancellationLine; readonly checked: readonly AssessedCancellationLine[] },
+): CancellationObstacleReason[] {
   if (decideEligibility(one.reasons) === "denied") return [];
-  const isWhole = ({ line, open, reasons }: CheckedCancellationLine): boolean =>
+  const isWhole = ({ line, open, reasons }: AssessedCancellationLine): boolean =>
     open === getUncanceledQuantity(line) && decideEligibility(reasons) !== "denied";
   const splitSet = findLinesJoinedByPromotions(order).find(
     (lineIds) =>
@@ -180,7 +188,7 @@ function splitSetObstacles(
   );
   return splitSet === undefined
     ? []
-    : [toCancellationReason("line_not_separable", { blocking: false, data: { lineIds: splitSet } })];
+    : [createCancellationObstacle("line_not_separable", { blocking: false, data: { lineIds: splitSet } })];
 }
 
 /** Kinds of promotions that join the discounted lines and the lines that had to be bought. */

@@ -49,15 +49,15 @@ export const cancellationReasonOptions: readonly CancellationReasonOption[] = [
 export const cancellationObstacles = englishTexts.cancellationObstacles;
 export type CancellationObstacle = keyof typeof cancellationObstacles;
 
-export type CancellationReasonView = EligibilityReason<CancellationObstacle>;
+export type CancellationObstacleReason = EligibilityReason<CancellationObstacle>;
 
-export function toCancellationReason(
+export function createCancellationObstacle(
   code: CancellationObstacle,
   {
     blocking = true,
     data = {},
   }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
-): CancellationReasonView {
+): CancellationObstacleReason {
   const message = getObstacleText("cancellationObstacles", { code, blocking }, "en");
   return { code, message, blocking, data };
 }

@@ -7,7 +7,7 @@ import {
 } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { CancellationEligibility } from "./eligibility.ts";
-import type { CancellationReasonView } from "./reasons.ts";
+import type { CancellationObstacleReason } from "./reasons.ts";
 
 export type TranslatedCancellationEligibility = CancellationEligibility & {
   /** The language of all texts in the answer. */
@@ -23,7 +23,7 @@ export function translateCancellationEligibility(
   const answerLanguage = chooseAnswerLanguage(order, callerLocales);
   const { language } = answerLanguage;
   const { cancellationReasons } = getEligibilityTexts(language);
-  const translate = (reasons: readonly CancellationReasonView[]): CancellationReasonView[] =>
+  const translate = (reasons: readonly CancellationObstacleReason[]): CancellationObstacleReason[] =>
     reasons.map((reason) => ({
       ...reason,
       message: getObstacleText("cancellationObstacles", reason, language),

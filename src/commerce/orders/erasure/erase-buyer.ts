@@ -16,7 +16,7 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
-import { type BuyerDataToErase, findStoredAnswerOwners } from "./erasure-scope.ts";
+import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-scope.ts";
 
 export interface ErasureResult {
   /**
@@ -43,7 +43,7 @@ interface ErasureInput {
   readonly isForced: boolean;
 }
 
-export async function eraseBuyer(
+export async function eraseBuyerData(
   transaction: Transaction,
   context: CartCommandContext,
   { finds, isForced }: ErasureInput,
@@ -134,7 +134,7 @@ async function redactStoredAnswers(
   finds: BuyerDataToErase,
 ): Promise<number> {
   const { traces, answers, lookedUpTo } = finds;
-  const ownerIds = await findStoredAnswerOwners(transaction, merchantId);
+  const ownerIds = await findIdempotencyRecordOwnerIds(transaction, merchantId);
   const newer = await findIdempotencyRecords(transaction, keyring, {
     ownerIds,
     matchesBody: traces.isIn,

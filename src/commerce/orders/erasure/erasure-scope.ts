@@ -11,13 +11,13 @@ import {
   findPersonalData,
   maskAddress,
   maskEmail,
-  openPersonalData,
+  decryptPersonalData,
   type PersonalData,
   personalDataColumns,
 } from "#commerce/addresses/personal-data.ts";
 import type { Database } from "#database/connect.ts";
 import { findIdempotencyRecords, type IdempotencyRecordKey } from "#database/idempotency-maintenance.ts";
-import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
+import { DecryptionError, type Keyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 
@@ -173,7 +173,7 @@ export async function findBuyerDataToErase(
   const scope = await findErasureScope(db, target);
   const traces = await findBuyerTraces(db, keyring, scope);
   const answers = await findIdempotencyRecords(db, keyring, {
-    ownerIds: await findStoredAnswerOwners(db, scope.merchantId),
+    ownerIds: await findIdempotencyRecordOwnerIds(db, scope.merchantId),
     matchesBody: traces.isIn,
   });
   return { scope, traces, answers, lookedUpTo: new Date(now.getTime() - lateMsMax) };
@@ -191,9 +191,9 @@ async function findBuyerTraces(
   const rows = await findPersonalData(reader, scope.personalIds);
   const opened = [...rows.values()].flatMap((row) => {
     try {
-      return openPersonalData(keyring, row) ?? [];
+      return decryptPersonalData(keyring, row) ?? [];
     } catch (error) {
-      if (error instanceof DecryptionFailed) return [];
+      if (error instanceof DecryptionError) return [];
       throw error;
     }
   });
@@ -204,7 +204,10 @@ async function findBuyerTraces(
  * Returns the ids of the callers whose stored answers may contain data of the merchant's buyers: the
  * merchant's installations and tokens, and tokens without a merchant.
  */
-export async function findStoredAnswerOwners(reader: DatabaseReader, merchantId: string): Promise<string[]> {
+export async function findIdempotencyRecordOwnerIds(
+  reader: DatabaseReader,
+  merchantId: string,
+): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from installation where merchant_id = ${merchantId}
     union all select id from internal_token where merchant_id = ${merchantId} or merchant_id is null`.execute(

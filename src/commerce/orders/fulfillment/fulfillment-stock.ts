@@ -166,7 +166,7 @@ export async function reserveReplacementOfLostUnits(
  * Handles units that came back to the sender: refunded units go back to the stock, the others wait for the
  * next fulfillment. For an exchange, the next fulfillment is created at once.
  */
-export async function handleUnitsReturnedToSender(
+export async function takeBackUnitsReturnedToSender(
   transaction: Transaction,
   context: OrderCommandContext,
   change: OrderAndFulfillment,

@@ -22,7 +22,7 @@ import {
   changeOrderLineCounts,
   type OrderAndFulfillment,
   reserveReplacementOfLostUnits,
-  handleUnitsReturnedToSender,
+  takeBackUnitsReturnedToSender,
   allocateFulfillmentUnits,
 } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
@@ -122,7 +122,7 @@ function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
   ];
 }
 
-export function trackFulfillment(
+export function recordFulfillmentTrackingStatus(
   transaction: Transaction,
   context: OrderCommandContext,
   input: FulfillmentTrackInput,
@@ -132,12 +132,12 @@ export function trackFulfillment(
     name: input.status,
     effect: async (change) =>
       input.status === "returned_to_sender"
-        ? handleUnitsReturnedToSender(transaction, context, change)
+        ? takeBackUnitsReturnedToSender(transaction, context, change)
         : undefined,
   });
 }
 
-export function deliverFulfillment(
+export function markFulfillmentDelivered(
   transaction: Transaction,
   context: OrderCommandContext,
   target: FulfillmentTarget,
@@ -155,7 +155,7 @@ export function deliverFulfillment(
   });
 }
 
-export function failFulfillment(
+export function markFulfillmentFailed(
   transaction: Transaction,
   context: OrderCommandContext,
   target: FulfillmentTarget,

@@ -162,7 +162,7 @@ interface OrderAfterChange {
  * Voids all authorizations of an order once nothing is owed. While any amount is owed, the authorizations
  * stay, because they may still be captured.
  */
-export async function voidIfNothingOwed(
+export async function voidAuthorizationsIfNothingOwed(
   transaction: Transaction,
   context: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
   { order, reducedMinor = 0, refundMinor = 0 }: OrderAfterChange,

@@ -18,7 +18,7 @@ import type { Log } from "#foundation/log.ts";
 import { changeLockedOrder, lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { voidIfNothingOwed } from "./order-payment.ts";
+import { voidAuthorizationsIfNothingOwed } from "./order-payment.ts";
 
 export async function settlePaymentMovement(
   transaction: Transaction,
@@ -39,7 +39,7 @@ export async function settlePaymentMovement(
       // successful capture, this is the part that was not captured. After a failed capture of a canceled
       // order, this is the whole authorization.
       if (operation.kind === "capture")
-        await voidIfNothingOwed(transaction, context, {
+        await voidAuthorizationsIfNothingOwed(transaction, context, {
           order: failureCode === null ? order : withoutPendingCapture(order, operation),
         });
       return {

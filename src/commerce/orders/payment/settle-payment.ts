@@ -27,7 +27,7 @@ import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
 import { settleAbandonedPayment, settleLateRefund } from "./settle-abandoned-payment.ts";
 import { type PaymentSettlement, settlePaymentMovement } from "./settle-movement.ts";
 
-export function settlePayment(
+export function settlePaymentOperationAsSystem(
   services: SystemChangeServices & { readonly log: Log },
   operation: ClaimedPaymentOperation,
   outcome: PaymentOperationOutcome,

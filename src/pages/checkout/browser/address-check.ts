@@ -12,7 +12,7 @@ type Control = HTMLInputElement | HTMLSelectElement;
 /** The names of the fields that the buyer has left, per form. */
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 
-export function checkAddressWhileTyping(): void {
+export function registerAddressFieldChecks(): void {
   let latestCheck = 0;
   document.addEventListener("focusout", ({ target }) => {
     if (!isControl(target) || target.type === "hidden" || target.name === "countryCode") return;

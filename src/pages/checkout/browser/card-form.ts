@@ -1,6 +1,6 @@
 /** Groups the digits of card fields while they are typed, and fills in test cards. */
 
-export function formatCardFieldsWhileTyping(): void {
+export function registerCardFieldFormatting(): void {
   document.addEventListener("input", ({ target }) => {
     if (!(target instanceof HTMLInputElement)) return;
     if (target.id === "card-number") rewrite(target, groupCardNumber);

@@ -7,10 +7,10 @@ import "./checkout.css";
 import "./checkout-form.css";
 import "./card.css";
 import "./branding.css";
-import { checkAddressWhileTyping } from "./address-check.ts";
+import { registerAddressFieldChecks } from "./address-check.ts";
 import { returnToShopAfterDelay, showPrintButton } from "./outcome.ts";
-import { formatCardFieldsWhileTyping } from "./card-form.ts";
-import { handlePaymentForm } from "./pay.ts";
+import { registerCardFieldFormatting } from "./card-form.ts";
+import { registerPaymentFormHandler } from "./pay.ts";
 import { submitAndReplaceMain } from "./replace-main.ts";
 
 /** The first pause, in milliseconds, between two requests for the payment's status. */
@@ -102,9 +102,9 @@ function unfoldOrder(): void {
 // All listeners are on the document, so they also work for replaced parts of the page.
 followChoices();
 followForms();
-handlePaymentForm();
-formatCardFieldsWhileTyping();
-checkAddressWhileTyping();
+registerPaymentFormHandler();
+registerCardFieldFormatting();
+registerAddressFieldChecks();
 unfoldOrder();
 waitForAnswer();
 returnToShopAfterDelay();

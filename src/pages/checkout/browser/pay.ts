@@ -13,7 +13,7 @@ const answerMsMax = 30_000;
 const retryMs = 2_000;
 const retryMsMax = 15_000;
 
-export function handlePaymentForm(): void {
+export function registerPaymentFormHandler(): void {
   document.addEventListener("submit", (event) => {
     const { target: form, submitter } = event;
     if (!(form instanceof HTMLFormElement) || !form.matches("[data-pay]")) return;

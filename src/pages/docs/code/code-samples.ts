@@ -2,7 +2,7 @@
  * The example of an operation in all languages. The page shows curl, and the others as details that can be
  * opened; the page's script turns them into tabs and remembers the chosen language.
  */
-import type { DocumentOperation } from "#pages/docs/api-document.ts";
+import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
 import type { RequestExample } from "#pages/docs/examples.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
@@ -21,7 +21,7 @@ export interface CodeSample {
 }
 
 export function createCodeSamples(
-  operation: DocumentOperation,
+  operation: OpenApiDocumentOperation,
   example: RequestExample,
   publicUrl: string,
 ): CodeSample[] {
@@ -40,7 +40,7 @@ export function createCodeSamples(
   ];
 }
 
-function clientCall({ path, parameters }: DocumentOperation, example: RequestExample): ClientCall {
+function clientCall({ path, parameters }: OpenApiDocumentOperation, example: RequestExample): ClientCall {
   const given = parameters.flatMap(({ name, in: place, schema }) => {
     const value = example.parameters[name];
     return value === undefined ? [] : [{ name, place, value, isInteger: schema.type === "integer" }];

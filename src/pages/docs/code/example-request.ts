@@ -1,5 +1,5 @@
 /** The example request of an operation, from which the code examples in all languages are written. */
-import type { DocumentOperation } from "#pages/docs/api-document.ts";
+import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
 import type { RequestExample } from "#pages/docs/examples.ts";
 
 export interface ExampleRequest {
@@ -21,7 +21,7 @@ const [key, token, proof] = ["$KEY", "$ACCESS_TOKEN", "$DPOP_PROOF"];
 export const newIdempotencyKeyPlaceholder = "$NEW_IDEMPOTENCY_KEY";
 
 export function createExampleRequest(
-  operation: DocumentOperation,
+  operation: OpenApiDocumentOperation,
   example: RequestExample,
   publicUrl: string,
 ): ExampleRequest {
@@ -51,7 +51,7 @@ export function createExampleRequest(
 }
 
 export function getExampleRequestUrl(
-  { path, parameters }: Pick<DocumentOperation, "path" | "parameters">,
+  { path, parameters }: Pick<OpenApiDocumentOperation, "path" | "parameters">,
   example: RequestExample,
   publicUrl: string,
 ): string {

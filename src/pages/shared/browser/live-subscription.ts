@@ -12,7 +12,7 @@ interface LiveError {
 }
 
 /** One GraphQL result of the stream. */
-export interface LiveResult<Data> {
+export interface LiveGraphResult<Data> {
   readonly data?: Data | null;
   readonly errors?: readonly LiveError[];
 }
@@ -30,7 +30,7 @@ export interface LiveSubscription<Data> {
   /** Headers of every request. A function is called again for each request. */
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly url?: string;
-  readonly onNext: (result: LiveResult<Data>) => void;
+  readonly onNext: (result: LiveGraphResult<Data>) => void;
   /**
    * Called at each change of state. `status` is the HTTP status of the response that ended the stream, if
    * there was one. The status is 401 also if the stream ended because the credential is no longer valid.
@@ -139,7 +139,7 @@ async function refused<Data>(live: LiveSubscription<Data>, response: Response): 
     return { isOver: false, wasLive: false, pauseMsMin: Number.isFinite(seconds) ? seconds * 1000 : 0 };
   }
   const result = await response.json().catch(() => null);
-  if (typeof result === "object" && result !== null) live.onNext(result as LiveResult<Data>);
+  if (typeof result === "object" && result !== null) live.onNext(result as LiveGraphResult<Data>);
   return { isOver: true, status };
 }
 
@@ -148,7 +148,7 @@ async function readStream<Data>(
   body: ReadableStream<Uint8Array>,
   stopping: AbortController,
 ): Promise<Ending> {
-  let last: LiveResult<Data> | undefined;
+  let last: LiveGraphResult<Data> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
   const listen = (): void => {
     clearTimeout(silence);
@@ -158,7 +158,7 @@ async function readStream<Data>(
     for await (const { event, data } of readServerSentEvents(body, listen)) {
       if (event === "complete") return endingAfter(last);
       if (event !== "next") continue;
-      last = JSON.parse(data) as LiveResult<Data>;
+      last = JSON.parse(data) as LiveGraphResult<Data>;
       live.onNext(last);
     }
   } catch {
@@ -170,7 +170,7 @@ async function readStream<Data>(
   return { isOver: false, wasLive: last !== undefined };
 }
 
-function endingAfter<Data>(last: LiveResult<Data> | undefined): Ending {
+function endingAfter<Data>(last: LiveGraphResult<Data> | undefined): Ending {
   if (last === undefined || !isLast(last)) return { isOver: false, wasLive: last !== undefined };
   return last.errors?.some(isUnauthenticated) === true ? { isOver: true, status: 401 } : { isOver: true };
 }
@@ -181,7 +181,7 @@ const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
 /** True if the subscribed object is gone or the caller may no longer see it. */
-function isLast<Data>({ data, errors = [] }: LiveResult<Data>): boolean {
+function isLast<Data>({ data, errors = [] }: LiveGraphResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&
     errors.every(({ extensions }) => extensions?.retryable !== true)

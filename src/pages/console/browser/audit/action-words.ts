@@ -98,7 +98,7 @@ const joinedNoun = (words: readonly string[]): string =>
  * Returns an action of the audit log in words, for example “rotated the API key”; undefined for an unknown
  * action.
  */
-export function actionWords(action: string): string | undefined {
+export function formatAuditAction(action: string): string | undefined {
   const known = irregular[action];
   if (known !== undefined) return known;
   const words = action

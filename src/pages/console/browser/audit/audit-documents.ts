@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the audit log, and of the actors by which it can be filtered. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 
 export type AuditActorName =
   | "API_KEY"
@@ -57,7 +57,10 @@ interface AuditVariables extends AuditLogFilter {
   readonly after: string | null;
 }
 
-export const auditDocument = graphDocument<{ auditEntries: Connection<AuditLogEntry> }, AuditVariables>(`
+export const auditDocument = createGraphDocument<
+  { auditEntries: GraphConnection<AuditLogEntry> },
+  AuditVariables
+>(`
   query ConsoleAudit($actor: AuditActor, $actorId: ID, $action: String, $targetId: ID, $from: DateTime,
     $to: DateTime, $first: Int!, $after: String) {
     auditEntries(actor: $actor, actorId: $actorId, action: $action, targetId: $targetId, from: $from, to: $to,
@@ -79,15 +82,15 @@ export interface AuditStaffName extends StaffName {
 }
 
 interface AuditActors {
-  readonly staffAccounts: Connection<AuditStaffName>;
-  readonly apiKeys: Connection<AuditKeyName>;
+  readonly staffAccounts: GraphConnection<AuditStaffName>;
+  readonly apiKeys: GraphConnection<AuditKeyName>;
 }
 
 /**
  * Reads the actors by which staff can filter the audit log: the first 100 staff accounts and the newest 100
  * API keys.
  */
-export const auditActorsDocument = graphDocument<AuditActors>(`
+export const auditActorsDocument = createGraphDocument<AuditActors>(`
   query ConsoleAuditActors {
     staffAccounts(first: 100) {
       edges { node { id name email } }

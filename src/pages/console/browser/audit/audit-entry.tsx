@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { enumLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { actionWords } from "./action-words.ts";
+import { formatAuditAction } from "./action-words.ts";
 import type { AuditLogEntry } from "./audit-documents.ts";
 
 /** Words for actors in the audit log that have no name, for example buyers. */
@@ -101,7 +101,7 @@ export function AuditEntryItem({ entry, isOfTarget, names }: EntryProps): JSX.El
       <div>
         <p>
           <AuditActorText entry={entry} />{" "}
-          {actionWords(action) ?? (
+          {formatAuditAction(action) ?? (
             <>
               made the change <code>{action}</code>
             </>

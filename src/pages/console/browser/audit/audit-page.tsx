@@ -5,7 +5,7 @@ import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { type ConsoleLocation, PageHeading, replaceLocation } from "#pages/console/browser/navigation.tsx";
 import { timeZone } from "#pages/console/browser/parts/formats.tsx";
-import { actionsOfGroup, actionWords, auditActionGroups } from "./action-words.ts";
+import { actionsOfGroup, formatAuditAction, auditActionGroups } from "./action-words.ts";
 import {
   type AuditActorName,
   auditActorsDocument,
@@ -37,7 +37,7 @@ function dayStart(day: string, days: number): string {
 }
 
 /** Reads the filter from the address. Values that are not valid do not filter. */
-export function auditFilterOf(query: URLSearchParams): AuditLogFilter {
+export function parseAuditLogFilter(query: URLSearchParams): AuditLogFilter {
   const [by, from, to] = [query.get("by"), query.get("from"), query.get("to")];
   const kind = by === null ? undefined : actorKinds[by];
   return {
@@ -51,7 +51,7 @@ export function auditFilterOf(query: URLSearchParams): AuditLogFilter {
 }
 
 export function AuditPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const filter = auditFilterOf(place.query);
+  const filter = parseAuditLogFilter(place.query);
   const actors = useNamedActors();
   const names = new Map([...actors.people, ...actors.keys].map(({ id, name }) => [id, name]));
   const isFiltered = Object.values(filter).some((value) => value !== null);
@@ -185,7 +185,7 @@ function ActionFilter({ value, onChange }: FilterProps): JSX.Element {
           <optgroup key={group} label={group}>
             {actionsOfGroup(group).map((action) => (
               <option key={action} value={action}>
-                {actionWords(action) ?? action}
+                {formatAuditAction(action) ?? action}
               </option>
             ))}
           </optgroup>

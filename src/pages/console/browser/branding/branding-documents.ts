@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the branding page. */
-import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 /** The texts of a merchant's branding that the form changes. */
@@ -27,7 +27,7 @@ interface BrandedMerchant {
 
 const fields = `id name branding { ${brandingFields.join(" ")} logo { url width height } }`;
 
-export const brandingDocument = graphDocument<{
+export const brandingDocument = createGraphDocument<{
   readonly viewer: { readonly merchant: BrandedMerchant | null };
 }>(`query ConsoleBranding { viewer { merchant { ${fields} } } }`);
 
@@ -39,7 +39,7 @@ interface BrandingInput extends Partial<Readonly<Record<BrandingField | "logo", 
   readonly merchantId: string;
 }
 
-export const updateBrandingDocument = graphDocument<
+export const updateBrandingDocument = createGraphDocument<
   { readonly merchantBrandingUpdate: BrandedMerchant },
   IdempotencyVariables & { readonly input: BrandingInput }
 >(`

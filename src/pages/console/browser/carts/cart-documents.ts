@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the cart pages. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
@@ -38,7 +38,7 @@ interface CartListVariables {
   readonly before: string | null;
 }
 
-export const cartsDocument = graphDocument<{ carts: Connection<ListedCart> }, CartListVariables>(`
+export const cartsDocument = createGraphDocument<{ carts: GraphConnection<ListedCart> }, CartListVariables>(`
   query ConsoleCarts($status: CartStatus, $last: Int!, $before: String) {
     carts(status: $status, last: $last, before: $before) {
       edges { node {
@@ -128,7 +128,7 @@ export interface ConsoleCart {
   readonly lines: readonly ConsoleCartLine[];
 }
 
-export const cartDocument = graphDocument<{ cart: ConsoleCart | null }, { id: string }>(`
+export const cartDocument = createGraphDocument<{ cart: ConsoleCart | null }, { id: string }>(`
   query ConsoleCart($id: ID!) {
     cart(id: $id) {
       id version status market locale totalQuantity createdAt updatedAt expiresAt orderId mergedIntoCartId
@@ -159,7 +159,7 @@ interface RevokeCartVariables {
   readonly input: { readonly expectedVersion: number; readonly reason: string; readonly note: string | null };
 }
 
-export const revokeCartDocument = graphDocument<
+export const revokeCartDocument = createGraphDocument<
   { cartRevoke: { id: string } },
   IdempotencyVariables & RevokeCartVariables
 >(`
@@ -168,7 +168,7 @@ export const revokeCartDocument = graphDocument<
   }
 `);
 
-export const cancelCheckoutDocument = graphDocument<
+export const cancelCheckoutDocument = createGraphDocument<
   { hostedCheckoutSessionCancel: { id: string } },
   IdempotencyVariables & { sessionId: string; input: { reason: string } }
 >(`

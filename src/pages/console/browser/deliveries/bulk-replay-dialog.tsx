@@ -18,7 +18,7 @@ import {
   type ReplayCounts,
   replayPlanText,
   replayPreviewDocument,
-  skippedTexts,
+  describeSkippedDeliveries,
 } from "./bulk-replay-documents.ts";
 import { replayReasons, type ReplayReasonName } from "./replay-dialog.tsx";
 
@@ -237,7 +237,7 @@ const ReplayCount = ({ counts }: { readonly counts: ReplayCounts | null }): JSX.
       <p>
         <strong>{replayPlanText(counts)}</strong>
       </p>
-      {skippedTexts(counts.skipped).map((text) => (
+      {describeSkippedDeliveries(counts.skipped).map((text) => (
         <p key={text} class="soft">
           {text}
         </p>
@@ -279,7 +279,7 @@ function ReplayResult({ result, endpointId }: ReplayResultProps): JSX.Element {
           Repair the receiver.
         </p>
       )}
-      {skippedTexts(result.skipped).map((text) => (
+      {describeSkippedDeliveries(result.skipped).map((text) => (
         <p key={text} class="soft">
           {text}
         </p>

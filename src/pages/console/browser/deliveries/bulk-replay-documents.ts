@@ -1,5 +1,5 @@
 /** GraphQL documents of the replay of many deliveries, and the texts of their results. */
-import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ReplayableStatus = "EXHAUSTED" | "SKIPPED";
@@ -24,7 +24,7 @@ export interface ReplayCounts {
   readonly skipped: readonly SkippedDeliveries[];
 }
 
-export const replayPreviewDocument = graphDocument<
+export const replayPreviewDocument = createGraphDocument<
   { webhookReplayPreview: ReplayCounts | null },
   ReplayPeriod
 >(`
@@ -45,7 +45,7 @@ export interface BulkReplayAnswer {
   };
 }
 
-export const bulkReplayDocument = graphDocument<
+export const bulkReplayDocument = createGraphDocument<
   BulkReplayAnswer,
   IdempotencyVariables & { input: ReplayPeriod & { reason: string; note: string | null } }
 >(`
@@ -56,13 +56,13 @@ export const bulkReplayDocument = graphDocument<
   }
 `);
 
-export interface OpenDeliveries {
+export interface OpenDeliveryCounts {
   readonly pending: { readonly totalCount: number };
   readonly sending: { readonly totalCount: number };
   readonly retrying: { readonly totalCount: number };
 }
 
-export const openDeliveriesDocument = graphDocument<OpenDeliveries, { endpointId: string }>(`
+export const openDeliveriesDocument = createGraphDocument<OpenDeliveryCounts, { endpointId: string }>(`
   query ConsoleOpenDeliveries($endpointId: ID!) {
     pending: webhookDeliveries(endpointId: $endpointId, status: PENDING, first: 1) { totalCount }
     sending: webhookDeliveries(endpointId: $endpointId, status: SENDING, first: 1) { totalCount }
@@ -86,7 +86,7 @@ const deliveriesAre = (count: number): string =>
  * Returns a sentence for each reason why deliveries are not replayed, for example “3 deliveries are left out:
  * a replay is in progress.”
  */
-export const skippedTexts = (skipped: readonly SkippedDeliveries[]): readonly string[] =>
+export const describeSkippedDeliveries = (skipped: readonly SkippedDeliveries[]): readonly string[] =>
   skipped.map(({ reason, count }) => {
     const words = skipTexts[reason] ?? reason.toLowerCase().replaceAll("_", " ");
     return `${deliveriesAre(count)} left out: ${words}.`;

@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the delivery pages. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export const deliveryStatuses = [
@@ -42,7 +42,7 @@ const fields = `
 `;
 
 export interface DeliveriesResult {
-  readonly webhookDeliveries: Connection<Delivery>;
+  readonly webhookDeliveries: GraphConnection<Delivery>;
 }
 
 interface DeliveriesAsked {
@@ -52,7 +52,7 @@ interface DeliveriesAsked {
   readonly before: string | null;
 }
 
-export const deliveriesDocument = graphDocument<DeliveriesResult, DeliveriesAsked>(`
+export const deliveriesDocument = createGraphDocument<DeliveriesResult, DeliveriesAsked>(`
   query ConsoleDeliveries($endpointId: ID!, $status: WebhookDeliveryStatus, $last: Int!, $before: String) {
     webhookDeliveries(endpointId: $endpointId, status: $status, last: $last, before: $before) {
       edges { node { ${fields} } }
@@ -76,7 +76,10 @@ export interface DeliveryDetail extends Delivery {
   };
 }
 
-export const deliveryDocument = graphDocument<{ webhookDelivery: DeliveryDetail | null }, { id: string }>(`
+export const deliveryDocument = createGraphDocument<
+  { webhookDelivery: DeliveryDetail | null },
+  { id: string }
+>(`
   query ConsoleDelivery($id: ID!) {
     webhookDelivery(id: $id) {
       ${fields} payloadExpiresAt finishedAt replayReason replayNote body installation { id }
@@ -86,7 +89,7 @@ export const deliveryDocument = graphDocument<{ webhookDelivery: DeliveryDetail 
   }
 `);
 
-export const retryDocument = graphDocument<
+export const retryDocument = createGraphDocument<
   { webhookDeliveryRetry: { readonly id: string } },
   IdempotencyVariables & { deliveryId: string; input: { expectedAttemptCount: number } }
 >(`
@@ -105,7 +108,7 @@ export interface ConsoleReplayInput {
   readonly force: boolean;
 }
 
-export const replayDocument = graphDocument<
+export const replayDocument = createGraphDocument<
   ConsoleReplayResult,
   IdempotencyVariables & { deliveryId: string; input: ConsoleReplayInput }
 >(`
@@ -126,7 +129,7 @@ interface DeliveryChanges {
   } | null;
 }
 
-export const deliveryChangedDocument = graphDocument<DeliveryChanges, { endpointId: string }>(`
+export const deliveryChangedDocument = createGraphDocument<DeliveryChanges, { endpointId: string }>(`
   subscription ConsoleDeliveryChanged($endpointId: ID!) {
     deliveryChanged(endpointId: $endpointId) { readAnew deliveries { ${fields} } }
   }

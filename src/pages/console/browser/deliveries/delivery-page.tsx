@@ -22,7 +22,7 @@ import {
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { endpointDocument } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { AttemptDetail } from "./attempt-detail.tsx";
-import { AttemptOutcomeText, deliveryOutcome, NextAttemptText } from "./delivery-texts.tsx";
+import { AttemptOutcomeText, describeDeliveryStatus, NextAttemptText } from "./delivery-texts.tsx";
 import {
   type Attempt,
   type Delivery,
@@ -150,7 +150,7 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
       {replayed === undefined ? null : (
         <p role="status">
           <ConsoleLink to={`/deliveries/${replayed.id}`}>The replay</ConsoleLink>:{" "}
-          <StatusBadge value={replayed.status} /> {deliveryOutcome(replayed.status)}
+          <StatusBadge value={replayed.status} /> {describeDeliveryStatus(replayed.status)}
         </p>
       )}
       <Facts delivery={delivery} />

@@ -36,7 +36,7 @@ const outcomes: Readonly<Record<ConsoleDeliveryStatus, string>> = {
 };
 
 /** Returns a sentence that says what a delivery's status means. */
-export const deliveryOutcome = (status: ConsoleDeliveryStatus): string => outcomes[status];
+export const describeDeliveryStatus = (status: ConsoleDeliveryStatus): string => outcomes[status];
 
 const advice: Readonly<Record<string, string>> = {
   TIMEOUT:

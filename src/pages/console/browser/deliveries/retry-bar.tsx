@@ -11,7 +11,7 @@ import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { type DeliveryDetail, retryDocument } from "./delivery-documents.ts";
-import { deliveryOutcome } from "./delivery-texts.tsx";
+import { describeDeliveryStatus } from "./delivery-texts.tsx";
 
 interface RetryBarProps {
   readonly delivery: DeliveryDetail;
@@ -47,7 +47,7 @@ export function RetryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.
           </button>
         ) : null}
         <span role="status">
-          {isRetried ? "The next attempt is due now." : deliveryOutcome(status)}{" "}
+          {isRetried ? "The next attempt is due now." : describeDeliveryStatus(status)}{" "}
           {nextAttemptAt === null ? null : <HoldBack endpoint={endpoint} />}
         </span>
       </div>

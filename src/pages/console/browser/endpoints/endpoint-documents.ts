@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the webhook endpoint pages. */
-import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
@@ -40,7 +40,7 @@ const fields = `
     pausedUntil }
 `;
 /** Returns the selection of an endpoint's fields, for documents of other pages. */
-export const endpointFields = (): string => fields;
+export const getEndpointSelection = (): string => fields;
 
 interface EndpointsAnswer {
   readonly installation: {
@@ -52,13 +52,13 @@ interface EndpointsAnswer {
   } | null;
 }
 
-export const endpointsDocument = graphDocument<EndpointsAnswer, { installationId: string }>(`
+export const endpointsDocument = createGraphDocument<EndpointsAnswer, { installationId: string }>(`
   query ConsoleEndpoints($installationId: ID!) {
     installation(id: $installationId) { webhookEndpointList { total limit endpoints { ${fields} } } }
   }
 `);
 
-export const endpointDocument = graphDocument<{ webhookEndpoint: Endpoint | null }, { id: string }>(`
+export const endpointDocument = createGraphDocument<{ webhookEndpoint: Endpoint | null }, { id: string }>(`
   query ConsoleEndpoint($id: ID!) {
     webhookEndpoint(id: $id) { ${fields} }
   }
@@ -70,7 +70,7 @@ export interface ConsoleEventType {
   readonly description: string;
 }
 
-export const eventTypesDocument = graphDocument<
+export const eventTypesDocument = createGraphDocument<
   {
     installation: {
       webhookLog: { eventTypes: readonly (ConsoleEventType & { deprecated: boolean })[] };
@@ -95,7 +95,7 @@ export interface EndpointInput {
   readonly payloadMode: ConsolePayloadMode;
 }
 
-export const createEndpointDocument = graphDocument<
+export const createEndpointDocument = createGraphDocument<
   { webhookEndpointCreate: EndpointSecretResult },
   IdempotencyVariables & { installationId: string; input: EndpointInput }
 >(`
@@ -107,7 +107,7 @@ export const createEndpointDocument = graphDocument<
   }
 `);
 
-export const updateEndpointDocument = graphDocument<
+export const updateEndpointDocument = createGraphDocument<
   { webhookEndpointUpdate: Endpoint },
   IdempotencyVariables & { endpointId: string; input: EndpointInput & { expectedVersion: number } }
 >(`
@@ -120,21 +120,27 @@ export const updateEndpointDocument = graphDocument<
 
 type Transition = IdempotencyVariables & { endpointId: string; input: { expectedVersion?: number } };
 
-export const enableEndpointDocument = graphDocument<{ webhookEndpointEnable: { id: string } }, Transition>(`
+export const enableEndpointDocument = createGraphDocument<
+  { webhookEndpointEnable: { id: string } },
+  Transition
+>(`
   mutation ConsoleEndpointEnable($idempotencyKey: String!, $endpointId: ID!, $input:
   WebhookEndpointTransitionInput!) {
     webhookEndpointEnable(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
-export const disableEndpointDocument = graphDocument<{ webhookEndpointDisable: { id: string } }, Transition>(`
+export const disableEndpointDocument = createGraphDocument<
+  { webhookEndpointDisable: { id: string } },
+  Transition
+>(`
   mutation ConsoleEndpointDisable($idempotencyKey: String!, $endpointId: ID!, $input:
   WebhookEndpointTransitionInput!) {
     webhookEndpointDisable(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
-export const deleteEndpointDocument = graphDocument<
+export const deleteEndpointDocument = createGraphDocument<
   { webhookEndpointDelete: { endpointId: string } },
   Transition
 >(`
@@ -145,14 +151,14 @@ export const deleteEndpointDocument = graphDocument<
   }
 `);
 
-export const testEndpointDocument = graphDocument<{ webhookEndpointTest: { id: string } }, Transition>(`
+export const testEndpointDocument = createGraphDocument<{ webhookEndpointTest: { id: string } }, Transition>(`
   mutation ConsoleEndpointTest($idempotencyKey: String!, $endpointId: ID!, $input:
   WebhookEndpointTransitionInput!) {
     webhookEndpointTest(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
-export const rotateSecretDocument = graphDocument<
+export const rotateSecretDocument = createGraphDocument<
   { webhookSecretRotate: EndpointSecretResult },
   IdempotencyVariables & { endpointId: string; input: { overlapHours: number } }
 >(`

@@ -8,7 +8,7 @@ import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
-  type InstallationName,
+  type InstallationSummary,
   installationsDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
 import {
@@ -54,8 +54,8 @@ export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): J
 }
 
 interface InstallationEndpointsProps {
-  readonly installation: InstallationName;
-  readonly all: readonly InstallationName[];
+  readonly installation: InstallationSummary;
+  readonly all: readonly InstallationSummary[];
 }
 
 function InstallationEndpoints({ installation, all }: InstallationEndpointsProps): JSX.Element {

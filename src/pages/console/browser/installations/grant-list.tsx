@@ -19,12 +19,12 @@ import {
   PageButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
-import { type Grant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
+import { type ConsoleGrant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
 
 export function GrantList({ installationId }: { readonly installationId: string }): JSX.Element {
   const pages = useListPaging();
   const query = useQuery(grantsDocument, { installationId, last: listPageSize, before: pages.cursor });
-  const [revoking, setRevoking] = useState<Grant>();
+  const [revoking, setRevoking] = useState<ConsoleGrant>();
   return (
     <>
       <QueryResultView query={query} what="grants">
@@ -55,7 +55,7 @@ export function GrantList({ installationId }: { readonly installationId: string 
   );
 }
 
-function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
+function columnsWith(revoke: (grant: ConsoleGrant) => void): TableColumn<ConsoleGrant>[] {
   return [
     {
       title: "App",
@@ -115,11 +115,11 @@ function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
 }
 
 /** The app and the person who allowed it, for example “Shop search, allowed by Ada Berg”. */
-const grantName = ({ installation, staff }: Grant): string =>
+const grantName = ({ installation, staff }: ConsoleGrant): string =>
   staff === null ? installation.app.name : `${installation.app.name}, allowed by ${staff.name}`;
 
 interface RevokeGrantProps {
-  readonly grant: Grant;
+  readonly grant: ConsoleGrant;
   readonly onRevoked: () => void;
   readonly onClose: () => void;
 }

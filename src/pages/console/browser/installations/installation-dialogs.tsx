@@ -6,7 +6,7 @@ import { permissionChoices, scopeEnumValue } from "#pages/console/browser/parts/
 import { ConfirmDialog, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import {
-  type InstallationName,
+  type InstallationSummary,
   resumeDocument,
   setScopesDocument,
   suspendDocument,
@@ -14,7 +14,7 @@ import {
 } from "./installation-documents.ts";
 
 interface InstallationDialogProps {
-  readonly installation: InstallationName;
+  readonly installation: InstallationSummary;
   readonly onChanged: () => void;
   readonly onClose: () => void;
 }

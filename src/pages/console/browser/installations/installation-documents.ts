@@ -1,10 +1,10 @@
 /** GraphQL documents and result types of the installation pages: installations, readiness and grants. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type InstallationStatus = "ACTIVE" | "SUSPENDED" | "UNINSTALLED";
 
-export interface InstallationName {
+export interface InstallationSummary {
   readonly id: string;
   readonly status: InstallationStatus;
   readonly scopes: readonly string[];
@@ -14,7 +14,9 @@ export interface InstallationName {
 
 const nameFields = "id status scopes installedAt app { id name publisher }";
 
-export const installationsDocument = graphDocument<{ installations: Connection<InstallationName> }>(`
+export const installationsDocument = createGraphDocument<{
+  installations: GraphConnection<InstallationSummary>;
+}>(`
   query ConsoleInstallations {
     installations(first: 100) {
       edges { node { ${nameFields} } }
@@ -42,15 +44,15 @@ export interface ConsoleInstallationReadiness {
 const readinessFields =
   "installationId status evaluatedAt checks { code status severity message remedy since }";
 
-export interface InstallationWithReadiness extends InstallationName {
+export interface InstallationWithReadiness extends InstallationSummary {
   readonly readiness: ConsoleInstallationReadiness;
 }
 
 interface ReadyPage {
-  readonly installations: Connection<InstallationWithReadiness>;
+  readonly installations: GraphConnection<InstallationWithReadiness>;
 }
 
-export const readinessDocument = graphDocument<ReadyPage, { first: number; after: string | null }>(`
+export const readinessDocument = createGraphDocument<ReadyPage, { first: number; after: string | null }>(`
   query ConsoleReadiness($first: Int!, $after: String) {
     installations(first: $first, after: $after) {
       edges { node { ${nameFields} readiness { ${readinessFields} } } }
@@ -59,7 +61,7 @@ export const readinessDocument = graphDocument<ReadyPage, { first: number; after
   }
 `);
 
-export const installationDocument = graphDocument<
+export const installationDocument = createGraphDocument<
   { installation: InstallationWithReadiness | null },
   { id: string }
 >(`
@@ -68,7 +70,7 @@ export const installationDocument = graphDocument<
   }
 `);
 
-export const setScopesDocument = graphDocument<
+export const setScopesDocument = createGraphDocument<
   { installationScopesSet: { id: string } },
   IdempotencyVariables & { input: { installationId: string; scopes: readonly string[] } }
 >(`
@@ -79,19 +81,19 @@ export const setScopesDocument = graphDocument<
 
 type Transition = IdempotencyVariables & { input: { installationId: string } };
 
-export const suspendDocument = graphDocument<{ installationSuspend: { id: string } }, Transition>(`
+export const suspendDocument = createGraphDocument<{ installationSuspend: { id: string } }, Transition>(`
   mutation ConsoleInstallationSuspend($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationSuspend(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-export const resumeDocument = graphDocument<{ installationResume: { id: string } }, Transition>(`
+export const resumeDocument = createGraphDocument<{ installationResume: { id: string } }, Transition>(`
   mutation ConsoleInstallationResume($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationResume(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-export const uninstallDocument = graphDocument<{ installationUninstall: { id: string } }, Transition>(`
+export const uninstallDocument = createGraphDocument<{ installationUninstall: { id: string } }, Transition>(`
   mutation ConsoleInstallationUninstall($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationUninstall(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
@@ -99,15 +101,15 @@ export const uninstallDocument = graphDocument<{ installationUninstall: { id: st
 
 export interface InstallableApps {
   readonly merchant: { readonly id: string } | null;
-  readonly apps: Connection<InstallationName["app"]>;
-  readonly installations: Connection<Pick<InstallationName, "status" | "app">>;
+  readonly apps: GraphConnection<InstallationSummary["app"]>;
+  readonly installations: GraphConnection<Pick<InstallationSummary, "status" | "app">>;
 }
 
 /**
  * Reads the apps of the platform and the merchant's installations, so that the dialog can offer only apps
  * that are not installed yet.
  */
-export const installableAppsDocument = graphDocument<InstallableApps>(`
+export const installableAppsDocument = createGraphDocument<InstallableApps>(`
   query ConsoleInstallableApps {
     merchant { id }
     apps(first: 100) {
@@ -127,7 +129,7 @@ interface InstallInput {
   readonly scopes: readonly string[];
 }
 
-export const installDocument = graphDocument<
+export const installDocument = createGraphDocument<
   { installationCreate: { id: string } },
   IdempotencyVariables & { input: InstallInput }
 >(`
@@ -136,7 +138,7 @@ export const installDocument = graphDocument<
   }
 `);
 
-export interface Grant {
+export interface ConsoleGrant {
   readonly id: string;
   readonly clientId: string;
   readonly installation: { readonly app: { readonly name: string } };
@@ -149,8 +151,8 @@ export interface Grant {
   readonly lastUsedAt: string | null;
 }
 
-export const grantsDocument = graphDocument<
-  { oauthGrants: Connection<Grant> },
+export const grantsDocument = createGraphDocument<
+  { oauthGrants: GraphConnection<ConsoleGrant> },
   { installationId: string; last: number; before: string | null }
 >(`
   query ConsoleGrants($installationId: ID!, $last: Int!, $before: String) {
@@ -165,7 +167,7 @@ export const grantsDocument = graphDocument<
   }
 `);
 
-export const revokeGrantDocument = graphDocument<
+export const revokeGrantDocument = createGraphDocument<
   { oauthGrantRevoke: { id: string } },
   IdempotencyVariables & { input: { grantId: string } }
 >(`

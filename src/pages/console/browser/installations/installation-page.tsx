@@ -23,7 +23,7 @@ import {
 } from "./installation-dialogs.tsx";
 import {
   installationDocument,
-  type InstallationName,
+  type InstallationSummary,
   type InstallationWithReadiness,
 } from "./installation-documents.ts";
 import { ReadinessChecks } from "./readiness-checks.tsx";
@@ -143,7 +143,7 @@ function Parts({ installation, begin }: PartsProps): JSX.Element {
 
 /** The actions on an installation: change its permissions, suspend, resume or uninstall it. */
 interface ActionsProps {
-  readonly installation: InstallationName;
+  readonly installation: InstallationSummary;
   readonly onChanged: () => void;
 }
 

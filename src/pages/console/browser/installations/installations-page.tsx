@@ -14,7 +14,7 @@ import {
 import { PermissionList } from "#pages/console/browser/parts/credentials.tsx";
 import { PageHeading, ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
 import {
-  type InstallationName,
+  type InstallationSummary,
   type InstallationWithReadiness,
   readinessDocument,
 } from "./installation-documents.ts";
@@ -113,8 +113,8 @@ export function InstallationsPage(): JSX.Element {
 
 /** The choice of the installation whose keys or endpoints a page shows. */
 interface InstallationChoiceProps {
-  readonly all: readonly InstallationName[];
-  readonly chosen: InstallationName;
+  readonly all: readonly InstallationSummary[];
+  readonly chosen: InstallationSummary;
   /** The path, below /console, of the page that opens for the chosen installation. */
   readonly path: string;
 }

@@ -12,7 +12,7 @@ import type { ConsoleInstallationReadiness, ConsoleReadinessCheck } from "./inst
  * A button by which staff do what a readiness check asks for, on the same page, for example by opening a
  * dialog.
  */
-export interface ReadinessStep {
+export interface ReadinessAction {
   readonly name: string;
   readonly run: () => void;
 }
@@ -23,7 +23,7 @@ interface ReadinessProps {
    * Buttons for the readiness checks, by the code of the check. A button is shown in place of the check's
    * link.
    */
-  readonly steps?: Readonly<Record<string, ReadinessStep | undefined>>;
+  readonly steps?: Readonly<Record<string, ReadinessAction | undefined>>;
 }
 
 const isOpen = ({ status }: ConsoleReadinessCheck): boolean => status === "FAIL" || status === "WARN";
@@ -139,7 +139,7 @@ export const readinessCheckTitle = (code: string): string => checkWords[code]?.t
 
 interface CheckProps {
   readonly check: ConsoleReadinessCheck;
-  readonly step: ReadinessStep | undefined;
+  readonly step: ReadinessAction | undefined;
   readonly installationId: string;
 }
 

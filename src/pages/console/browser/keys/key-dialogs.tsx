@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
-import type { InstallationName } from "#pages/console/browser/installations/installation-documents.ts";
+import type { InstallationSummary } from "#pages/console/browser/installations/installation-documents.ts";
 import {
   FailureBanner,
   CheckboxGroup,
@@ -16,7 +16,7 @@ import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type ApiKey, createKeyDocument, revokeKeyDocument, rotateKeyDocument } from "./key-documents.ts";
 
 interface CreateKeyProps {
-  readonly installation: InstallationName;
+  readonly installation: InstallationSummary;
   readonly onMade: () => void;
   readonly onClose: () => void;
 }

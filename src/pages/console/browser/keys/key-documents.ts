@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the API key pages. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ApiKey {
@@ -19,10 +19,10 @@ export interface ApiKey {
 const fields = "id name prefix lastFour mode scopes createdAt expiresAt revokedAt lastUsedAt rotatesTo";
 
 interface KeyPage {
-  readonly apiKeys: Connection<ApiKey>;
+  readonly apiKeys: GraphConnection<ApiKey>;
 }
 
-export const keysDocument = graphDocument<
+export const keysDocument = createGraphDocument<
   KeyPage,
   { installationId: string; last: number; before: string | null }
 >(`
@@ -41,7 +41,7 @@ interface KeyInput {
   readonly expiresAt: string | null;
 }
 
-export const createKeyDocument = graphDocument<
+export const createKeyDocument = createGraphDocument<
   { apiKeyCreate: { value: string; apiKey: ApiKey } },
   IdempotencyVariables & { input: KeyInput }
 >(`
@@ -50,7 +50,7 @@ export const createKeyDocument = graphDocument<
   }
 `);
 
-export const rotateKeyDocument = graphDocument<
+export const rotateKeyDocument = createGraphDocument<
   { apiKeyRotate: { value: string; apiKey: ApiKey; rotated: ApiKey } },
   IdempotencyVariables & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
 >(`
@@ -60,7 +60,7 @@ export const rotateKeyDocument = graphDocument<
   }
 `);
 
-export const revokeKeyDocument = graphDocument<
+export const revokeKeyDocument = createGraphDocument<
   { apiKeyRevoke: ApiKey },
   IdempotencyVariables & { input: { apiKeyId: string } }
 >(`

@@ -5,7 +5,7 @@ import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
-  type InstallationName,
+  type InstallationSummary,
   installationsDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
 import {
@@ -62,8 +62,8 @@ function InstallationKeys({
   installation,
   all,
 }: {
-  readonly installation: InstallationName;
-  readonly all: readonly InstallationName[];
+  readonly installation: InstallationSummary;
+  readonly all: readonly InstallationSummary[];
 }): JSX.Element {
   const [isMaking, setMaking] = useState(false);
   const [changes, setChanges] = useState(0);

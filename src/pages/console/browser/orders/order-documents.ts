@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the order pages. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
@@ -34,7 +34,10 @@ export interface OrderListVariables {
   readonly before: string | null;
 }
 
-export const ordersDocument = graphDocument<{ orders: Connection<ListedOrder> }, OrderListVariables>(`
+export const ordersDocument = createGraphDocument<
+  { orders: GraphConnection<ListedOrder> },
+  OrderListVariables
+>(`
   query ConsoleOrders($status: OrderStatus, $number: String, $placedFrom: DateTime, $placedTo: DateTime,
     $last: Int!, $before: String) {
     orders(status: $status, number: $number, placedFrom: $placedFrom, placedTo: $placedTo, last: $last,
@@ -175,7 +178,7 @@ export interface ConsoleOrder extends Omit<ListedOrder, "totals"> {
   readonly afterSalesEligibility: OrderAfterSalesOffer;
 }
 
-export const orderDocument = graphDocument<{ order: ConsoleOrder | null }, { id: string }>(`
+export const orderDocument = createGraphDocument<{ order: ConsoleOrder | null }, { id: string }>(`
   query ConsoleOrder($id: ID!) {
     order(id: $id) {
       id number version status paymentStatus fulfillmentStatus returnStatus market locale currency cartId
@@ -218,7 +221,7 @@ interface CancelOrderVariables {
   readonly input: { readonly expectedVersion: number; readonly reason: string; readonly note: string | null };
 }
 
-export const cancelOrderDocument = graphDocument<
+export const cancelOrderDocument = createGraphDocument<
   { orderCancel: { id: string } },
   IdempotencyVariables & CancelOrderVariables
 >(`
@@ -237,7 +240,7 @@ interface RefundVariables {
   };
 }
 
-export const refundOrderDocument = graphDocument<
+export const refundOrderDocument = createGraphDocument<
   { refundCreate: { id: string } },
   IdempotencyVariables & RefundVariables
 >(`

@@ -16,7 +16,7 @@ const dayForm = /^\d{4}-\d{2}-\d{2}$/;
 const toDay = (text: string | null): string =>
   text !== null && dayForm.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
 
-export function readOrderFilter(query: URLSearchParams): OrderListFilter {
+export function parseOrderListFilter(query: URLSearchParams): OrderListFilter {
   const status = query.get("status")?.toUpperCase();
   return {
     number: query.get("number")?.trim() ?? "",

@@ -24,14 +24,14 @@ import {
   emptyOrderFilter,
   getOrderListPath,
   type OrderListFilter,
-  readOrderFilter,
+  parseOrderListFilter,
   toOrderListVariables,
 } from "./order-filter.ts";
 import "#pages/console/browser/parts/filters.css";
 import "./orders.css";
 
 export function OrdersPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const filter = readOrderFilter(place.query);
+  const filter = parseOrderListFilter(place.query);
   const variables = toOrderListVariables(filter);
   return (
     <>

@@ -7,17 +7,17 @@ import { readinessCheckTitle } from "#pages/console/browser/installations/readin
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { formatCount, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { findProblems, type Problem } from "./find-problems.ts";
+import { findProblems, type InstallationProblem } from "./find-problems.ts";
 import { attentionDocument } from "./overview-documents.ts";
 
 interface Findings {
   /** False until the endpoints and deliveries of the installation are loaded. */
   readonly isComplete: boolean;
   readonly hasEndpoints: boolean;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly InstallationProblem[];
 }
 
-export function Attention({
+export function AttentionList({
   installations,
 }: {
   readonly installations: readonly InstallationWithReadiness[];

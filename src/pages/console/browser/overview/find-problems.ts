@@ -8,7 +8,7 @@ import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-hea
 import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
 import type { LoggedEvent } from "./overview-documents.ts";
 
-export interface Problem {
+export interface InstallationProblem {
   readonly key: string;
   readonly tone: "fault" | "warn";
   /** One or two words for the badge beside a problem. */
@@ -30,7 +30,7 @@ interface ProblemSources {
 }
 
 /** Returns the problems of one installation, the most serious ones first. */
-export function findProblems(sources: ProblemSources): readonly Problem[] {
+export function findProblems(sources: ProblemSources): readonly InstallationProblem[] {
   const { endpoints, events, nowMs } = sources;
   const ofEndpoints = endpoints.flatMap((endpoint) => endpointProblem(endpoint, nowMs) ?? []);
   const ofDeliveries = endpoints.flatMap((endpoint) => deliveryProblems(endpoint, events));
@@ -46,7 +46,7 @@ export function findProblems(sources: ProblemSources): readonly Problem[] {
 function readinessProblems(
   { installation: { id, readiness }, titleOf }: Pick<ProblemSources, "installation" | "titleOf">,
   hasEndpoints: boolean,
-): readonly Problem[] {
+): readonly InstallationProblem[] {
   return readiness.checks
     .filter(({ status }) => status === "FAIL" || status === "WARN")
     .filter(({ code }) => !(hasEndpoints && code === "WEBHOOK_DELIVERY_HEALTHY"))
@@ -63,7 +63,7 @@ function readinessProblems(
 }
 
 /** An endpoint that staff or an app switched off is no problem, because that was on purpose. */
-function endpointProblem(endpoint: Endpoint, nowMs: number): Problem | undefined {
+function endpointProblem(endpoint: Endpoint, nowMs: number): InstallationProblem | undefined {
   const { id, url, status, disabledReason } = endpoint;
   const link = { name: "Open the endpoint", to: `/endpoints/${id}` };
   if (status === "DISABLED") return undefined;
@@ -101,7 +101,10 @@ const isLost = (delivery: LoggedDelivery, { deliveries }: LoggedEvent): boolean 
   delivery.status === "EXHAUSTED" &&
   !deliveries.some(({ replayOf, status }) => replayOf === delivery.id && settling.has(status));
 
-function deliveryProblems({ id, url }: Endpoint, events: readonly LoggedEvent[]): readonly Problem[] {
+function deliveryProblems(
+  { id, url }: Endpoint,
+  events: readonly LoggedEvent[],
+): readonly InstallationProblem[] {
   const own = events.flatMap((event) =>
     event.deliveries
       .filter(({ endpointId }) => endpointId === id)
@@ -109,7 +112,7 @@ function deliveryProblems({ id, url }: Endpoint, events: readonly LoggedEvent[])
   );
   const lost = own.filter((delivery) => delivery.isLost).length;
   const retried = own.filter(({ status }) => status === "RETRYING").length;
-  const problem = (count: number, status: string, words: string): readonly Problem[] => {
+  const problem = (count: number, status: string, words: string): readonly InstallationProblem[] => {
     if (count === 0) return [];
     const deliveries = count === 1 ? "1 delivery" : `${count.toLocaleString()} deliveries`;
     const text = `${deliveries} to ${url} ${words}`;

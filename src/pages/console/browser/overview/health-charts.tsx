@@ -9,7 +9,11 @@ import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
 import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { formatMilliseconds, timeZone } from "#pages/console/browser/parts/formats.tsx";
 import { summarizeAttempts } from "./attempt-summary.ts";
-import { type HealthReportVariables, type HealthBucket, healthDocument } from "./overview-documents.ts";
+import {
+  type HealthReportVariables,
+  type DeliveryHealthBucket,
+  healthDocument,
+} from "./overview-documents.ts";
 
 type Span = "day" | "month";
 
@@ -67,7 +71,7 @@ export function HealthCharts(): JSX.Element {
   );
 }
 
-function shownOf(buckets: readonly HealthBucket[], span: Span): readonly HealthBucket[] {
+function shownOf(buckets: readonly DeliveryHealthBucket[], span: Span): readonly DeliveryHealthBucket[] {
   const now = Date.now();
   return span === "month"
     ? buckets
@@ -79,7 +83,7 @@ function Charts({
   buckets,
 }: {
   readonly span: Span;
-  readonly buckets: readonly HealthBucket[];
+  readonly buckets: readonly DeliveryHealthBucket[];
 }): JSX.Element {
   const format = span === "day" ? hour : day;
   const labels = buckets.map(({ startsAt }) => format.format(new Date(startsAt)));

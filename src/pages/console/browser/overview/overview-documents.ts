@@ -1,9 +1,9 @@
 /** GraphQL documents of the overview page, except those of installations. */
-import { graphDocument } from "#pages/console/browser/graph/documents.ts";
-import { type Endpoint, endpointFields } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type Endpoint, getEndpointSelection } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import type { ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
-export interface HealthBucket {
+export interface DeliveryHealthBucket {
   readonly startsAt: string;
   readonly successes: number;
   readonly failures: number;
@@ -19,8 +19,8 @@ export interface HealthReportVariables {
   readonly interval: "HOUR" | "DAY";
 }
 
-export const healthDocument = graphDocument<
-  { webhookHealthReport: { buckets: readonly HealthBucket[] } },
+export const healthDocument = createGraphDocument<
+  { webhookHealthReport: { buckets: readonly DeliveryHealthBucket[] } },
   HealthReportVariables
 >(`
   query ConsoleHealth($from: Date!, $to: Date!, $timeZone: String!, $interval: ReportInterval!) {
@@ -49,10 +49,10 @@ export interface AttentionResult {
   } | null;
 }
 
-export const attentionDocument = graphDocument<AttentionResult, { installationId: string }>(`
+export const attentionDocument = createGraphDocument<AttentionResult, { installationId: string }>(`
   query ConsoleAttention($installationId: ID!) {
     installation(id: $installationId) {
-      webhookEndpointList { endpoints { ${endpointFields()} } }
+      webhookEndpointList { endpoints { ${getEndpointSelection()} } }
       webhookLog { events { id type occurredAt deliveries { id endpointId status replayOf } } }
     }
   }

@@ -14,7 +14,7 @@ import {
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { Attention } from "./attention.tsx";
+import { AttentionList } from "./attention.tsx";
 import { HealthCharts } from "./health-charts.tsx";
 
 const shownMax = 5;
@@ -44,7 +44,7 @@ export function OverviewPage(): JSX.Element {
     <>
       <PageHeading title="Overview" />
       {query.data === undefined || query.data.installations.edges.length === 0 ? null : (
-        <Attention installations={connectionNodes(query.data.installations)} />
+        <AttentionList installations={connectionNodes(query.data.installations)} />
       )}
       <HealthCharts />
       <section aria-labelledby="apps">

@@ -36,7 +36,7 @@ export function isKnownTimeZone(text: string): boolean {
 }
 
 /** Reads the choices from the address. By default: sales of the last 30 days in the reader's time zone. */
-export function readReportChoices(query: URLSearchParams, now = new Date()): ReportChoices {
+export function parseReportChoices(query: URLSearchParams, now = new Date()): ReportChoices {
   const timeZone = query.get("zone") ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const dayZone = isKnownTimeZone(timeZone) ? timeZone : "UTC";
   const [from, to, currency] = [query.get("from"), query.get("to"), query.get("currency")];

@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the reports page. All amounts are in minor units. */
-import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 
 /**
  * The period of a report. `from` and `to` are days in the report's time zone, as YYYY-MM-DD; both are
@@ -42,7 +42,7 @@ export interface SalesOfCurrency {
 const salesFields = `currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor
   discountMinor shippingMinor taxMinor averageOrderMinor`;
 
-export const salesDocument = graphDocument<
+export const salesDocument = createGraphDocument<
   { salesReport: { currencies: readonly SalesOfCurrency[] } },
   BucketVariables
 >(`
@@ -66,7 +66,7 @@ export interface SoldProduct {
   readonly netMinor: number;
 }
 
-export const productsDocument = graphDocument<
+export const productsDocument = createGraphDocument<
   { productReport: { rows: readonly SoldProduct[] } },
   ReportVariables
 >(`
@@ -89,7 +89,7 @@ export type FunnelBucket = ReportedFunnel & { readonly startsAt: string; readonl
 
 const funnelFields = "carts checkouts submittedCheckouts orders conversionRate";
 
-export const funnelDocument = graphDocument<
+export const funnelDocument = createGraphDocument<
   { funnelReport: { totals: ReportedFunnel; buckets: readonly FunnelBucket[] } },
   BucketVariables
 >(`
@@ -110,7 +110,7 @@ export interface ReportedPromotion {
   readonly netMinor: number;
 }
 
-export const promotionsDocument = graphDocument<
+export const promotionsDocument = createGraphDocument<
   { promotionReport: { promotions: readonly ReportedPromotion[] } },
   ReportVariables
 >(`
@@ -134,7 +134,7 @@ export interface ReturnRow {
   readonly refundedMinor: number;
 }
 
-export const returnsDocument = graphDocument<
+export const returnsDocument = createGraphDocument<
   { returnReport: { reasons: readonly ReturnRow[] } },
   ReportVariables
 >(`
@@ -151,7 +151,7 @@ export interface SearchRow {
   readonly empty: number;
 }
 
-export const searchesDocument = graphDocument<
+export const searchesDocument = createGraphDocument<
   { searchReport: { top: readonly SearchRow[]; withoutResults: readonly SearchRow[] } },
   ReportVariables
 >(`

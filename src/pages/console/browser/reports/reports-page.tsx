@@ -20,7 +20,7 @@ import {
   getCsvPath,
   getReportPath,
   listPeriodPresets,
-  readReportChoices,
+  parseReportChoices,
   type ReportChoices,
   type ReportName,
   reportNames,
@@ -47,7 +47,7 @@ const views: Readonly<Record<ReportName, (props: { readonly choices: ReportChoic
 };
 
 export function ReportsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const choices = readReportChoices(place.query);
+  const choices = parseReportChoices(place.query);
   const fault = findChoiceFault(choices);
   const View = views[choices.report];
   return (

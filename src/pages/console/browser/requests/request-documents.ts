@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the request log. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 
 interface AppName {
   readonly id: string;
@@ -39,7 +39,7 @@ export interface RequestFilter {
 }
 
 export interface RequestsResult {
-  readonly apiRequests: Connection<ApiRequest>;
+  readonly apiRequests: GraphConnection<ApiRequest>;
 }
 
 interface RequestsVariables extends RequestFilter {
@@ -47,7 +47,7 @@ interface RequestsVariables extends RequestFilter {
   readonly after: string | null;
 }
 
-export const requestsDocument = graphDocument<RequestsResult, RequestsVariables>(`
+export const requestsDocument = createGraphDocument<RequestsResult, RequestsVariables>(`
   query ConsoleRequests($installationId: ID, $credentialId: ID, $operation: String, $statusFrom: Int,
     $statusTo: Int, $first: Int!, $after: String) {
     apiRequests(installationId: $installationId, credentialId: $credentialId, operation: $operation,
@@ -58,27 +58,27 @@ export const requestsDocument = graphDocument<RequestsResult, RequestsVariables>
   }
 `);
 
-export const requestDocument = graphDocument<{ apiRequest: ApiRequest | null }, { id: string }>(`
+export const requestDocument = createGraphDocument<{ apiRequest: ApiRequest | null }, { id: string }>(`
   query ConsoleRequest($id: ID!) {
     apiRequest(id: $id) { ${fields} }
   }
 `);
 
 export interface RequestSenders {
-  readonly installations: Connection<AppName>;
-  readonly apiKeys: Connection<{
+  readonly installations: GraphConnection<AppName>;
+  readonly apiKeys: GraphConnection<{
     readonly id: string;
     readonly name: string;
     readonly lastFour: string;
     readonly installation: AppName;
   }>;
-  readonly oauthGrants: Connection<{ readonly id: string; readonly installation: AppName }>;
+  readonly oauthGrants: GraphConnection<{ readonly id: string; readonly installation: AppName }>;
 }
 
 const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
 /** The apps, the newest 100 API keys and the newest 100 OAuth grants, by which the log can be filtered. */
-export const requestSendersDocument = graphDocument<RequestSenders>(`
+export const requestSendersDocument = createGraphDocument<RequestSenders>(`
   query ConsoleRequestSenders {
     installations(first: 100) { edges { node { id app { name } } } ${pageInfo} }
     apiKeys(last: 100) { edges { node { id name lastFour installation { id app { name } } } } ${pageInfo} }

@@ -57,7 +57,7 @@ function statusBounds(text: string | null): Pick<RequestFilter, "statusFrom" | "
 const named = (text: string | null): string | null => (text === null || text === "" ? null : text);
 
 /** Reads the filter of the request log from the page's address. */
-export const requestFilterOf = (query: URLSearchParams): RequestFilter => ({
+export const parseRequestFilter = (query: URLSearchParams): RequestFilter => ({
   installationId: named(query.get("app")),
   credentialId: named(query.get("key")),
   operation: named(query.get("operation")),

@@ -12,12 +12,12 @@ import {
 } from "#pages/console/browser/navigation.tsx";
 import { apiOperations } from "./api-operations.ts";
 import { type RequestSenders, requestSendersDocument } from "./request-documents.ts";
-import { exactStatuses, requestFilterOf, requestsPath, statusRanges } from "./request-filter.ts";
+import { exactStatuses, parseRequestFilter, requestsPath, statusRanges } from "./request-filter.ts";
 import { RequestTable } from "./request-table.tsx";
 import "#pages/console/browser/parts/filters.css";
 
 export function RequestsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const filter = requestFilterOf(place.query);
+  const filter = parseRequestFilter(place.query);
   const isFiltered = Object.values(filter).some((value) => value !== null);
   return (
     <>

@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the console's search. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
 interface ById {
@@ -60,11 +60,11 @@ const key = "id name prefix lastFour revokedAt expiresAt installation { id app {
 const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 const staff = `staffAccounts(first: 100) { edges { node { id name email disabledAt } } ${pageInfo} }`;
 
-export const findOrderDocument = graphDocument<{ order: FoundOrder | null }, ById>(
+export const findOrderDocument = createGraphDocument<{ order: FoundOrder | null }, ById>(
   `query ConsoleFindOrder($id: ID!) { order(id: $id) { ${order} } }`,
 );
 
-export const findCartDocument = graphDocument<
+export const findCartDocument = createGraphDocument<
   {
     cart: { id: string; status: string; updatedAt: string; totals: { total: MoneyAmount } } | null;
   },
@@ -73,43 +73,43 @@ export const findCartDocument = graphDocument<
   cart(id: $id) { id status updatedAt totals { total { amountMinor currency exponent } } }
 }`);
 
-export const findSessionDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
+export const findSessionDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindSession($id: ID!) { found: hostedCheckoutSession(id: $id) { id status orderId cartId } }`,
 );
-export const findPaymentDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
+export const findPaymentDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindPayment($id: ID!) { found: payment(id: $id) { id status orderId } }`,
 );
-export const findRefundDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
+export const findRefundDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindRefund($id: ID!) { found: refund(id: $id) { id status orderId } }`,
 );
-export const findFulfillmentDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
+export const findFulfillmentDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindFulfillment($id: ID!) { found: fulfillment(id: $id) { id status orderId } }`,
 );
-export const findReturnDocument = graphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
+export const findReturnDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
   `query ConsoleFindReturn($id: ID!) { found: return(id: $id) { id status orderId } }`,
 );
 
-export const findInstallationDocument = graphDocument<{ installation: FoundInstallation | null }, ById>(
+export const findInstallationDocument = createGraphDocument<{ installation: FoundInstallation | null }, ById>(
   `query ConsoleFindInstallation($id: ID!) { installation(id: $id) { id status app { name } } }`,
 );
 
-export const findKeyDocument = graphDocument<{ apiKey: FoundKey | null }, ById>(
+export const findKeyDocument = createGraphDocument<{ apiKey: FoundKey | null }, ById>(
   `query ConsoleFindKey($id: ID!) { apiKey(id: $id) { ${key} } }`,
 );
 
-export const findEndpointDocument = graphDocument<{ webhookEndpoint: FoundEndpoint | null }, ById>(
+export const findEndpointDocument = createGraphDocument<{ webhookEndpoint: FoundEndpoint | null }, ById>(
   `query ConsoleFindEndpoint($id: ID!) { webhookEndpoint(id: $id) { id url description status } }`,
 );
 
-export const findDeliveryDocument = graphDocument<
+export const findDeliveryDocument = createGraphDocument<
   { webhookDelivery: { id: string; status: string; event: { type: string; occurredAt: string } } | null },
   ById
 >(`query ConsoleFindDelivery($id: ID!) {
   webhookDelivery(id: $id) { id status event { type occurredAt } }
 }`);
 
-export const findEventDocument = graphDocument<
-  { installations: Connection<ById & AppOf & { webhookEvent: FoundEvent | null }> },
+export const findEventDocument = createGraphDocument<
+  { installations: GraphConnection<ById & AppOf & { webhookEvent: FoundEvent | null }> },
   ById
 >(`query ConsoleFindEvent($id: ID!) {
   installations(first: 100) {
@@ -118,31 +118,31 @@ export const findEventDocument = graphDocument<
   }
 }`);
 
-export const findRequestDocument = graphDocument<
+export const findRequestDocument = createGraphDocument<
   {
     apiRequest: { id: string; method: string; operation: string; status: number; at: string } | null;
   },
   ById
 >(`query ConsoleFindRequest($id: ID!) { apiRequest(id: $id) { id method operation status at } }`);
 
-export const findStaffDocument = graphDocument<{ staffAccounts: Connection<FoundStaff> }>(
+export const findStaffDocument = createGraphDocument<{ staffAccounts: GraphConnection<FoundStaff> }>(
   `query ConsoleFindStaff { ${staff} }`,
 );
 
 export interface NamedObjects {
-  readonly orders: Connection<FoundOrder>;
-  readonly installations: Connection<
+  readonly orders: GraphConnection<FoundOrder>;
+  readonly installations: GraphConnection<
     FoundInstallation & { readonly webhookEndpointList: { readonly endpoints: readonly FoundEndpoint[] } }
   >;
-  readonly apiKeys: Connection<FoundKey>;
-  readonly staffAccounts: Connection<FoundStaff>;
+  readonly apiKeys: GraphConnection<FoundKey>;
+  readonly staffAccounts: GraphConnection<FoundStaff>;
 }
 
 /**
  * Reads the order with the searched number, and the objects whose names are searched: the first 100
  * installations with their endpoints, the newest 100 API keys, and the first 100 staff accounts.
  */
-export const namedObjectsDocument = graphDocument<NamedObjects, { number: string }>(`
+export const namedObjectsDocument = createGraphDocument<NamedObjects, { number: string }>(`
   query ConsoleNamedObjects($number: String!) {
     orders(first: 1, number: $number) { edges { node { ${order} } } ${pageInfo} }
     installations(first: 100) {

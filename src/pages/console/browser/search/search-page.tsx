@@ -14,10 +14,10 @@ import {
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { RequestStatusBadge } from "#pages/console/browser/requests/request-table.tsx";
-import { findHits, type ConsoleSearchHit, type ConsoleSearchResult } from "./search-results.ts";
+import { searchConsole, type ConsoleSearchHit, type ConsoleSearchResult } from "./search-results.ts";
 import {
   nothingFoundText,
-  readSearchTerm,
+  parseSearchTerm,
   searchedKinds,
   type SearchTerm,
   removeSecrets,
@@ -31,7 +31,7 @@ interface SearchPageProps {
 
 export function SearchPage({ place, hasPage }: SearchPageProps): JSX.Element {
   const text = removeSecrets(place.query.get("q") ?? "");
-  const term = readSearchTerm(text);
+  const term = parseSearchTerm(text);
   const { result, failure, retry } = useHits(term, hasPage);
   return (
     <>
@@ -90,7 +90,7 @@ function useHits(term: SearchTerm, hasPage: SearchPageProps["hasPage"]): SearchS
     setState({ key });
     const search = async (): Promise<void> => {
       try {
-        const result = await findHits(term);
+        const result = await searchConsole(term);
         if (!isCurrent) return;
         const [hit] = result.hits;
         const isOnly = term.kind === "id" && result.hits.length === 1;

@@ -283,7 +283,7 @@ export function toNameSearchResult(text: string, found: NamedObjects): ConsoleSe
   };
 }
 
-export async function findHits(term: SearchTerm): Promise<ConsoleSearchResult> {
+export async function searchConsole(term: SearchTerm): Promise<ConsoleSearchResult> {
   if (term.kind === "id") return { hits: await finders[term.prefix](term.id), isPartial: false };
   if (term.kind !== "name") return { hits: [], isPartial: false };
   const number = orderNumberIn(term.text);

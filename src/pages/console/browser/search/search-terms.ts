@@ -48,7 +48,7 @@ export const removeSecrets = (text: string): string =>
 /** The maximum number of characters that are searched for. */
 export const searchTextMax = 200;
 
-export function readSearchTerm(entered: string): SearchTerm {
+export function parseSearchTerm(entered: string): SearchTerm {
   const text = removeSecrets(entered);
   if (text === "") return { kind: "empty" };
   const lower = text.toLowerCase();

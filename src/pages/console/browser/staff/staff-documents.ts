@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the staff page. */
-import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 /** A staff member’s role, as in the GraphQL enum `StaffRole`. */
@@ -19,10 +19,10 @@ const fields = "id email name role createdAt disabledAt lastSignedInAt";
 
 export interface StaffList {
   readonly viewer: { readonly staff: { readonly id: string } | null };
-  readonly staffAccounts: Connection<StaffMember>;
+  readonly staffAccounts: GraphConnection<StaffMember>;
 }
 
-export const staffDocument = graphDocument<StaffList, { first: number; after: string | null }>(`
+export const staffDocument = createGraphDocument<StaffList, { first: number; after: string | null }>(`
   query ConsoleStaff($first: Int!, $after: String) {
     viewer { staff { id } }
     staffAccounts(first: $first, after: $after) {
@@ -38,7 +38,7 @@ interface StaffPasswordResult {
   readonly password: string | null;
 }
 
-export const createStaffDocument = graphDocument<
+export const createStaffDocument = createGraphDocument<
   { staffCreate: StaffPasswordResult },
   IdempotencyVariables & { input: { email: string; name: string; role: RoleName } }
 >(`
@@ -53,7 +53,7 @@ interface PasswordInput {
   readonly revokeGrants: boolean;
 }
 
-export const setPasswordDocument = graphDocument<
+export const setPasswordDocument = createGraphDocument<
   { staffPasswordSet: StaffPasswordResult },
   IdempotencyVariables & { input: PasswordInput }
 >(`
@@ -62,7 +62,7 @@ export const setPasswordDocument = graphDocument<
   }
 `);
 
-export const setRoleDocument = graphDocument<
+export const setRoleDocument = createGraphDocument<
   { staffRoleSet: { id: string } },
   IdempotencyVariables & { input: { staffId: string; role: RoleName } }
 >(`
@@ -73,13 +73,13 @@ export const setRoleDocument = graphDocument<
 
 type StaffTransition = IdempotencyVariables & { input: { staffId: string } };
 
-export const disableStaffDocument = graphDocument<{ staffDisable: { id: string } }, StaffTransition>(`
+export const disableStaffDocument = createGraphDocument<{ staffDisable: { id: string } }, StaffTransition>(`
   mutation ConsoleStaffDisable($idempotencyKey: String!, $input: StaffDisableInput!) {
     staffDisable(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-export const enableStaffDocument = graphDocument<{ staffEnable: { id: string } }, StaffTransition>(`
+export const enableStaffDocument = createGraphDocument<{ staffEnable: { id: string } }, StaffTransition>(`
   mutation ConsoleStaffEnable($idempotencyKey: String!, $input: StaffEnableInput!) {
     staffEnable(idempotencyKey: $idempotencyKey, input: $input) { id }
   }

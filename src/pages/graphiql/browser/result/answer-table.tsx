@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerCell, AnswerList } from "./answer-lists.ts";
-import { csvFileName, writeCsv } from "./csv-file.ts";
+import { csvFileName, formatAnswerListAsCsv } from "./csv-file.ts";
 
 /** The most rows that the table shows. The CSV file has all rows of the answer. */
 const rowsMax = 500;
@@ -14,7 +14,7 @@ interface ListViewProps {
   readonly typeOf: (list: AnswerList) => { readonly name: string; readonly url: string } | undefined;
 }
 
-export function ListView({ lists, typeOf }: ListViewProps): JSX.Element {
+export function AnswerListView({ lists, typeOf }: ListViewProps): JSX.Element {
   const [path, setPath] = useState("");
   const list = lists.find((one) => one.path === path) ?? lists[0];
   if (list === undefined)
@@ -74,7 +74,7 @@ function CsvButtons({ list }: { readonly list: AnswerList }): JSX.Element {
   const [note, setNote] = useState("");
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(writeCsv(list));
+      await navigator.clipboard.writeText(formatAnswerListAsCsv(list));
       setNote(`Copied ${rowCountOf(list.rows.length)}.`);
     } catch {
       // Browsers do not allow copying to the clipboard on pages without https.
@@ -98,7 +98,9 @@ function CsvButtons({ list }: { readonly list: AnswerList }): JSX.Element {
 
 /** Saves the list as a file on the reader's device. */
 function saveCsv(list: AnswerList): void {
-  const url = URL.createObjectURL(new Blob([writeCsv(list)], { type: "text/csv;charset=utf-8" }));
+  const url = URL.createObjectURL(
+    new Blob([formatAnswerListAsCsv(list)], { type: "text/csv;charset=utf-8" }),
+  );
   const link = document.createElement("a");
   link.href = url;
   link.download = csvFileName(list);

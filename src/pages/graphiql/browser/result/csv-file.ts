@@ -8,7 +8,7 @@ import type { AnswerCell, AnswerList } from "./answer-lists.ts";
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 const needsQuotes = /[",\r\n]/;
 
-export function writeCsv({ columns, rows }: Pick<AnswerList, "columns" | "rows">): string {
+export function formatAnswerListAsCsv({ columns, rows }: Pick<AnswerList, "columns" | "rows">): string {
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
   return lines.map((cells) => `${cells.map(csvField).join(",")}\r\n`).join("");
 }

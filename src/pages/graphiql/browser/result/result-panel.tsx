@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { TabRow } from "#pages/graphiql/browser/tab-row.tsx";
 import { readAnswerErrors } from "./answer-errors.ts";
 import { findAnswerLists } from "./answer-lists.ts";
-import { ListView } from "./answer-table.tsx";
+import { AnswerListView } from "./answer-table.tsx";
 import { ErrorList, type ErrorListLinks } from "./error-list.tsx";
 import { type LoadedSchema, typeNameOfList } from "./schema-types.ts";
 
@@ -40,7 +40,7 @@ export function ResultPanel({ text, schema, links, host }: ResultPanelProps): JS
       {errors.length === 0 ? null : <ErrorList errors={errors} {...links} />}
       {view === "table" ? (
         <div class="list-view">
-          <ListView
+          <AnswerListView
             lists={lists}
             typeOf={({ path }) => {
               const name = schema === undefined ? undefined : typeNameOfList(schema, path);
