@@ -9,7 +9,7 @@ import { cpus, totalmem } from "node:os";
 export interface CoreAssignment {
   /** The core of the measured server, for `taskset --cpu-list`. */
   readonly server: string;
-  /** The cores of PostgreSQL and of the load, for `taskset --cpu-list`. */
+  /** The cores of PostgreSQL and of this process, which sends the load, for `taskset --cpu-list`. */
   readonly rest: string;
 }
 

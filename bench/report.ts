@@ -6,7 +6,7 @@ export interface ColdStart {
   readonly coldStartMs: number;
 }
 
-/** The columns of a table. The first two name the row; the others have values. */
+/** The columns of a table. The first two columns are names, and the other columns are values. */
 export type Columns<Line> = readonly (readonly [title: string, cell: (line: Line) => string])[];
 
 const columns: Columns<MeasurementRow> = [

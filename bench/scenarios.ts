@@ -23,7 +23,7 @@ export const scenarios: Readonly<Record<string, (source: ScenarioSource) => Prom
 
 const hitsMin = 5;
 
-/** The Accept-Language headers of three browsers; undefined for none. */
+/** The Accept-Language headers of the requests; undefined for a request without the header. */
 const languages = [undefined, "de-DE,de;q=0.9,en;q=0.8", "en-GB,en;q=0.9"];
 
 /**

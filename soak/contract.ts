@@ -178,7 +178,7 @@ async function sendAllowed(run: Run): Promise<void> {
 /** Checks the answer to a request that the schemas allow. Only known further rules may lead to 400. */
 function judgeAllowed(run: Run, generated: Generated, answer: WireAnswer): void {
   const { operation } = generated;
-  // An operation with a token may refuse the token before it checks the content of the request.
+  // The generated requests have no token; an operation that needs a token does not check their content.
   if (answer.status !== 400 || operation.needsToken) return;
   const details = errorOf(answer)?.details ?? [];
   const unknown = details.filter(

@@ -1,7 +1,7 @@
 /**
  * Tests guarantee 4. Clients write while a proxy cuts connections to the database at a commit: before
  * PostgreSQL receives the commit, or before the service receives the result. In between, PostgreSQL itself is
- * killed. The service must then answer with status 503, and the repeated request must return the true
+ * killed. The service may then fail only with status 503, and the repeated request must return the true
  * result.
  */
 import { setTimeout as sleep } from "node:timers/promises";

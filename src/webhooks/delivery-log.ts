@@ -22,7 +22,7 @@ export interface DeliveryView {
   readonly endpointId: string;
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
-  /** Time of the next attempt; null if no attempt is planned or one is in progress. */
+  /** Time of the next attempt; null if no attempt is planned or an attempt is in progress. */
   readonly nextAttemptAt: Date | null;
   readonly lastAttempt: DeliveryAttemptView | null;
   readonly replayOf: string | null;

@@ -64,14 +64,14 @@ export function getAttemptDelaySeconds(attempt: number, random: () => number): n
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 
-/** Counts and times of the recent failures of one endpoint, from which the circuit breaker is controlled. */
+/** Counts and times of the recent failures of one endpoint, which control its circuit breaker. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
   /** Time of the first failure since the last success; null if no attempt has failed since then. */
   readonly failingSince: Date | null;
   /**
    * The number of deliveries since the last success whose first attempt failed. Only first attempts count,
-   * because deliveries to an endpoint with an open circuit breaker rarely reach their last attempt.
+   * because deliveries to an endpoint with an open circuit breaker never use up all their attempts.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;

@@ -59,7 +59,7 @@ const promotion = z.strictObject({
 });
 export type DemoPromotionEntry = z.infer<typeof promotion>;
 
-/** Searches and how often they occur on an average day. */
+/** Searches, each with its number of occurrences on an average day. */
 const searchesSchema = z.array(
   z.strictObject({ query: nonEmptyText, country: nonEmptyText, perDay: nonNegativeInteger }),
 );

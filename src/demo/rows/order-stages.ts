@@ -55,7 +55,7 @@ export interface OrderHistory {
 }
 
 const hourMs = 3_600_000;
-/** Hours between placing the order and each step, for an order that is old enough. */
+/** The usual hours between placing the order and each step. */
 const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
   place: 0,
   confirm: 0.5,

@@ -61,7 +61,7 @@ export function createVariantRows(entry: DemoCatalogEntry, context: ProductVaria
   };
 }
 
-/** Lists all combinations of the options' choices; one empty combination if there are no options. */
+/** Returns all combinations of the options' choices; one empty combination if there are no options. */
 export function listOptionCombinations(options: readonly CatalogEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
