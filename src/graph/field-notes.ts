@@ -107,13 +107,13 @@ const createDirectives = (role: GraphQLEnumType): readonly GraphQLDirective[] =>
   new GraphQLDirective({
     name: "access",
     description:
-      "The roles whose tokens may read the field. Other callers get the error `role_not_allowed`. Without " +
-      "this directive, everyone who may read the object may read the field.",
+      "The roles whose tokens may read the field or run the mutation. Every other role gets the error " +
+      "`role_not_allowed`. Without this directive, every role that may read the object may read the field.",
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: {
       roles: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(role))),
-        description: "The roles that may read the field.",
+        description: "The roles that may read the field or run the mutation.",
       },
     },
   }),

@@ -80,9 +80,10 @@ builder.queryType({ description: "The fields that read data." });
 builder.mutationType({
   description:
     "The fields that change data. Each mutation is one transaction: either all of its changes are " +
-    "stored, or none. The description of a mutation lists its error codes. Every mutation can also answer with " +
-    `${commonMutationFailures.map((code) => `\`${code}\``).join(", ")}, and with the error codes of a request ` +
-    "whose token or body is refused.",
+    "stored, or none. The description of a mutation lists its error codes. Every mutation can also answer " +
+    `with ${commonMutationFailures.map((code) => `\`${code}\``).join(", ")}. A document that is refused before ` +
+    "its execution has other error codes, for example `rate_limited`, or `invalid_locale` for a malformed " +
+    "locale.",
 });
 builder.subscriptionType({
   description:

@@ -183,6 +183,11 @@ describe("the notes of a field", () => {
     );
   });
 
+  it("give the cost that docs/guides/graphql.md computes from them", async () => {
+    const { body } = await world().graphql("{ orders(first: 50) { edges { node { id number } } } }");
+    expect(body.extensions.cost.requested).toBe(151);
+  });
+
   it("are the same in schema.graphql and in the schema that the service runs", () => {
     for (const { name, field } of fields) {
       expect(printed.get(name)?.description, name).toBe(field.description);

@@ -29,9 +29,9 @@ export function chooseAnswerLanguage(
 }
 
 /** Returns the merchant's summary of an order's policy in the language, or else one of the policy's rules. */
-export function summarizeOrderPolicy<Type extends PolicyRulesType>(
+export function summarizeOrderPolicy(
   order: Pick<OrderAggregate, "id" | "policies">,
-  type: Type,
+  type: PolicyRulesType,
   { language, locales }: AnswerLanguage,
 ): string {
   const { summaries, rules } = getOrderPolicy(order, type);

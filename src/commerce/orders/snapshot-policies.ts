@@ -51,12 +51,19 @@ export async function snapshotPolicies(
     where p.merchant_id = ${merchantId} and (p.market_id is null or p.market_id = ${order.marketId})
     order by p.market_id nulls last`.execute(transaction);
   const snapshots = policyTypes.map((type) => {
+    const { summary, summaries, url, rules } = snapshotOf(type, {
+      found: rows.find((row) => row.type === type),
+      order,
+    });
     return {
       id: createId("policy", now.getTime()),
       orderId: order.orderId,
       merchantId,
       type,
-      ...snapshotOf(type, { found: rows.find((row) => row.type === type), order }),
+      summary,
+      summaries,
+      url,
+      rules,
       capturedAt: now,
     };
   });

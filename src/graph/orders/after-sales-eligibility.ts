@@ -8,7 +8,6 @@ import {
 import type { AfterSalesPolicy } from "#commerce/after-sales/after-sales-policies.ts";
 import type {
   AfterSalesOption,
-  AfterSalesFee,
   AfterSalesOptionOfKind,
   OrderLevelAfterSalesOption,
 } from "#commerce/after-sales/after-sales-option.ts";
@@ -17,7 +16,6 @@ import {
   type TranslatedAfterSalesEligibility,
 } from "#commerce/after-sales/translate-eligibility.ts";
 import type { AfterSalesReason } from "#commerce/after-sales/reasons.ts";
-import type { OrderWindow } from "#commerce/orders/order-terms.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
@@ -25,11 +23,10 @@ import {
   AfterSalesObstacleEnum,
   answerLanguagesArgument,
   EligibilityDecisionEnum,
-  FeeCodeEnum,
-  FeePayerEnum,
   ReturnReasonEnum,
   WindowClockEnum,
 } from "./eligibility-enums.ts";
+import { AfterSalesFeeType, AfterSalesWindowType } from "./after-sales-terms.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum, ReturnStatusEnum } from "./order-enums.ts";
 import { OrderLineQuantity } from "./order-parts.ts";
 import { OrderQuantities } from "./order-pieces.ts";
@@ -76,48 +73,6 @@ const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement
   }),
 });
 
-const WindowType = builder.objectRef<OrderWindow>("AfterSalesWindow").implement({
-  description: "The time window of an after-sales option.",
-  fields: (t) => ({
-    clock: t.expose("clock", {
-      type: WindowClockEnum,
-      description: "The event at which the time window starts.",
-    }),
-    startsAt: t.expose("startsAt", {
-      type: "DateTime",
-      nullable: true,
-      description: "The start of the time window; null if the start is not known yet.",
-    }),
-    endsAt: t.expose("endsAt", {
-      type: "DateTime",
-      nullable: true,
-      description:
-        "The last millisecond of the time window, at the end of a day in the market's time zone; null " +
-        "if the window has no end or its end is not known yet.",
-    }),
-    estimated: t.exposeBoolean("estimated", {
-      description: "True if the window is based on an estimated delivery, because no delivery was reported.",
-    }),
-  }),
-});
-
-const Fee = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
-  description: "A fee of an after-sales option.",
-  fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
-    amount: t.expose("amount", {
-      type: MoneyRef,
-      nullable: true,
-      description: "The amount of the fee; null if the amount is not known yet.",
-    }),
-    basisPoints: t.exposeInt("basisPoints", {
-      nullable: true,
-      description: "The fee in hundredths of a percent of the returned value; null for a fixed amount.",
-    }),
-    payer: t.expose("payer", { type: FeePayerEnum, description: "Who pays the fee." }),
-  }),
-});
-
 const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOffer").implement({
   description: "The fields of every after-sales option.",
   fields: (t) => ({
@@ -142,7 +97,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
       resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
     }),
     window: t.expose("window", {
-      type: WindowType,
+      type: AfterSalesWindowType,
       description: "The time window in which the buyer can make the request.",
     }),
     methods: t.field({
@@ -152,7 +107,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
       resolve: ({ methods }) => [...methods],
     }),
     fees: t.field({
-      type: [Fee],
+      type: [AfterSalesFeeType],
       description: "The fees of the option, with the party that pays each fee.",
       complexity: { multiplier: 1 },
       resolve: ({ fees }) => [...fees],

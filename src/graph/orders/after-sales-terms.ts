@@ -1,0 +1,48 @@
+/** The time window and the fees of an after-sales option. */
+import type { AfterSalesFee } from "#commerce/after-sales/after-sales-option.ts";
+import type { OrderWindow } from "#commerce/orders/order-terms.ts";
+import { builder } from "#graph/builder.ts";
+import { MoneyRef } from "#graph/refs.ts";
+import { FeeCodeEnum, FeePayerEnum, WindowClockEnum } from "./eligibility-enums.ts";
+
+export const AfterSalesWindowType = builder.objectRef<OrderWindow>("AfterSalesWindow").implement({
+  description: "The time window of an after-sales option.",
+  fields: (t) => ({
+    clock: t.expose("clock", {
+      type: WindowClockEnum,
+      description: "The event at which the time window starts.",
+    }),
+    startsAt: t.expose("startsAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "The start of the time window; null if the start is not known yet.",
+    }),
+    endsAt: t.expose("endsAt", {
+      type: "DateTime",
+      nullable: true,
+      description:
+        "The last millisecond of the time window, at the end of a day in the market's time zone; null " +
+        "if the window has no end or its end is not known yet.",
+    }),
+    estimated: t.exposeBoolean("estimated", {
+      description: "True if the window is based on an estimated delivery, because no delivery was reported.",
+    }),
+  }),
+});
+
+export const AfterSalesFeeType = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
+  description: "A fee of an after-sales option.",
+  fields: (t) => ({
+    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
+    amount: t.expose("amount", {
+      type: MoneyRef,
+      nullable: true,
+      description: "The amount of the fee; null if the amount is not known yet.",
+    }),
+    basisPoints: t.exposeInt("basisPoints", {
+      nullable: true,
+      description: "The fee in hundredths of a percent of the returned value; null for a fixed amount.",
+    }),
+    payer: t.expose("payer", { type: FeePayerEnum, description: "Who pays the fee." }),
+  }),
+});
