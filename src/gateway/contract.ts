@@ -30,6 +30,7 @@ import {
   toAnswerSchema,
   type SchemaComponents,
   getSelectedFields,
+  isHeaderOnly,
   toInputSchema,
   type JsonSchema,
 } from "./json-schemas.ts";
@@ -77,6 +78,8 @@ export interface RestOperation {
   readonly answer: JsonSchema;
   /** The field of `data` that has the language of the answer; null if the answer depends on no language. */
   readonly languageField: string | null;
+  /** The fields of `data` that are only read for headers and left out of the body. */
+  readonly headerOnlyFields: readonly string[];
   /** The field of `data` that has the version for the ETag header; null if the answer has no version. */
   readonly versionField: string | null;
   /**
@@ -254,13 +257,18 @@ function readAnswer(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
   components: SchemaComponents,
-): { answer: JsonSchema; envelope: string[] } {
+): Pick<RestOperation, "answer" | "envelope" | "headerOnlyFields"> {
   let type = schema.getRootType(definition.operation);
   let nodes = getSelectedFields(definition.selectionSet);
   const envelope: string[] = [];
   while (type) {
-    if (nodes.some((node) => node.alias?.value === "data"))
-      return { answer: envelopeShape(type, nodes, components), envelope };
+    const data = nodes.find((node) => node.alias?.value === "data");
+    if (data !== undefined) {
+      const headerOnlyFields = getSelectedFields(data.selectionSet)
+        .filter(isHeaderOnly)
+        .map((node) => node.alias?.value ?? node.name.value);
+      return { answer: envelopeShape(type, nodes, components), envelope, headerOnlyFields };
+    }
     const [only, second] = nodes;
     if (only === undefined || second !== undefined) break;
     envelope.push(only.alias?.value ?? only.name.value);

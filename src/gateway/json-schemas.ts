@@ -98,6 +98,7 @@ function toNonNullSchema(
   if (!isObjectType(type)) return withAnswerPattern(toLeafSchema(type as GraphQLNamedType));
   const properties: Record<string, JsonSchema> = {};
   for (const node of getSelectedFields(selection)) {
+    if (isHeaderOnly(node)) continue;
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
     properties[node.alias?.value ?? node.name.value] = {
@@ -130,6 +131,10 @@ function toSchemaReference(name: string, schema: JsonSchema, components: SchemaC
   else if (JSON.stringify(known) !== JSON.stringify(schema)) return schema;
   return { $ref: `#/components/schemas/${name}` };
 }
+
+/** Returns whether a field is read only for a header of the answer, not for its body. */
+export const isHeaderOnly = ({ directives = [] }: FieldNode): boolean =>
+  directives.some(({ name }) => name.value === "headerOnly");
 
 /**
  * Returns the fields of a selection. Throws if the selection has fragments, which `mesh/documents.ts` has

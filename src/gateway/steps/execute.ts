@@ -93,7 +93,7 @@ export const sendAnswer: RestStep = {
  * `data` is null.
  */
 function renderAnswer(
-  { envelope, notFound }: RestOperation,
+  { envelope, notFound, headerOnlyFields }: RestOperation,
   result: ExecutionResult | undefined,
 ): { readonly text: string; readonly data: unknown } {
   const [error] = result?.errors ?? [];
@@ -102,7 +102,11 @@ function renderAnswer(
   for (const step of envelope) body = field(body, step);
   const data = field(body, "data");
   if (data === null || data === undefined) throw fail(notFound);
-  return { text: JSON.stringify(body), data };
+  return { text: JSON.stringify(body, headerOnlyFields.length === 0 ? undefined : omit), data };
+
+  function omit(this: unknown, name: string, value: unknown): unknown {
+    return this === data && headerOnlyFields.includes(name) ? undefined : value;
+  }
 }
 
 function field(value: unknown, name: string): unknown {
