@@ -126,7 +126,7 @@ export const filesWithUnsafeAssertions = [
   "src/gateway/steps/validate.ts",
   "src/graph/field-costs.ts",
   "src/graph/carts/cart-parts.ts",
-  "src/graph/catalog/admin-products.ts",
+  "src/graph/catalog/categories.ts",
   "src/graph/catalog/admin-variants.ts",
   "src/graph/catalog/product-detail.ts",
   "src/graph/catalog/products.ts",

@@ -9,6 +9,7 @@ import { deleteExpiredSigningKeys } from "#access/oauth/signing-keys.ts";
 import { deleteExpiredApiRequests } from "#access/request-log.ts";
 import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
+import { endDuePrices } from "#commerce/catalog/end-prices.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
@@ -50,6 +51,11 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "expire carts",
     run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
+  },
+  // Runs before the search index is refreshed. Prices end at their time; the sweep stores and publishes it.
+  {
+    name: "end prices",
+    run: ({ db, render }, round) => endDuePrices({ db, render, reindex: indexProducts, ...round }),
   },
   // Runs after the sweeps that release stock, so that the search index shows the released stock in the same
   // round. The index shows a pre-order for up to a minute after its release date, because a round starts

@@ -8,6 +8,7 @@ import {
   createOauthClient,
   disableOauthClient,
   enableOauthClient,
+  isJsonWebKeySet,
   buildOauthClientQuery,
   type OauthClientInput,
 } from "#access/oauth/oauth-clients.ts";
@@ -75,15 +76,12 @@ function clientCreate(): Command {
 function parseJwks(json: string): OauthClientInput["jwks"] {
   try {
     const value: unknown = JSON.parse(json);
-    if (isKeySet(value)) return value;
+    if (isJsonWebKeySet(value)) return value;
   } catch {
     // Invalid JSON is ignored here and causes the error below.
   }
   throw new InvalidArgumentError('It must be a JSON Web Key Set: {"keys":[…]}.');
 }
-
-const isKeySet = (value: unknown): value is NonNullable<OauthClientInput["jwks"]> =>
-  typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
 
 function clientDisable(): Command {
   return createCliCommand(

@@ -27,12 +27,10 @@ export interface KeysetOrder {
 /** Creates the cursor of a row in a list that is sorted by a number and then by id. */
 export const createSortedCursor = (value: string | number, id: string): string => `${value}:${id}`;
 
-/** Matches the cursors of a list that is sorted by a number. */
-export const sortedCursorPattern = /^\d{1,16}:\w{1,64}$/;
-
 /**
- * Restricts a query to one keyset page. Rows that are added or removed between two pages cause no other row
- * to be repeated or missed. Cursors of a list that is sorted by a number must match `sortedCursorPattern`.
+ * Adds a keyset page to a query. No row is repeated or missed if rows are added or removed between two pages.
+ * Cursors of a list that is sorted by a number must have the form that `createSortedCursor` writes, with a
+ * number of at most 16 digits.
  */
 export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,

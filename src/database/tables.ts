@@ -139,6 +139,13 @@ export interface CategoryTable {
   updatedAt: Timestamp;
 }
 
+export interface CategorySlugTable {
+  merchantId: string;
+  locale: string;
+  slug: string;
+  categoryId: string;
+}
+
 export interface DeliveryMethodTable {
   id: string;
   merchantId: string;
@@ -563,6 +570,9 @@ export interface PriceTable {
   compareAtMinor: number | null;
   validFrom: Timestamp;
   validUntil: Timestamp | null;
+  endsAt: Timestamp | null;
+  nextAmountMinor: number | null;
+  nextCompareAtMinor: number | null;
 }
 
 export interface ProductTable {
@@ -1076,6 +1086,7 @@ export interface Tables {
   cartLine: CartLineTable;
   cartPromotion: CartPromotionTable;
   category: CategoryTable;
+  categorySlug: CategorySlugTable;
   deliveryMethod: DeliveryMethodTable;
   dpopProof: DpopProofTable;
   event: EventTable;

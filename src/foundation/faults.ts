@@ -11,8 +11,24 @@ export type Faults = FailureDetail[];
 
 export function requireNoFaults(faults: readonly FailureDetail[]): void {
   const [first] = faults;
-  if (first !== undefined) throw fail("invalid_field", { message: first.message, details: faults });
+  if (first !== undefined) throw fail("invalid_field", { message: nameField(first), details: faults });
 }
+
+/**
+ * Replaces the general subject of a fault's message by the field, for a message without the details beside
+ * it.
+ */
+const nameField = ({ field, message }: FailureDetail): string =>
+  message.replace(/^The (?:value|text|list)(?= must )/, `"${writeFieldPath(field)}"`);
+
+/** Writes a JSON Pointer as GraphQL writes fields: `/lines/0/quantity` as `lines[0].quantity`. */
+const writeFieldPath = (pointer: string): string =>
+  pointer
+    .slice(1)
+    .replaceAll(/\/(\d+)(?=\/|$)/g, "[$1]")
+    .replaceAll("/", ".")
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
 
 export function createBodyFault(field: string, code: string, message: string): FailureDetail {
   return { in: "body", field, code, message };
@@ -88,9 +104,21 @@ export function findListLengthFaults(
   { min, max }: NumberRule,
 ): Faults {
   if (list.length < min)
-    return [createBodyFault(field, "too_short", `The list must have at least ${min} entries.`)];
+    return [
+      createBodyFault(
+        field,
+        "too_short",
+        `The list must have at least ${min} ${min === 1 ? "entry" : "entries"}.`,
+      ),
+    ];
   if (list.length > max)
-    return [createBodyFault(field, "too_long", `The list must have at most ${max} entries.`)];
+    return [
+      createBodyFault(
+        field,
+        "too_long",
+        `The list must have at most ${max} ${max === 1 ? "entry" : "entries"}.`,
+      ),
+    ];
   return [];
 }
 

@@ -90,7 +90,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
     );
   if (faults.length > 0) return faults;
   const days = countDaysBetween(from, to);
-  if (days < 1) return [createBodyFault("/to", "too_small", "to must not be before from.")];
+  if (days < 1) return [createBodyFault("/to", "too_small", '"to" must not be before "from".')];
   if (days > periodDaysMax)
     return [
       createBodyFault(

@@ -33,6 +33,8 @@ export interface GraphTypes {
     LocaleCode: ScalarTypes<string>;
     Slug: ScalarTypes<string>;
     URL: ScalarTypes<string>;
+    EmailAddress: ScalarTypes<string>;
+    PhoneNumber: ScalarTypes<string>;
     SearchText: ScalarTypes<string>;
     AttributeValue: ScalarTypes<string | number | boolean | string[], unknown>;
     StringMap: ScalarTypes<Record<string, string>, Readonly<Record<string, string>>>;
@@ -83,7 +85,10 @@ export const builder = new SchemaBuilder<GraphTypes>({
       description:
         "The number of items to return from the beginning of the list: 0 to 100. The default is 20.",
     },
-    lastArgOptions: { description: "The number of items to return from the end of the list: 0 to 100." },
+    lastArgOptions: {
+      description:
+        "The number of items to return from the end of the list: 0 to 100. Not allowed together with `first`.",
+    },
     afterArgOptions: { description: "Returns only the items after this cursor." },
     beforeArgOptions: { description: "Returns only the items before this cursor." },
   },

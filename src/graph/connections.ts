@@ -11,9 +11,9 @@ import {
   createSortedCursor,
   type KeysetOrder,
   type KeysetPage,
-  sortedCursorPattern,
 } from "#database/sql-fragments.ts";
 import { failWithDetail } from "#foundation/failure.ts";
+import { type IdKind, isId } from "#foundation/ids.ts";
 import { builder } from "./builder.ts";
 import { defineArgumentCost } from "./field-costs.ts";
 
@@ -51,21 +51,29 @@ export const createConnectionTypeOptions = (
 ];
 
 /** The largest number of items that one page of a list may have. */
-export const pageSizeMax = 100;
+const pageSizeMax = 100;
 /** The number of items of a page if a query gives neither `first` nor `last`. */
 export const pageSizeDefault = 20;
 
 /**
- * How one page of a list is read: either the rows are sorted by an id column (and before it by a column of
- * numbers), or a function loads the page. Cursors that do not match `cursorPattern` are refused.
+ * The form of a list's cursors: ids of one kind, or texts that match a pattern. If a list is sorted by a
+ * number, its cursors consist of the number and an id of the kind. Other cursors are refused.
  */
-type Paging<Row> = { readonly cursorPattern?: RegExp } & (
+export type CursorForm = IdKind | RegExp;
+
+/**
+ * How one page of a list is read: either the rows are sorted by an id column (and before it by a column of
+ * numbers), or a function loads the page.
+ */
+type Paging<Row> = { readonly cursor: CursorForm } & (
   | (KeysetOrder & { readonly isDescending?: boolean })
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
 );
 
 /** Matches the cursors of lists whose ids are numbers. */
 export const numericCursorPattern = /^\d{1,18}$/;
+
+const sortedCursorPattern = /^\d{1,16}:(?<id>\w+)$/;
 
 type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly db: Database;
@@ -99,19 +107,34 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
   args: DefaultConnectionArguments,
   { db, query, ...paging }: ListSource<Tables, Name, Row>,
 ): Promise<ConnectionPage<Row>> {
-  requirePageSize(args);
   const isSorted = "sortColumn" in paging && paging.sortColumn !== undefined;
-  const cursorPattern = paging.cursorPattern ?? (isSorted ? sortedCursorPattern : undefined);
-  if (cursorPattern !== undefined) requireCursors(args, cursorPattern);
-  const found = await loadConnectionPage(args, (page) => loadPage(query, paging, page));
+  const found = await loadCheckedPage(args, { cursor: paging.cursor, isSorted }, (page) =>
+    loadPage(query, paging, page),
+  );
   return { ...found, totalCount: () => countRowsUpToLimit(query, db) };
 }
 
-/** Loads one page of a list with the given function, and adds a cursor to each row. */
-export async function loadConnectionPage<Row extends ListRow>(
+/** Loads one page of a list, sorted by id, with the given function, and adds a cursor to each row. */
+export const loadConnectionPage = <Row extends ListRow>(
   args: DefaultConnectionArguments,
+  cursor: CursorForm,
+  load: (page: KeysetPage) => Promise<readonly Row[]>,
+): Promise<Omit<ConnectionPage<Row>, "totalCount">> =>
+  loadCheckedPage(args, { cursor, isSorted: false }, load);
+
+interface ListCursors {
+  readonly cursor: CursorForm;
+  /** Whether the list is sorted by a number before it is sorted by id. */
+  readonly isSorted: boolean;
+}
+
+async function loadCheckedPage<Row extends ListRow>(
+  args: DefaultConnectionArguments,
+  cursors: ListCursors,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Omit<ConnectionPage<Row>, "totalCount">> {
+  requirePageSize(args);
+  requireCursors(args, cursors);
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
     { args, toCursor, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
@@ -119,7 +142,10 @@ export async function loadConnectionPage<Row extends ListRow>(
   // Pothos's type allows null edges, for rows that do not exist. A page loaded here has only existing rows,
   // so the cast is safe.
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionPage<Row>, "totalCount">;
-  return { edges, pageInfo };
+  // Pothos gives an empty page the cursors of its arguments.
+  return edges.length === 0
+    ? { edges, pageInfo: { ...pageInfo, startCursor: null, endCursor: null } }
+    : { edges, pageInfo };
 }
 
 const toCursor = ({ id, sortValue }: ListRow): string =>
@@ -155,6 +181,13 @@ const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPa
 });
 
 function requirePageSize({ first, last }: DefaultConnectionArguments): void {
+  if (typeof first === "number" && typeof last === "number")
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/last",
+      code: "not_allowed",
+      message: '"last" is not allowed together with "first".',
+    });
   for (const [name, value] of Object.entries({ first, last })) {
     if (typeof value !== "number" || (value >= 0 && value <= pageSizeMax)) continue;
     throw failWithDetail("invalid_field", {
@@ -167,9 +200,9 @@ function requirePageSize({ first, last }: DefaultConnectionArguments): void {
 }
 
 /** Refuses cursors of another list, or of another order of the list. */
-function requireCursors({ after, before }: DefaultConnectionArguments, pattern: RegExp): void {
+function requireCursors({ after, before }: DefaultConnectionArguments, cursors: ListCursors): void {
   for (const [name, value] of Object.entries({ after, before })) {
-    if (typeof value !== "string" || pattern.test(value)) continue;
+    if (typeof value !== "string" || isCursorOf(cursors, value)) continue;
     throw failWithDetail("invalid_field", {
       in: "body",
       field: `/${name}`,
@@ -177,4 +210,9 @@ function requireCursors({ after, before }: DefaultConnectionArguments, pattern: 
       message: `"${name}" must be a cursor of this list in the same order.`,
     });
   }
+}
+
+function isCursorOf({ cursor, isSorted }: ListCursors, value: string): boolean {
+  if (typeof cursor !== "string") return cursor.test(value);
+  return isId(cursor, isSorted ? (sortedCursorPattern.exec(value)?.groups?.["id"] ?? "") : value);
 }

@@ -40,6 +40,8 @@ export interface GraphContext {
   readonly client: string;
   /** The id of the REST operation that runs; null if the request is a GraphQL document of a client. */
   readonly operationId: string | null;
+  /** True for a report that is sent as a CSV file: its lists may be longer, and it has no cost limit. */
+  readonly isReportFile: boolean;
   /**
    * The value that the mutation's `prepare` function returned before the transaction began; undefined if the
    * mutation has no such function.
@@ -127,6 +129,7 @@ export interface CallerDetails {
   readonly buyerSessionId?: string | null;
   readonly client?: string;
   readonly operationId?: string | null;
+  readonly isReportFile?: boolean;
   /** The database from which the request reads; if left out, the primary database. */
   readonly source?: ReadSource | undefined;
   readonly once?: IdempotentRequest<ExecutionResult> | null;
@@ -148,6 +151,7 @@ export function createGraphContext(
     buyerSessionId: caller.buyerSessionId ?? null,
     client: caller.client ?? "",
     operationId: caller.operationId ?? null,
+    isReportFile: caller.isReportFile ?? false,
     prepared: undefined,
     once: caller.once ?? null,
     onOnce: caller.onOnce,
@@ -271,16 +275,6 @@ export function requireMerchantId(context: GraphContext, merchantId: string | nu
     throw fail("merchant_not_found");
   return owner ?? merchantId ?? "";
 }
-
-/**
- * Returns the id of the caller's buyer session if the buyer is a guest, whose carts and orders have no buyer
- * reference; null for every other caller.
- */
-export const getGuestSessionId = ({
-  buyerReference,
-  buyerSessionId,
-}: Pick<GraphContext, "buyerReference" | "buyerSessionId">): string | null =>
-  buyerReference === null ? buyerSessionId : null;
 
 /**
  * Whether the caller may read and change a checkout session. The buyer on a checkout page may use only the

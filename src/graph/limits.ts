@@ -17,14 +17,22 @@ export const validationErrorsMax = 20;
 /** The maximum time, in milliseconds, that a query may run. Mutations have no such limit. */
 export const queryMsMax = 10_000;
 
+/** The largest number of rows of each list in a report that is sent as a CSV file. */
+export const reportFileRowsMax = 10_000;
+
 /** The largest cost, in points, that a role may spend in one document. */
 export const queryCostMax = 20_000;
 
+interface CostLimitContext {
+  readonly viewer: Viewer;
+  readonly isReportFile: boolean;
+}
+
 /**
- * Returns the cost that the viewer's role may spend in one document. Callers of the REST API have no limit,
- * because they run only documents of this service.
+ * Returns the cost that the viewer's role may spend in one document. Callers of the REST API and of reports
+ * as CSV files have no limit, because they run only documents of this service.
  */
-export function getQueryCostLimit(viewer: Viewer): number {
-  if (viewer.kind !== "internal") return Number.POSITIVE_INFINITY;
+export function getQueryCostLimit({ viewer, isReportFile }: CostLimitContext): number {
+  if (viewer.kind !== "internal" || isReportFile) return Number.POSITIVE_INFINITY;
   return viewer.role === "storefront" || viewer.role === "browser" ? 2_000 : queryCostMax;
 }

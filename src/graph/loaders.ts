@@ -4,6 +4,12 @@
  * the process (`database/shared-reads.ts`).
  */
 import DataLoader from "dataloader";
+import {
+  type CategorySlugRow,
+  findCategoryAncestors,
+  findChildCategories,
+  findLocalizedCategorySlugs,
+} from "#commerce/catalog/category-tree.ts";
 import { findPersonalData, type SealedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findSessions, type SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
@@ -113,6 +119,12 @@ export interface GraphLoaders {
   /** The published products of a merchant, by merchant id. */
   readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
+  /** The categories directly below a category, by category id. */
+  readonly childCategories: DataLoader<string, CategoryRow[]>;
+  /** The categories above a category, the top-level category first, by category id. */
+  readonly categoryAncestors: DataLoader<string, CategoryRow[]>;
+  /** The slugs of a category in single locales, by category id. */
+  readonly categorySlugs: DataLoader<string, CategorySlugRow[]>;
   readonly merchants: DataLoader<string, MerchantRow>;
   /** The branding of a merchant, by merchant id; null if there is none. */
   readonly brandings: DataLoader<string, BrandingRow | null>;
@@ -201,6 +213,9 @@ const loaderFactories: {
     reads === undefined ? createPublicProductLoader(db, clock) : new SharedRowLoader(reads.publicProducts),
   productLists: ({ db }) => createRowLoader((merchantIds) => loadPublishedProductLists(db, merchantIds)),
   categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
+  childCategories: ({ db }) => createRowListLoader("parentId", (ids) => findChildCategories(db, ids)),
+  categoryAncestors: ({ db }) => createRowLoader((ids) => findCategoryAncestors(db, ids)),
+  categorySlugs: ({ db }) => createRowListLoader("categoryId", (ids) => findLocalizedCategorySlugs(db, ids)),
   merchants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findMerchants(db, ids))),
   brandings: ({ db }) => createNullableRowLoader((merchantIds) => findBrandings(db, merchantIds)),
   apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),

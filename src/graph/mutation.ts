@@ -15,6 +15,7 @@ import {
   getAuditActor,
 } from "#access/audit.ts";
 import { builder } from "./builder.ts";
+import { nameMissingObject } from "./missing-objects.ts";
 import { type CallerKind, type GraphContext, type GraphServices, staffCallers } from "./context.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
@@ -268,6 +269,8 @@ async function runMutation(
     );
     await recordMutation(transaction, request, { mutation: { name, args }, merchantId, now, changed: done });
     return done;
+  }).catch((error: unknown) => {
+    throw request.operationId === null ? nameMissingObject(error, { ids, input }) : error;
   });
   return answer === undefined ? changed : answer(request, changed);
 }

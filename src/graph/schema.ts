@@ -13,6 +13,7 @@ import "./access/api-requests.ts";
 import "./access/installation-health.ts";
 import "./markets/markets.ts";
 import "./catalog/admin-products.ts";
+import "./catalog/categories.ts";
 import "./catalog/product-list.ts";
 import "./catalog/stock-and-price-lists.ts";
 import "./catalog/admin-variants.ts";

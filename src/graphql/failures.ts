@@ -3,7 +3,7 @@
  * the answer gets the HTTP status of the failure.
  */
 import type { FastifyRequest } from "fastify";
-import { type ExecutionResult, GraphQLError } from "graphql";
+import { type ExecutionResult, GraphQLError, type GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
@@ -14,6 +14,7 @@ import { type YogaServerContext, getInternalViewer } from "./authenticate.ts";
 export interface FailureServices {
   readonly publicUrl: string;
   readonly log: Log;
+  readonly schema: GraphQLSchema;
 }
 
 /**
@@ -56,12 +57,10 @@ const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "bro
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
-  { publicUrl, log }: FailureServices,
+  { publicUrl, log, schema }: FailureServices,
 ): { errors: PublicError[]; status: number } {
-  const failures = getFailuresOfResult(
-    result,
-    !rolesWithoutSuggestions.has(getInternalViewer(caller)?.role ?? ""),
-  );
+  const suggests = !rolesWithoutSuggestions.has(getInternalViewer(caller)?.role ?? "");
+  const failures = getFailuresOfResult(result, { suggests, schema });
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {

@@ -39,6 +39,7 @@ import { createFailureTranslationPlugin } from "./failures.ts";
 import { createEventStreams, type EventStreams, sendSubscriptionResults } from "./event-streams.ts";
 import {
   documentIdParameter,
+  requireDocumentInBody,
   createTrustedDocumentPlugin,
   trustedDocumentConstraint,
 } from "./trusted-documents.ts";
@@ -98,6 +99,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
+      requireDocumentInBody(request, getInternalViewer(request));
       // Yoga must answer with JSON even if the Accept header does not list JSON, because every client can
       // read JSON. Only the results of subscriptions are sent in another format.
       recordEventStreamAccepted(request);
@@ -194,7 +196,7 @@ function createGraphYoga(
         publicUrl: services.publicUrl,
         log,
       }),
-      createFailureTranslationPlugin({ publicUrl: services.publicUrl, log }),
+      createFailureTranslationPlugin({ publicUrl: services.publicUrl, log, schema }),
     ] as Plugin<GraphContext>[],
   });
 }

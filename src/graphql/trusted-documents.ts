@@ -88,9 +88,11 @@ interface DocumentRequest {
  * run. Throws if the request has a text that may not run, or a text with the hash of another text.
  */
 function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: DocumentRequest): boolean {
-  const isTrustedOnly = "documents" in viewer && viewer.documents === "trusted_only";
-  if (isTrustedOnly && (query !== undefined || hash === undefined)) throw textRefusal();
-  if (query === undefined) return hash !== undefined;
+  if (isLimitedToTrusted(viewer) && (query !== undefined || hash === undefined)) throw textRefusal();
+  if (typeof query !== "string") {
+    if (hash === undefined) throw missingQuery();
+    return true;
+  }
   if (method === "GET")
     throw paramFailure(
       "query",
@@ -105,6 +107,22 @@ function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: Docum
     );
   return false;
 }
+
+const missingQuery = (): Failure =>
+  paramFailure(
+    "query",
+    "required",
+    '"query" is required: the text of a GraphQL document. Send "documentId" instead to run a trusted document.',
+  );
+
+/** Refuses an empty JSON object as the body, which Yoga would report as invalid JSON. */
+export function requireDocumentInBody({ body }: FastifyRequest, viewer: InternalViewer | undefined): void {
+  const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0;
+  if (isEmpty) throw isLimitedToTrusted(viewer) ? textRefusal() : missingQuery();
+}
+
+const isLimitedToTrusted = (viewer: InternalViewer | undefined): boolean =>
+  viewer !== undefined && "documents" in viewer && viewer.documents === "trusted_only";
 
 const textRefusal = (): Failure =>
   fail("trusted_document_required", {

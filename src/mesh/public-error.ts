@@ -3,9 +3,16 @@
  * to GraphQL errors. Messages of graphql-js become failures that name the field and the rule. Unknown errors
  * become `internal_error`.
  */
-import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from "graphql";
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { fail, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
+import {
+  createEnumFailure,
+  findArgumentPath,
+  type InvalidSubject,
+  nameArgument,
+  toArgumentSubject,
+} from "./argument-errors.ts";
 
 /** The values of a request that its error bodies contain: the request id, and the base URL of the links. */
 export interface ErrorBodyContext {
@@ -54,30 +61,41 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
   });
 }
 
-/**
- * Returns the failures for all errors of a GraphQL result. If `suggests` is true, a message may name existing
- * fields that resemble an unknown field. Storefront tokens get no such names, because they could be names of
- * fields that only other roles may read.
- */
-export function getFailuresOfResult(result: ExecutionResult, suggests: boolean): readonly Failure[] {
+export interface SchemaSuggestions {
+  /**
+   * True if a message may name existing fields that resemble an unknown field, and the values of enums.
+   * Storefront tokens get no such names, because they could be names of fields that only other roles may
+   * read.
+   */
+  readonly suggests: boolean;
+  readonly schema: GraphQLSchema;
+}
+
+/** Returns the failures for all errors of a GraphQL result. */
+export function getFailuresOfResult(
+  result: ExecutionResult,
+  suggestions: SchemaSuggestions,
+): readonly Failure[] {
   return (result.errors ?? []).map((error) =>
-    toResultFailure(error, { isExecuted: "data" in result, suggests }),
+    toResultFailure(error, { isExecuted: "data" in result, ...suggestions }),
   );
 }
 
-interface ErrorConversionOptions {
+interface ErrorConversionOptions extends SchemaSuggestions {
   /**
    * Whether the document was executed, so that the result has `data`. A document is not executed if it cannot
    * be parsed or validated, or if its variables are not valid.
    */
   readonly isExecuted: boolean;
-  readonly suggests: boolean;
 }
 
-function toResultFailure(error: unknown, { isExecuted, suggests }: ErrorConversionOptions): Failure {
+function toResultFailure(error: unknown, options: ErrorConversionOptions): Failure {
   if (error instanceof PublicError) return error.failure;
   const original = error instanceof GraphQLError ? error.originalError : error;
-  if (original instanceof Failure) return original;
+  if (original instanceof Failure) {
+    const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
+    return path === undefined ? original : nameArgument(original, path);
+  }
   const isRaisedByGraphql =
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
@@ -85,12 +103,39 @@ function toResultFailure(error: unknown, { isExecuted, suggests }: ErrorConversi
   // An error in the client's document keeps the message of graphql-js, which helps to correct the document.
   // Values that the message quotes are removed.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
-  if (isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
-  const message = removeQuotedValues(error.message);
+  if (options.isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
+  return toDocumentFailure(error, options);
+}
+
+/** Converts an error of graphql-js in the client's document or variables. */
+function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSuggestions): Failure {
+  const subject = findInvalidSubject(error);
+  const enumFailure =
+    suggests && subject !== undefined ? createEnumFailure(error.message, schema, subject) : undefined;
+  if (enumFailure !== undefined) return enumFailure;
+  const removed = removeQuotedValues(error.message);
+  const message =
+    subject === undefined
+      ? removed
+      : removed.replace(/^A value is not valid/, `${subject.text} is not valid`);
   return fail("malformed_request", {
     message: suggests ? message : message.replace(/ Did you mean .*$/s, ""),
   });
 }
+
+/** Returns the argument or the variable whose value an error is about; undefined for other errors. */
+function findInvalidSubject(error: GraphQLError): InvalidSubject | undefined {
+  const variable = findVariableName(error.message);
+  if (variable !== undefined) {
+    const path = describePath(error.message, variable);
+    return { text: `Variable "$${variable}"${path}`, pointer: `/variables/${variable}` };
+  }
+  const path = isAboutLiteral(error.message) ? findArgumentPath(error) : undefined;
+  return path === undefined ? undefined : toArgumentSubject(path);
+}
+
+const findVariableName = (message: string): string | undefined =>
+  /^Variable "\$(?<name>\w+)" got invalid value /.exec(message)?.groups?.["name"];
 
 /**
  * Removes the quoted values from an error message of graphql-js, because an invalid value may be a buyer's
@@ -107,7 +152,7 @@ export function removeQuotedValues(message: string): string {
 const longName = /\w{201,}/g;
 
 function withoutQuotedValues(message: string): string {
-  const variable = /^Variable "\$(?<name>\w+)" got invalid value /.exec(message)?.groups?.["name"];
+  const variable = findVariableName(message);
   if (variable !== undefined)
     return (
       `Variable "$${variable}"${describePath(message, variable)} is not ` +
@@ -205,9 +250,9 @@ const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockS
 
 /**
  * Matches quoted texts of an error message that cannot be values of a client: names, types, schema
- * coordinates and punctuation.
+ * coordinates, fields with a selection that is left out, and punctuation.
  */
-const known = /^(?:[$@]?[A-Za-z_]\w*(?:\.\w+)*|[\w![\]]+|[!$&()[\]{|}:=@.…]{1,3})$/;
+const known = /^(?:[$@]?[A-Za-z_]\w*(?:\.\w+)*|[A-Za-z_]\w* \{ \.\.\. \}|[\w![\]]+|[!$&()[\]{|}:=@.…]{1,3})$/;
 
 /**
  * Removes the text from the first quoted value to the last quotation mark of the message, because a value may

@@ -141,9 +141,17 @@ describe("an internal token", () => {
     expect(asked).toEqual([{ tokenId, digest: digest.toString("base64") }]);
   });
 
-  it("that is malformed or unknown is invalid, with the same message", async () => {
+  it("that is malformed or unknown is invalid, with the same message unless it is an API key", async () => {
     const unknown = (): Promise<undefined> => Promise.resolve(undefined);
-    for (const text of ["", "cit_admin_x", generateSecret("cpk", "live").value, value])
+    expect(
+      await refusalOf(authenticateInternalToken(generateSecret("cpk", "live").value, now, unknown)),
+    ).toMatchObject({
+      code: "api_key_invalid",
+      message: expect.stringContaining(
+        "API keys (cpk_…) and OAuth access tokens work only for the REST API.",
+      ),
+    });
+    for (const text of ["", "cit_admin_x", value])
       expect(await refusalOf(authenticateInternalToken(text, now, unknown))).toMatchObject({
         code: "api_key_invalid",
         message: "The internal token is not valid.",

@@ -4,6 +4,7 @@
  * another buyer of the same merchant.
  */
 import { SignJWT } from "jose";
+import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { askGraph, variantOf } from "#test/operations/cart-calls.ts";
 import { digestTables } from "#test/support/all-rows.ts";
@@ -73,6 +74,10 @@ describe("a buyer session", () => {
     expect(signedIn.data).toMatchObject({ buyerReference: "nora" });
     const { token } = signedIn.data;
     expect((await callAs(token, `{ cart(id: "${cart.id}") { id } }`)).data).toEqual({ id: cart.id });
+    expect((await callAs(token, "{ carts { edges { node { id } } totalCount } }")).data).toEqual({
+      edges: [{ node: { id: cart.id } }],
+      totalCount: 1,
+    });
     const claimed = await callAs(
       token,
       `mutation { cartBuyerSet(cartId: "${cart.id}", input: {}) { buyer { reference } } }`,
@@ -81,6 +86,47 @@ describe("a buyer session", () => {
     expect((await callAs(token, "{ carts { totalCount } }")).data).toEqual({ totalCount: 1 });
     // The token of the guest does not open the cart of the buyer.
     expect((await callAs(first, `{ cart(id: "${cart.id}") { id } }`)).data).toBeNull();
+  });
+
+  it("lists the orders of the guest after signing in, beside those of the buyer, and only to this session", async () => {
+    const { tokens, merchants } = world().demo;
+    const first = await create();
+    const signedIn = await create(
+      { buyerReference: "olga", sessionToken: first.data.token },
+      tokens.storefront,
+    );
+    const { id: sessionId, token } = signedIn.data;
+    expect(sessionId).toBe(first.data.id);
+    const [own, ofGuest, ofOther] = await world()
+      .database.db.selectFrom("salesOrder")
+      .select("id")
+      .where("merchantId", "=", merchants.first.id)
+      .orderBy("id")
+      .limit(3)
+      .execute();
+    if (own === undefined || ofGuest === undefined || ofOther === undefined)
+      throw new Error("The demo has at least three orders.");
+    const assign = async (id: string, buyerReference: string | null): Promise<void> => {
+      await sql`update sales_order set version = version + 1, buyer_reference = ${buyerReference},
+        buyer_session_id = ${sessionId} where id = ${id}`.execute(world().database.db);
+    };
+    await assign(own.id, "olga");
+    await assign(ofGuest.id, null);
+    await assign(ofOther.id, "pia");
+    const list = "{ orders { edges { node { id } } totalCount } }";
+    const listed = (...ids: string[]) => ({
+      edges: ids.map((id) => ({ node: { id } })),
+      totalCount: ids.length,
+    });
+    expect((await callAs(token, list)).data).toEqual(listed(own.id, ofGuest.id));
+    expect((await callAs(token, list.replace("orders", 'orders(buyerReference: "olga")'))).data).toEqual(
+      listed(own.id),
+    );
+    expect((await callAs(first.data.token, list)).data).toEqual(listed(ofGuest.id));
+    const elsewhere = await create({ buyerReference: "olga" }, tokens.storefront);
+    expect((await callAs(elsewhere.data.token, list)).data).toEqual(listed(own.id));
+    const byHeader = await callAs(tokens.storefront, list, { headers: { "x-buyer-reference": "olga" } });
+    expect(byHeader.data).toEqual(listed(own.id));
   });
 
   it("acts for no other buyer, whatever the request names", async () => {

@@ -2,6 +2,7 @@
  * The lists of orders and of their parts: every filter and order compared with rows of the demo that are
  * selected otherwise, pages in both directions, refused arguments, and the number of statements.
  */
+import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
@@ -75,7 +76,6 @@ it("filters orders by country, market and total, and combines the conditions", a
     expect(await idsOf(`orders(first: 100, market: "${market}")`)).toEqual(
       select((order) => order.marketId === marketId),
     );
-  expect(await idsOf('orders(market: "nowhere")')).toEqual([]);
   const inCurrency = `first: 100, currency: "${currency}"`;
   expect(await idsOf(`orders(${inCurrency}, totalMinorMin: ${totalMinor})`)).toEqual(
     select((order) => order.currency === currency && order.totalMinor >= totalMinor),
@@ -156,6 +156,42 @@ it.each([
 it("lists only the own buyer's orders to a storefront, whatever the filter", async () => {
   const refused = await ask("orders(paymentStatus: PAID)", "edges { cursor }", "storefront");
   expect(refused.code).toBe("role_not_allowed");
+});
+
+describe("the filter by buyer", () => {
+  it("finds the orders with an opaque reference, as analyst and as admin", async () => {
+    await sql`update sales_order set version = version + 1, buyer_reference = 'eyes-ä'
+      where id in (select id from sales_order where merchant_id = ${world().demo.merchants.first.id}
+        order by id limit 2)`.execute(world().database.db);
+    const { edges } = await ask("orders(first: 100)", "edges { node { id buyer { reference } } }");
+    const referenceOf = new Map<string, string>(
+      edges.map(({ node }: { node: { id: string; buyer: { reference: string } } }) => [
+        node.id,
+        node.buyer.reference,
+      ]),
+    );
+    expect(new Set(referenceOf.values()).size).toBeGreaterThan(2);
+    for (const reference of new Set([...referenceOf.values()].slice(0, 6))) {
+      const expected = [...referenceOf.keys()].filter((id) => referenceOf.get(id) === reference);
+      expect(await idsOf(`orders(first: 100, buyerReference: "${reference}")`)).toEqual(expected);
+      const asAdmin = await ask(`orders(buyerReference: "${reference}")`, "totalCount", "admin");
+      expect(asAdmin.totalCount).toBe(expected.length);
+    }
+    expect(await idsOf(`orders(buyerReference: "byr_${"0".repeat(26)}")`)).toEqual([]);
+  });
+
+  it("refuses the frontend's reference for analysts, and finds its orders for admins", async () => {
+    const query = 'orders(buyerReference: "eyes-ä")';
+    expect(await ask(query, "totalCount", "analyst")).toMatchObject({
+      code: "invalid_field",
+      message: expect.stringContaining("hidden from analysts"),
+      details: [{ field: "/buyerReference" }],
+    });
+    expect(await ask(query, "totalCount", "admin")).toEqual({ totalCount: 2 });
+    expect(
+      await ask(`orders(buyerReference: "byr_${"0".repeat(26)}")`, "totalCount", "operator"),
+    ).toMatchObject({ code: "missing_field", details: [{ field: "/merchantId" }] });
+  });
 });
 
 const parts = [

@@ -19,7 +19,16 @@ import { allowedRoles } from "./role-table.ts";
 type Field = GraphQLField<unknown, unknown>;
 
 /** Ids, times, numbers, country codes and currency codes identify no person. */
-const speaking = new Set(["String", "JSON", "StringMap", "AttributeValue", "URL", "SearchText"]);
+const speaking = new Set([
+  "String",
+  "EmailAddress",
+  "PhoneNumber",
+  "JSON",
+  "StringMap",
+  "AttributeValue",
+  "URL",
+  "SearchText",
+]);
 const isPaging = (name: string): boolean => /Edge$|Connection$/.test(name) || name === "PageInfo";
 
 /** Every object type that an analyst's query or subscription can reach. */

@@ -79,6 +79,35 @@ describe("the steps of a return", () => {
     return returnOf(world(), order.id);
   }
 
+  const reasonOf = (status: ReturnStatus, step: ReturnStep): string => {
+    if (status === "approved" && step === "receive") return "not_in_transit";
+    return Object.keys(expected[status]).length === 0 ? "return_ended" : "step_not_possible";
+  };
+
+  it("name the next step if a step is not possible", async () => {
+    const { id, lineId } = await makeRequested();
+    const early = await call(world(), "returnReceive", { id, input: inputOf("receive", lineId) });
+    expect(early.error).toMatchObject({
+      code: "invalid_state",
+      message:
+        'returnReceive is not possible for a return with the status "requested". Possible steps: ' +
+        "returnApprove, returnDecline, returnCancel.",
+    });
+    await done(world(), "returnApprove", { id });
+    const untracked = await call(world(), "returnReceive", { id, input: inputOf("receive", lineId) });
+    expect(untracked.error).toMatchObject({
+      message:
+        'A return that is sent with a carrier must be "in_transit" before it is received: run returnTrack first.',
+      conflict: {
+        reason: "not_in_transit",
+        data: { possibleMutations: ["returnTrack", "returnCancel"] },
+      },
+    });
+    await done(world(), "returnCancel", { id });
+    const ended = await call(world(), "returnApprove", { id });
+    expect(ended.error.message).toContain("No further step is possible.");
+  });
+
   it("are the contract's", () => {
     expect(returnTransitions).toEqual(expected);
   });
@@ -96,7 +125,7 @@ describe("the steps of a return", () => {
         }).toEqual({
           status,
           step,
-          ...conflict(null),
+          ...conflict(reasonOf(status, step)),
         });
         const { error } = await call(world(), mutationOf[step], { id, input: inputOf(step, lineId) });
         expect(error.conflict).toMatchObject({
@@ -185,7 +214,7 @@ describe("the steps of a return", () => {
     expect(await refused(world(), "returnCancel", { ...stranger, id })).toEqual({
       code: "resource_not_found",
       reason: null,
-      fields: [],
+      fields: ["/returnId unknown"],
     });
     expect(await refused(world(), "returnCancel", { token: "storefront", id })).toMatchObject({
       code: "resource_not_found",

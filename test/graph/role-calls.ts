@@ -47,6 +47,8 @@ export const roleCalls: Readonly<Record<string, string>> = {
   promotionRedemptions: "promotionRedemptions { totalCount }",
   events: "events { totalCount }",
   categories: "categories { totalCount }",
+  category: `category(merchantId: ${id}, slug: "x") { id }`,
+  categoryTree: `categoryTree(merchantId: ${id}) { id }`,
   merchantCreate:
     'merchantCreate(input: { slug: "lindenhof", name: "x", mode: TEST, defaultLocale: "en", ' +
     'defaultMarket: "DE" }) { id }',
@@ -71,6 +73,7 @@ export const roleCalls: Readonly<Record<string, string>> = {
   staffDisable: `staffDisable(input: { staffId: ${id} }) { id }`,
   oauthGrantRevoke: `oauthGrantRevoke(input: { grantId: ${id} }) { id }`,
   buyerSessionCreate: "buyerSessionCreate(input: {}) { id }",
+  oauthClientCreate: `oauthClientCreate(input: { appId: ${id}, redirectUris: ["https://x.example/x"] }) { id }`,
   oauthClientDisable: `oauthClientDisable(input: { clientId: ${id} }) { id }`,
   oauthClientEnable: `oauthClientEnable(input: { clientId: ${id} }) { id }`,
   trustedDocumentsRegister:

@@ -315,7 +315,12 @@ describe("a token with the documents TRUSTED_ONLY", () => {
   it("may not send a request without a document", async () => {
     const made = await create(`role: ADMIN, merchantId: "${world().demo.merchants.first.id}"`);
     const token = made.body.data.internalTokenCreate.value;
-    expect((await send({ body: { variables: {} }, token })).status).toBe(403);
+    for (const body of [{ variables: {} }, {}])
+      expect(errorOf(await send({ body, token }))).toEqual({
+        status: 403,
+        code: "trusted_document_required",
+        rule: null,
+      });
   });
 
   it("needs a merchant", async () => {

@@ -49,14 +49,23 @@ export async function authenticateInternalToken(
   find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
 ): Promise<TokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
-  if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
+  if (parsed === undefined) throw fail("api_key_invalid", { message: describeInvalidToken(value) });
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   requireUsableToken(row, now);
   return toTokenViewer(row);
 }
 
-/** Returns the viewer of a request that was sent with the token. */
+const otherCredentials = /^(?:cpk_|eyJ)/;
+
+/** Says which credentials are accepted if the caller sent an API key or an OAuth access token. */
+const describeInvalidToken = (value: string): string =>
+  otherCredentials.test(value)
+    ? "API keys (cpk_…) and OAuth access tokens work only for the REST API. GraphQL and the reports accept " +
+      "an internal token (cit_…); GraphQL also accepts the token of a buyer session (cbs_…)."
+    : "The internal token is not valid.";
+
+/** Returns the viewer of a request with the token. */
 export const toTokenViewer = ({
   id: tokenId,
   role,
@@ -193,11 +202,17 @@ export async function createInternalToken(
 }
 
 /**
- * Checks the merchant of a new token. A token of the role `operator` has no merchant, a token of the role
- * `analyst` may have a merchant, and all other tokens need a merchant. A caller that belongs to a merchant
- * can create tokens only for this merchant.
+ * Checks the merchant of a new token: operators have none, analysts may have one, and every other role needs
+ * one. A caller of one merchant creates tokens for that merchant only, so none of the role operator.
  */
 function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
+  if (access.merchantId !== null && input.role === "operator")
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/role",
+      code: "not_allowed",
+      message: "Only a token of the platform can create tokens of the role OPERATOR.",
+    });
   if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
   const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {

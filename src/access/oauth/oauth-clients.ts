@@ -16,8 +16,19 @@ export interface OauthClientInput {
   readonly redirectUris: readonly string[];
   readonly authMethod: (typeof clientAuthMethods)[number];
   /** The client's public keys (RFC 7517); required with `private_key_jwt`, otherwise null. */
-  readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | null;
+  readonly jwks: JsonWebKeySet | null;
 }
+
+export interface JsonWebKeySet {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Returns whether a value from a client has the form of a JSON Web Key Set: `{"keys":[{…}]}`. */
+export const isJsonWebKeySet = (value: unknown): value is JsonWebKeySet =>
+  isRecord(value) && Array.isArray(value["keys"]) && value["keys"].every(isRecord);
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export async function createOauthClient(
   transaction: Transaction,

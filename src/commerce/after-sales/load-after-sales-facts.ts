@@ -3,6 +3,7 @@
  * returns). One statement serves any number of orders.
  */
 import { type RawBuilder, sql } from "kysely";
+import { currentAmountSql } from "#commerce/catalog/current-price.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
@@ -57,7 +58,7 @@ export async function loadAfterSalesFactsByOrder(
       from order_line l
       join variant v on v.product_id = l.product_id
       join price x on x.variant_id = v.id and x.market_id = o.market_id
-      cross join lateral (values (x.valid_from), (x.valid_until)) as turn (at)
+      cross join lateral (values (x.valid_from), (x.valid_until), (x.ends_at)) as turn (at)
       where l.order_id = o.id and turn.at > ${now}::timestamptz) as priced
     cross join lateral (
       select count(*)::int as count, min(r.requested_at) + ${returnDays}::int * interval '24 hours' as
@@ -76,10 +77,10 @@ export async function loadAfterSalesFactsByOrder(
  * exchanged for a variant of the same price.
  */
 function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> {
-  return sql<number>`(select x.amount_minor from price x where x.variant_id = ${variantId}
-    and x.market_id = o.market_id
-    and x.valid_from <= ${now}::timestamptz and (x.valid_until is null
-    or x.valid_until > ${now}::timestamptz))`;
+  return sql<number>`(select ${currentAmountSql(now)} from price pr where pr.variant_id = ${variantId}
+    and pr.market_id = o.market_id
+    and pr.valid_from <= ${now}::timestamptz and (pr.valid_until is null
+    or pr.valid_until > ${now}::timestamptz))`;
 }
 
 /** Loads the facts that decide the after-sales options of one order. */

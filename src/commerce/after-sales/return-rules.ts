@@ -133,8 +133,37 @@ function nextReturnStatus(
  */
 export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
   const next = nextReturnStatus(found, step);
-  if (next === undefined) throw createReturnFailure("invalid_state", found);
+  if (next === undefined)
+    throw createReturnFailure("invalid_state", found, describeImpossibleStep(found, step));
   return next;
+}
+
+/** The mutation of each step, for error messages. */
+const stepMutations: Readonly<Record<ReturnStep, string>> = {
+  approve: "returnApprove",
+  decline: "returnDecline",
+  track: "returnTrack",
+  receive: "returnReceive",
+  inspect: "returnInspect",
+  close: "returnClose",
+  cancel: "returnCancel",
+};
+
+/** Says which steps are possible from the status of a return, in the reason and the data of the conflict. */
+function describeImpossibleStep(found: OrderReturn, step: ReturnStep): ReturnRefusalDetails {
+  const mutations = returnSteps
+    .filter((other) => nextReturnStatus(found, other) !== undefined)
+    .map((other) => stepMutations[other]);
+  const next =
+    mutations.length === 0 ? "No further step is possible." : `Possible steps: ${mutations.join(", ")}.`;
+  const isUntracked = found.status === "approved" && step === "receive";
+  return {
+    reason: isUntracked ? "not_in_transit" : mutations.length === 0 ? "return_ended" : "step_not_possible",
+    data: { possibleMutations: mutations },
+    message: isUntracked
+      ? 'A return that is sent with a carrier must be "in_transit" before it is received: run returnTrack first.'
+      : `${stepMutations[step]} is not possible for a return with the status "${found.status}". ${next}`,
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   type CartLineWithStock,
   toSnakeCase,
 } from "./cart-aggregate.ts";
-import { endedCartRetentionMs } from "./cart-status.ts";
+import { type ActingBuyer, endedCartRetentionMs } from "./cart-status.ts";
 
 /**
  * Returns carts by id; unknown ids are left out. The caller must check that the carts belong to the right
@@ -110,13 +110,8 @@ const aggregate = sql<CartAggregate>`json_build_object(
 export interface CartListFilter {
   /** Id of the merchant whose carts are listed; null to list the carts of all merchants. */
   readonly merchantId: string | null;
-  /** Reference of the buyer whose carts are listed; null to list the carts of all buyers. */
-  readonly buyerReference: string | null;
-  /**
-   * Id of the buyer session of a guest. The list then has the carts that the session created and that have no
-   * buyer reference. Null to list the carts of all callers.
-   */
-  readonly guestSessionId: string | null;
+  /** The buyer whose carts are listed; without reference and session, the carts of all buyers are listed. */
+  readonly buyer: ActingBuyer;
   readonly status: CartStatus | null;
   readonly now: Date;
 }
@@ -127,7 +122,7 @@ export interface CartListFilter {
  */
 export function buildCartListQuery(
   reader: DatabaseReader,
-  { merchantId, buyerReference, guestSessionId, status, now }: CartListFilter,
+  { merchantId, buyer, status, now }: CartListFilter,
 ): SelectQueryBuilder<Tables, "cart", { id: string }> {
   const current = cartStatusSql(now);
   let list = reader
@@ -138,11 +133,26 @@ export function buildCartListQuery(
         coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedCartRetentionMs)})`,
     );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
-  if (buyerReference !== null) list = list.where("cart.buyerReference", "=", buyerReference);
-  if (guestSessionId !== null)
-    list = list.where("cart.buyerSessionId", "=", guestSessionId).where("cart.buyerReference", "is", null);
+  for (const condition of createBuyerConditions("cart", buyer)) list = list.where(condition);
   if (status !== null) list = list.where(sql<boolean>`${current} = ${status}`);
   return list;
+}
+
+/**
+ * Returns the SQL conditions on the carts or orders of a buyer, by the same rule as `isCartOfOtherBuyer`: the
+ * rows with the buyer's reference, and the rows without a reference that the buyer's session created, for
+ * example before the buyer signed in. Returns no condition for a caller that acts for no buyer.
+ */
+export function createBuyerConditions(
+  table: "cart" | "sales_order",
+  { buyerReference, buyerSessionId }: ActingBuyer,
+): readonly RawBuilder<boolean>[] {
+  const reference = sql.ref(`${table}.buyer_reference`);
+  const isOfReference = sql<boolean>`${reference} = ${buyerReference}`;
+  const isOfSession = sql<boolean>`(${reference} is null and
+    ${sql.ref(`${table}.buyer_session_id`)} = ${buyerSessionId})`;
+  if (buyerSessionId === null) return buyerReference === null ? [] : [isOfReference];
+  return [buyerReference === null ? isOfSession : sql<boolean>`(${isOfReference} or ${isOfSession})`];
 }
 
 /**

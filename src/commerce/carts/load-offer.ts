@@ -4,6 +4,7 @@
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
+import { currentAmountSql, currentCompareAtSql } from "#commerce/catalog/current-price.ts";
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
@@ -100,7 +101,7 @@ export interface CartOfferRequest {
    * cart has no session.
    */
   readonly heldBySessionId: string | null;
-  /** Stock reservations that ended before this time do not count. */
+  /** Stock reservations and prices that ended before this time do not count. */
   readonly now: Date;
 }
 
@@ -174,7 +175,8 @@ const variantsJson = (
 ): RawBuilder<readonly CartOfferVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
-    'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
+    'priceMinor', ${currentAmountSql(parameter("now"))}, 'compareAtMinor',
+    ${currentCompareAtSql(parameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(
       parameter("now"),
       sql`h.session_id =

@@ -21,6 +21,12 @@ import {
   findSlugFaults,
   toLocalizedMap,
 } from "./catalog-fields.ts";
+import {
+  type CategorySlugInput,
+  findCategorySlugFaults,
+  requireFreeGeneralSlug,
+  saveCategorySlugs,
+} from "./category-slugs.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
@@ -31,6 +37,8 @@ export interface CategoryUpsertInput {
   readonly categoryId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly slug: string;
+  /** The slugs in single locales, which replace the present ones. If left out, they do not change. */
+  readonly localizedSlugs?: readonly CategorySlugInput[] | null | undefined;
   readonly names: readonly LocalizedTextInput[];
   /** The parent category; null for a top-level category. If left out, the parent does not change. */
   readonly parentId?: string | null | undefined;
@@ -67,14 +75,17 @@ export async function upsertCategory(
     parentId,
     position: input.position ?? currentPosition ?? (await findEndPosition(transaction, context, parentId)),
   };
+  await requireFreeGeneralSlug(transaction, context, { categoryId: before.id, slug: input.slug });
+  const slugs = input.localizedSlugs ?? undefined;
   return existing === undefined
-    ? insertCategory(transaction, context, row)
-    : updateCategory(transaction, context, { ...row, id: existing.id });
+    ? insertCategory(transaction, context, { ...row, slugs })
+    : updateCategory(transaction, context, { ...row, slugs, id: existing.id });
 }
 
-function upsertFaults({ slug, names, position }: CategoryUpsertInput): Faults {
+function upsertFaults({ slug, names, position, localizedSlugs }: CategoryUpsertInput): Faults {
   return [
     ...findSlugFaults("/slug", slug),
+    ...findCategorySlugFaults(localizedSlugs),
     ...findLocalizedTextFaults("/names", names, { max: catalogBounds.nameMax }),
     ...findIntegerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
   ];
@@ -125,18 +136,21 @@ interface CategoryRow {
   readonly names: string;
   readonly parentId: string | null;
   readonly position: number;
+  /** The slugs in single locales; undefined if they do not change. */
+  readonly slugs: readonly CategorySlugInput[] | undefined;
 }
 
 async function insertCategory(
   transaction: Transaction,
   context: CommandContext,
-  row: CategoryRow,
+  { slugs, ...row }: CategoryRow,
 ): Promise<{ categoryId: string }> {
   const id = createId("category", context.now.getTime());
   await transaction
     .insertInto("category")
     .values({ ...row, id, merchantId: context.merchantId, createdAt: context.now, updatedAt: context.now })
     .execute();
+  if (slugs !== undefined) await saveCategorySlugs(transaction, context, { categoryId: id, slugs });
   await raiseCatalogVersion(transaction, context);
   return { categoryId: id };
 }
@@ -146,12 +160,14 @@ async function updateCategory(
   context: CommandContext,
   row: CategoryRow & { readonly id: string },
 ): Promise<{ categoryId: string }> {
-  const { id, slug, names, parentId, position } = row;
+  const { id, slug, names, parentId, position, slugs } = row;
+  const haveSlugsChanged =
+    slugs !== undefined && (await saveCategorySlugs(transaction, context, { categoryId: id, slugs }));
   const changed = await sql`
     update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position =
     ${position}, version = version + 1, updated_at = ${context.now}
-    where id = ${id} and (slug, names, parent_id, position) is distinct
-    from (${slug}, ${names}::jsonb, ${parentId}, ${position}::int)
+    where id = ${id} and (${haveSlugsChanged}::boolean or (slug, names, parent_id, position) is distinct
+    from (${slug}, ${names}::jsonb, ${parentId}, ${position}::int))
     returning id`.execute(transaction);
   if (changed.rows.length > 0) {
     await raiseCatalogVersion(transaction, context);

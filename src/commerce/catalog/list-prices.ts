@@ -27,12 +27,14 @@ export interface PriceHistoryRow {
   readonly validFrom: Date;
   /** When the price ended; null if it has no end yet. */
   readonly validUntil: Date | null;
+  /** The end that was set together with the price, exclusive; null if none was set. */
+  readonly endsAt: Date | null;
 }
 
 type PriceQuery = SelectQueryBuilder<Tables, "price" | "market", PriceHistoryRow>;
 
 /** Matches the `id` of a row, which is also its cursor. */
-export const priceCursorPattern = /^\d{1,17}:\w{1,64}:\w{1,64}$/;
+export const priceCursorPattern = /^\d{1,17}:var_[0-9a-hjkmnp-tv-z]{26}:mkt_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Selects prices without an order, for counting them. */
 export function buildPriceHistoryQuery(
@@ -50,6 +52,7 @@ export function buildPriceHistoryQuery(
       "price.compareAtMinor",
       "price.validFrom",
       "price.validUntil",
+      "price.endsAt",
     ])
     .select(
       sql<string>`concat_ws(':', (extract(epoch from price.valid_from) * 1000000)::bigint, price.variant_id,

@@ -13,6 +13,12 @@ import {
 import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import { reservedUnitsSql } from "./availability.ts";
+import {
+  currentAmountSql,
+  currentCompareAtSql,
+  currentEndSql,
+  currentValidFromSql,
+} from "./current-price.ts";
 
 export type LocalizedMap = Readonly<Record<string, string>>;
 
@@ -36,6 +42,8 @@ export interface StoredVariantPrice {
    */
   readonly lowest30dMinor: number | null;
   readonly validFrom: string;
+  /** The end of the price, exclusive; null if the price has no end. */
+  readonly endsAt: string | null;
 }
 
 export interface StoredProductVariant {
@@ -115,7 +123,7 @@ export interface ProductAggregate {
 
 /**
  * Loads products by ID; unknown IDs are left out. The caller must make sure that the IDs belong to the right
- * merchant. `now` decides which stock holds have expired.
+ * merchant. `now` decides which stock holds have expired and which prices have ended.
  */
 export async function findProductAggregates(
   reader: DatabaseReader,
@@ -202,12 +210,14 @@ function publicProducts(length: number): RawBuilder<unknown> {
 const now = parameter<Date>("now");
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
-  pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
+  ${currentAmountSql(now)}, 'compareAtMinor', ${currentCompareAtSql(now)},
     'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id
-    and h.market_id = pr.market_id
-       and h.valid_from < pr.valid_from and h.valid_until > pr.valid_from - interval '30 days'),
-    'validFrom', ${utcTextSql(sql`pr.valid_from`)}) order by pr.market_id)
-  from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
+    and h.market_id = pr.market_id and h.valid_from < ${currentValidFromSql(now)}
+    and coalesce(h.valid_until, h.ends_at) > ${currentValidFromSql(now)} - interval '30 days'),
+    'validFrom', ${utcTextSql(currentValidFromSql(now))}, 'endsAt', ${utcTextSql(currentEndSql(now))})
+    order by pr.market_id)
+  from price pr where pr.variant_id = v.id and pr.valid_until is null
+    and ${currentAmountSql(now)} is not null), '[]'::json)`;
 
 const variants = sql<
   StoredProductVariant[]

@@ -7,6 +7,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { utcTextSql } from "#database/sql-fragments.ts";
 import { availabilityIndexSql } from "./availability.ts";
+import { currentAmountSql, currentCompareAtSql } from "./current-price.ts";
 import type { LocalizedMap } from "./read-products.ts";
 
 /** Part of a product summary in one locale that is stored in the table `search_summary`. */
@@ -102,7 +103,8 @@ export function productSummaryJoinsSql(
       "minCompareMinor",
         max(r.compare_at_minor) as "maxCompareMinor", count(*)::int as "variantCount", min(r.rank) as rank,
         min(r.rank) filter (where r.amount_minor is not null) as "offeredRank"
-      from (select pr.amount_minor, pr.compare_at_minor, ${availabilityIndexSql(now)} as rank
+      from (select ${currentAmountSql(now)} as amount_minor, ${currentCompareAtSql(now)} as compare_at_minor,
+          ${availabilityIndexSql(now)} as rank
         from variant v left join stock_level sl on sl.variant_id = v.id
         left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
         where v.product_id = ${requested}.product_id) as r) as v`;

@@ -1,7 +1,8 @@
 /**
  * Sets the prices of variants in markets. The price history must be kept unchanged, because the lowest price
  * of the last 30 days has to be shown beside a reduction (Directive 98/6/EC, article 6a). A new price
- * therefore ends the current row and inserts a new one; only the end of an existing row is ever changed.
+ * therefore ends the current row and inserts a new one; only the end of an existing row is ever changed. A
+ * price can have an end of its own: its row then also contains the price that follows.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -18,6 +19,7 @@ import {
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toSafeId } from "#foundation/ids.ts";
+import { type PriceKey, storePriceEnds } from "./end-prices.ts";
 import { findProductAggregates } from "./read-products.ts";
 import {
   type ChangedProduct,
@@ -41,6 +43,11 @@ export interface PriceAmounts {
 export interface PriceInput extends PriceAmounts {
   readonly variantId: string;
   readonly marketId: string;
+  /**
+   * The end of the price, exclusive. From then on, the price without an end that was valid before applies
+   * again; if there was none, the variant is not sold in the market. Null if the price has no end.
+   */
+  readonly endsAt?: Date | null | undefined;
 }
 
 export interface PricesSetInput {
@@ -55,7 +62,10 @@ export async function setPrices(
 ): Promise<{ productIds: string[] }> {
   requireNoFaults([
     ...findListLengthFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
-    ...prices.flatMap((price, index) => findPriceFaults(`/prices/${index}`, price)),
+    ...prices.flatMap((price, index) => [
+      ...findPriceFaults(`/prices/${index}`, price),
+      ...findEndFaults(index, price, context.now),
+    ]),
     ...findDuplicateFaults(
       prices.map(({ variantId, marketId }) => `${variantId} ${marketId}`),
       (index) => `/prices/${index}`,
@@ -100,6 +110,19 @@ export function findPriceFaults(at: string, { amountMinor, compareAtMinor, curre
         ]
       : []),
   ];
+}
+
+function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: Date): Faults {
+  if (endsAt === null || endsAt === undefined) return [];
+  const field = `/prices/${index}/endsAt`;
+  const name = `"prices[${index}].endsAt"`;
+  if (amountMinor === null)
+    return [
+      createBodyFault(field, "not_allowed", `${name} is allowed only together with a price in amountMinor.`),
+    ];
+  return endsAt > now
+    ? []
+    : [createBodyFault(field, "out_of_range", `${name} must be later than the present time.`)];
 }
 
 /** Locks the products of the variants in the order of their IDs, and returns variant ID → product ID. */
@@ -194,25 +217,39 @@ export async function savePrices(
   prices: readonly PriceInput[],
 ): Promise<string[]> {
   if (prices.length === 0) return [];
+  const expired = await storePriceEnds(transaction, context, prices);
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
-    as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint)`;
-  const ended = await sql<{ variantId: string }>`
+    as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
+    "endsAt" timestamptz)`;
+  // The price that follows a new price with an end is the replaced price, or the price that was to follow it.
+  const ended = await sql<PriceKey & { amountMinor: number | null; compareAtMinor: number | null }>`
     update price p set valid_until = greatest(${context.now}::timestamptz, p.valid_from + interval
     '1 millisecond')
     from ${wanted}
     where p.variant_id = w."variantId" and p.market_id = w."marketId" and p.valid_until is null
-      and (w."amountMinor" is null or (p.amount_minor, p.compare_at_minor) is distinct
-      from (w."amountMinor", w."compareAtMinor"))
-    returning p.variant_id`.execute(transaction);
+      and (w."amountMinor" is null or (p.amount_minor, p.compare_at_minor, p.ends_at) is distinct
+      from (w."amountMinor", w."compareAtMinor", w."endsAt"))
+    returning p.variant_id, p.market_id,
+      case when p.ends_at is null then p.amount_minor else p.next_amount_minor end as amount_minor,
+      case when p.ends_at is null then p.compare_at_minor else p.next_compare_at_minor end as
+        compare_at_minor`.execute(transaction);
   const opened = await sql<{ variantId: string }>`
-    insert into price (variant_id, market_id, merchant_id, amount_minor, compare_at_minor, valid_from)
-    select w."variantId", w."marketId", ${context.merchantId}, w."amountMinor", w."compareAtMinor",
-      greatest(${context.now}::timestamptz, (select max(p.valid_until) from price p
-      where p.variant_id = w."variantId" and p.market_id = w."marketId"))
+    insert into price (variant_id, market_id, merchant_id, amount_minor, compare_at_minor, valid_from, ends_at,
+      next_amount_minor, next_compare_at_minor)
+    select w."variantId", w."marketId", ${context.merchantId}, w."amountMinor", w."compareAtMinor", start.at,
+      case when w."endsAt" is not null then greatest(w."endsAt", start.at + interval '1 millisecond') end,
+      case when w."endsAt" is not null then b."amountMinor" end,
+      case when w."endsAt" is not null then b."compareAtMinor" end
     from ${wanted}
+    left join json_to_recordset(${JSON.stringify(ended.rows)}::json)
+      as b("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint)
+      on b."variantId" = w."variantId" and b."marketId" = w."marketId"
+    cross join lateral (select greatest(${context.now}::timestamptz, max(p.valid_until)) as at from price p
+      where p.variant_id = w."variantId" and p.market_id = w."marketId") as start
     where w."amountMinor" is not null and not exists (
       select from price p where p.variant_id = w."variantId" and p.market_id = w."marketId"
       and p.valid_until is null)
     returning variant_id`.execute(transaction);
-  return [...new Set([...ended.rows, ...opened.rows].map(({ variantId }) => variantId))];
+  const changed = [...ended.rows, ...opened.rows].map(({ variantId }) => variantId);
+  return [...new Set([...expired, ...changed])];
 }

@@ -54,7 +54,7 @@ export async function queueExportJob(
   { kind, format, from, to }: NewExport,
 ): Promise<ExportJobRow> {
   const periodEnd = to ?? new Date(now.getTime() - settleMs);
-  requirePeriod({ from: from ?? null, to: periodEnd, now });
+  requirePeriod({ from: from ?? null, to: periodEnd, isEndGiven: to instanceof Date, now });
   await requireFreeExport(transaction, merchantId, now);
   afterCommit(transaction, () => events.emit("exportsDue"));
   return transaction
@@ -77,14 +77,24 @@ export async function queueExportJob(
 interface ExportPeriod {
   readonly from: Date | null;
   readonly to: Date;
+  /** False if `to` is the default end of the period. */
+  readonly isEndGiven: boolean;
   readonly now: Date;
 }
 
-function requirePeriod({ from, to, now }: ExportPeriod): void {
+function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
   requireNoFaults([
     ...(to > now ? [createBodyFault("/to", "too_large", '"to" must not be in the future.')] : []),
     ...(from !== null && from >= to
-      ? [createBodyFault("/from", "too_large", '"from" must be before "to".')]
+      ? [
+          createBodyFault(
+            "/from",
+            "too_large",
+            isEndGiven
+              ? '"from" must be before "to".'
+              : `"from" must be before the default end of the period, ${exportSettleSeconds} seconds ago.`,
+          ),
+        ]
       : []),
   ]);
 }

@@ -3,6 +3,8 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, type IdKind, toSafeId } from "#foundation/ids.ts";
+import type { ActingBuyer } from "#commerce/carts/cart-status.ts";
+import { createBuyerConditions } from "#commerce/carts/find-carts.ts";
 import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
 import type {
   OrderFulfillmentStatus,
@@ -16,13 +18,13 @@ type Optional<Value> = Value | null | undefined;
 export interface OrderFilter {
   /** The merchant whose orders are selected; null selects the orders of all merchants. */
   readonly merchantId: string | null;
-  /** The buyer whose orders are selected; null selects the orders of all buyers. */
-  readonly buyerReference: string | null;
   /**
-   * The buyer session of a guest. It selects the orders whose carts the session created and that have no
-   * buyer reference; null selects the orders of all buyers.
+   * The buyer whose orders are selected; without reference and session, the orders of all buyers are
+   * selected.
    */
-  readonly guestSessionId: string | null;
+  readonly buyer: ActingBuyer;
+  /** An additional condition on the orders; null for none. */
+  readonly opaqueBuyer: RawBuilder<boolean> | null;
   readonly status?: Optional<OrderStatus>;
   readonly paymentStatus?: Optional<OrderPaymentStatus>;
   readonly fulfillmentStatus?: Optional<OrderFulfillmentStatus>;
@@ -42,19 +44,10 @@ export interface OrderFilter {
   readonly placedTo?: Optional<Date>;
 }
 
-/** SQL conditions of a filter; conditions without a value are left out. */
+/** SQL conditions of a filter, without those on the buyer; conditions without a value are left out. */
 const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
   [
     [filter.merchantId, (id: unknown) => sql<boolean>`sales_order.merchant_id = ${id}`] as const,
-    [
-      filter.buyerReference,
-      (reference: unknown) => sql<boolean>`sales_order.buyer_reference = ${reference}`,
-    ] as const,
-    [
-      filter.guestSessionId,
-      (id: unknown) =>
-        sql<boolean>`(sales_order.buyer_session_id = ${id} and sales_order.buyer_reference is null)`,
-    ] as const,
     [filter.status, (status: unknown) => sql<boolean>`sales_order.status = ${status}`] as const,
     [
       filter.paymentStatus,
@@ -97,7 +90,9 @@ export function buildOrderIdQuery(
   filter: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
   let list = reader.selectFrom("salesOrder").select(["salesOrder.id", "salesOrder.totalMinor"]);
-  for (const condition of conditionsOf(filter)) list = list.where(condition);
+  const conditions = [...conditionsOf(filter), ...createBuyerConditions("sales_order", filter.buyer)];
+  if (filter.opaqueBuyer !== null) conditions.push(filter.opaqueBuyer);
+  for (const condition of conditions) list = list.where(condition);
   return list;
 }
 

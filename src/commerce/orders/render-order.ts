@@ -3,7 +3,6 @@
  * that is valid only with this merchant. Pure; uses only data stored with the order, not the current
  * catalog.
  */
-import { createHmac } from "node:crypto";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
 import { toAbsoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
@@ -11,6 +10,7 @@ import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
+import { createOpaqueBuyerReference } from "./opaque-buyers.ts";
 import { computeUnitsValueMinor } from "./order-value.ts";
 import {
   computeNetCapturedAmountMinor,
@@ -241,23 +241,6 @@ function toTotals(order: OrderAggregate): OrderTotals {
 
 function titleOf({ titles }: OrderPromotion, { locale, merchant }: OrderAggregate): string {
   return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
-}
-
-const referenceDigits = 26;
-
-/**
- * Computes the buyer reference that integrators see in place of the frontend's reference. All orders of a
- * buyer at one merchant have the same reference; each order of a guest has a new one. The HMAC key is a
- * secret of the merchant and not one of ENCRYPTION_KEYS, because those are replaced while integrators keep
- * references.
- */
-export function createOpaqueBuyerReference({
-  id,
-  merchant,
-  buyerReference,
-}: Pick<OrderAggregate, "id" | "merchant" | "buyerReference">): string {
-  const known = buyerReference === null ? `order:${id}` : `buyer:${buyerReference}`;
-  return `byr_${createHmac("sha256", merchant.referenceKey).update(known).digest("hex").slice(0, referenceDigits)}`;
 }
 
 function linksOf({ id }: OrderAggregate, publicUrl: string): OrderView["links"] {

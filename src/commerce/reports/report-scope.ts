@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
+import { failAtField } from "#foundation/faults.ts";
 import { fail } from "#foundation/failure.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 
@@ -52,7 +53,10 @@ export async function findReportMarkets(
     order by currency, id`.execute(reader);
   const [first] = rows;
   if (first === undefined)
-    throw fail("resource_not_found", { message: '"market" must be the id or handle of an existing market.' });
+    throw failAtField("resource_not_found", "/market", {
+      code: "unknown",
+      message: '"market" must be the id or handle of an existing market.',
+    });
   const isOneZone = rows.every(({ timeZone }) => timeZone === first.timeZone);
   return {
     ids: rows.map(({ id }) => id),

@@ -4,6 +4,7 @@
  */
 import { sql } from "kysely";
 import { type Availability, computeAvailability, reservedUnitsSql } from "#commerce/catalog/availability.ts";
+import { currentAmountSql } from "#commerce/catalog/current-price.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 
 export interface IndexedProduct {
@@ -134,8 +135,9 @@ async function loadVariants(reader: DatabaseReader, ids: readonly string[], now:
     .select(
       sql<
         Variant["prices"] | null
-      >`(select json_agg(json_build_object('marketId', c.market_id, 'amountMinor', c.amount_minor))
-        from price c where c.variant_id = v.id and c.valid_until is null)`.as("prices"),
+      >`(select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
+        ${currentAmountSql(now)})) from price pr where pr.variant_id = v.id and pr.valid_until is null
+        and ${currentAmountSql(now)} is not null)`.as("prices"),
     )
     .where(sql<boolean>`v.product_id = any(${ids}::text[])`)
     .orderBy("v.productId")

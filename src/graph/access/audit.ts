@@ -175,6 +175,7 @@ builder.queryField("auditEntries", (t) =>
             until: to,
           }),
           column: "audit_entry.id",
+          cursor: "audit",
           isDescending: true,
         }),
     },

@@ -61,11 +61,13 @@ const MerchantBranding = builder.objectRef<BrandingRow>("MerchantBranding").impl
       description: "The logo; null if the merchant has none.",
       resolve: (branding) => (branding.logoHash === null ? null : branding),
     }),
-    supportEmail: t.exposeString("supportEmail", {
+    supportEmail: t.expose("supportEmail", {
+      type: "EmailAddress",
       nullable: true,
       description: ifSet(descriptions.supportEmail),
     }),
-    supportPhone: t.exposeString("supportPhone", {
+    supportPhone: t.expose("supportPhone", {
+      type: "PhoneNumber",
       nullable: true,
       description: ifSet(descriptions.supportPhone),
     }),
@@ -138,8 +140,12 @@ const MerchantBrandingUpdateInput = builder.inputType("MerchantBrandingUpdateInp
         `The logo's file in base64 (RFC 4648): PNG, JPEG or WebP, at most ${logoBounds.bytesMax} bytes and ` +
         `${logoBounds.pixelsMax} × ${logoBounds.pixelsMax} pixels.`,
     }),
-    supportEmail: t.string({ description: `${descriptions.supportEmail}, at most 254 characters.` }),
-    supportPhone: t.string({
+    supportEmail: t.field({
+      type: "EmailAddress",
+      description: `${descriptions.supportEmail}, at most 254 characters.`,
+    }),
+    supportPhone: t.field({
+      type: "PhoneNumber",
       description: `${descriptions.supportPhone}: 4 to 30 digits, spaces and \`( ) . / -\`, with or without \`+\`.`,
     }),
     supportUrl: t.string({ description: `${descriptions.supportUrl}, ${urlRule}.` }),

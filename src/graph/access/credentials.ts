@@ -78,8 +78,10 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
     }),
     merchantId: t.id({
       description:
-        "The id of the token's merchant, `mer_…`. Omit it for a token of the platform: required for the " +
-        "role operator, allowed for the role analyst.",
+        "The id of the token's merchant, `mer_…`. If left out, the new token has the merchant of the caller's " +
+        "token, or belongs to the platform if the caller's token does. Only the platform can create tokens of " +
+        "the platform: tokens of the role `OPERATOR`, which never have a merchant, and tokens of the role " +
+        "`ANALYST` for all merchants. With every other role, a token of the platform must name a merchant.",
     }),
     documents: t.field({
       type: TokenDocumentsEnum,

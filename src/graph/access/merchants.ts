@@ -226,6 +226,7 @@ builder.queryFields((t) => ({
           db: context.db,
           query: buildMerchantQuery(context.db, getCallerMerchantId(context)),
           column: "merchant.id",
+          cursor: "merchant",
         }),
     },
     ...createConnectionTypeOptions("Merchant", "merchants"),
@@ -237,7 +238,7 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) =>
-        loadConnection(args, { db, query: buildAppQuery(db), column: "app.id" }),
+        loadConnection(args, { db, query: buildAppQuery(db), column: "app.id", cursor: "app" }),
     },
     ...createConnectionTypeOptions("App", "apps"),
   ),
@@ -252,6 +253,7 @@ builder.queryFields((t) => ({
           db: context.db,
           query: buildInstallationQuery(context.db, getCallerMerchantId(context)),
           column: "installation.id",
+          cursor: "installation",
         }),
     },
     ...createConnectionTypeOptions("Installation", "installations"),
@@ -277,7 +279,7 @@ builder.queryFields((t) => ({
         const all = buildApiKeyQuery(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
-        return loadConnection(args, { db: context.db, query, column: "api_key.id" });
+        return loadConnection(args, { db: context.db, query, column: "api_key.id", cursor: "apiKey" });
       },
     },
     ...createConnectionTypeOptions("ApiKey", "API keys"),
@@ -295,6 +297,7 @@ builder.queryFields((t) => ({
           db: context.db,
           query: buildInternalTokenQuery(context.db, getCallerMerchantId(context)),
           column: "internal_token.id",
+          cursor: "internalToken",
         }),
     },
     ...createConnectionTypeOptions("InternalToken", "internal tokens"),

@@ -1,11 +1,17 @@
-/** OAuth clients in the GraphQL API: listing them, and disabling or enabling them for all merchants. */
+/**
+ * OAuth clients in the GraphQL API: listing and creating them, and disabling or enabling them for all
+ * merchants.
+ */
 import {
+  createOauthClient,
   disableOauthClient,
   enableOauthClient,
+  isJsonWebKeySet,
+  type JsonWebKeySet,
   buildOauthClientQuery,
   type OauthClientRow,
 } from "#access/oauth/oauth-clients.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
@@ -49,6 +55,42 @@ const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
   }),
 });
 
+const OAuthClientCreateInput = builder.inputType("OAuthClientCreateInput", {
+  description: "The OAuth client to create.",
+  fields: (t) => ({
+    appId: t.id({
+      required: true,
+      description: "The id of the app that the OAuth client belongs to, `app_…`. Staff see the app's name.",
+    }),
+    redirectUris: t.stringList({
+      required: true,
+      description:
+        "The URIs to which the browser may be sent back, 1 to 20, each different and at most 2048 characters " +
+        "long, compared character by character. Allowed are https, http for 127.0.0.1, [::1] and localhost, " +
+        "and a scheme that is a reversed domain name, such as `com.example.app:/callback`.",
+    }),
+    authMethod: t.field({
+      type: OAuthClientAuthMethodEnum,
+      defaultValue: "none",
+      description: "How the client authenticates at the token endpoint; `NONE` by default.",
+    }),
+    jwks: t.field({
+      type: "JSON",
+      description:
+        'The client\'s public keys as a JSON Web Key Set (RFC 7517), `{"keys": […]}`: 1 to 10 keys on P-256 ' +
+        "or Ed25519, without private parts. Required with `PRIVATE_KEY_JWT`, and not allowed with `NONE`.",
+    }),
+  }),
+});
+
+/** Returns the key set that a client sent; null if the client sent none. */
+function toKeySet(jwks: unknown): JsonWebKeySet | null {
+  if (jwks === undefined || jwks === null) return null;
+  if (isJsonWebKeySet(jwks)) return jwks;
+  const message = '"jwks" must be a JSON Web Key Set: an object {"keys": […]} whose keys are objects.';
+  throw failWithDetail("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
+}
+
 const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput", {
   description: "The OAuth client to disable or enable.",
   fields: (t) => ({
@@ -61,6 +103,26 @@ async function loadOauthClient({ db }: GraphContext, id: string): Promise<OauthC
   if (client === undefined) throw fail("resource_not_found");
   return client;
 }
+
+defineMutation({
+  ...accessMutationKind,
+  name: "oauthClientCreate",
+  description:
+    "Creates an OAuth client for an app. Staff members of every merchant can then grant the client access. " +
+    "An OAuth client has no secret: it is public, or signs with its own private key (`private_key_jwt`), of " +
+    "which the service stores only the public part.",
+  callers: platformOperators,
+  input: OAuthClientCreateInput,
+  type: OAuthClient,
+  run: (transaction, access, { appId, redirectUris, authMethod, jwks }) =>
+    createOauthClient(transaction, access, {
+      appId,
+      redirectUris,
+      authMethod: authMethod ?? "none",
+      jwks: toKeySet(jwks),
+    }),
+  answer: loadOauthClient,
+});
 
 defineMutation({
   ...accessMutationKind,
@@ -103,7 +165,12 @@ builder.queryField("oauthClients", (t) =>
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) =>
-        loadConnection(args, { db, query: buildOauthClientQuery(db), column: "oauth_client.id" }),
+        loadConnection(args, {
+          db,
+          query: buildOauthClientQuery(db),
+          column: "oauth_client.id",
+          cursor: "oauthClient",
+        }),
     },
     ...createConnectionTypeOptions("OAuthClient", "OAuth clients"),
   ),

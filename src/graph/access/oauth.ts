@@ -220,7 +220,12 @@ builder.queryFields((t) => ({
         const all = buildGrantQuery(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
-        return loadConnection(args, { db: context.db, query, column: "oauth_grant.id" });
+        return loadConnection(args, {
+          db: context.db,
+          query,
+          column: "oauth_grant.id",
+          cursor: "oauthGrant",
+        });
       },
     },
     ...createConnectionTypeOptions("OAuthGrant", "OAuth grants"),

@@ -34,7 +34,8 @@ StaffAccountRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The staff account's id, `stf_…`." }),
     merchantId: t.exposeID("merchantId", { description: "The id of the staff member's merchant, `mer_…`." }),
-    email: t.exposeString("email", {
+    email: t.expose("email", {
+      type: "EmailAddress",
       description: "The e-mail address that the staff member signs in with.",
     }),
     name: t.exposeString("name", { description: "The staff member's name." }),
@@ -68,7 +69,8 @@ const StaffCreateInput = builder.inputType("StaffCreateInput", {
     merchantId: t.id({
       description: "The id of the staff member's merchant, `mer_…`; required with a token of the platform.",
     }),
-    email: t.string({
+    email: t.field({
+      type: "EmailAddress",
       required: true,
       description:
         "The e-mail address to sign in with, 3 to 254 characters; unique among the enabled accounts of " +
@@ -295,6 +297,7 @@ builder.queryFields((t) => ({
           db: context.db,
           query: buildStaffAccountQuery(context.db, getCallerMerchantId(context)),
           column: "staff_account.id",
+          cursor: "staff",
         }),
     },
     ...createConnectionTypeOptions("StaffAccount", "staff accounts"),

@@ -236,6 +236,7 @@ builder.queryField("trustedDocuments", (t) =>
           db: context.db,
           query: buildTrustedDocumentQuery(context.db, requireMerchantId(context, merchantId)),
           column: "trusted_document.id",
+          cursor: "trustedDocument",
         }),
     },
     ...createConnectionTypeOptions("TrustedDocument", "trusted documents"),

@@ -72,11 +72,13 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
       description: "Country, ISO 3166-1 alpha-2.",
       validate: textSchema(2, 2),
     }),
-    phone: t.string({
+    phone: t.field({
+      type: "PhoneNumber",
       description: "Phone number in E.164 form: `+` and 7 to 15 digits.",
       validate: textSchema(lengths.phone, 0),
     }),
-    email: t.string({
+    email: t.field({
+      type: "EmailAddress",
       description:
         `E-mail address of the recipient, at most ${lengths.email} characters. A checkout also uses it as the ` +
         "buyer's contact e-mail if the cart has none.",
@@ -255,7 +257,8 @@ export const CartBuyerSetInputType = builder.inputType("CartBuyerSetInput", {
         "The frontend's own stable id of the buyer, 1 to 128 characters; not an e-mail. Null if " +
         "the buyer is not known.",
     }),
-    email: t.string({
+    email: t.field({
+      type: "EmailAddress",
       description: "The buyer's e-mail, at most 254 characters. It is stored encrypted and returned masked.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

@@ -1,6 +1,6 @@
 /** The object type of carts, the check that a caller may see a cart, and the queries that return carts. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { isCartOfOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
+import { type ActingBuyer, isCartOfOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
 import { buildCartListQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { getCurrentDeliveryOptions, toCartView } from "#commerce/carts/render-cart.ts";
 import { fail } from "#foundation/failure.ts";
@@ -9,7 +9,6 @@ import { loadConnection, computeConnectionCost, createConnectionTypeOptions } fr
 import {
   type CallerKind,
   getCallerKind,
-  getGuestSessionId,
   getCallerMerchantId,
   getListMerchantId,
   type GraphContext,
@@ -192,7 +191,8 @@ builder.queryField("carts", (t) =>
       type: CartRef,
       description:
         "Lists carts, oldest first. A storefront gets only the carts of its buyer: the buyer of its buyer " +
-        "session, or the buyer in X-Buyer-Reference. Without both, 403 role_not_allowed.",
+        "session, with the carts that the session created as a guest, or the buyer in X-Buyer-Reference. " +
+        "Without both, 403 role_not_allowed.",
       authScopes: { callers: ["storefront", ...merchantReaders] },
       complexity: computeConnectionCost,
       args: {
@@ -212,14 +212,14 @@ builder.queryField("carts", (t) =>
         const filter = {
           merchantId: owner,
           status: status ?? null,
-          buyerReference: isStorefront ? context.buyerReference : null,
-          guestSessionId: getGuestSessionId(context),
+          buyer: isStorefront ? context : noBuyer,
           now: context.clock.now(),
         };
         const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query: buildCartListQuery(context.db, filter),
           column: "cart.id",
+          cursor: "cart",
         });
         const carts = await context.loaders.carts.loadMany(edges.map(({ node }) => node.id));
         return {
@@ -265,6 +265,8 @@ builder.queryField("deliveryOptions", (t) =>
     },
   }),
 );
+
+const noBuyer: ActingBuyer = { buyerReference: null, buyerSessionId: null };
 
 function toCartEdges(
   cursor: string,

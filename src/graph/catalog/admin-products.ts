@@ -1,7 +1,5 @@
-/** Graph types and queries of a merchant's products in every status and locale, and of its categories. */
-import { buildCategoryListQuery } from "#commerce/catalog/catalog-lists.ts";
+/** Graph types and queries of a merchant's products in every status and locale. */
 import { builder, defineEnum } from "#graph/builder.ts";
-import { loadConnection, createConnectionTypeOptions, computeConnectionCost } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { CategoryRef, MerchantRef, ProductRef, VariantRef } from "#graph/refs.ts";
 import {
@@ -19,40 +17,6 @@ export const ProductStatusEnum = defineEnum("ProductStatus", {
     published: "The product is on sale.",
     archived: "The product is no longer shown or sold; its record is kept because orders refer to it.",
   },
-});
-
-CategoryRef.implement({
-  description: "A category in the merchant's category tree.",
-  fields: (t) => ({
-    id: t.exposeID("id", { description: "The category's ID, `cat_…`." }),
-    slug: t.expose("slug", {
-      type: "Slug",
-      description: "The part of the category page's URL that names the category; unique within the merchant.",
-    }),
-    names: t.field({
-      type: "StringMap",
-      description: "The names of the category by locale.",
-      resolve: ({ names }) => names as Record<string, string>,
-    }),
-    parent: t.field({
-      type: CategoryRef,
-      nullable: true,
-      description: "The parent category; null if this is a top-level category.",
-      resolve: ({ parentId }, _args, { loaders }) =>
-        parentId === null ? null : loaders.categories.load(parentId),
-    }),
-    position: t.exposeInt("position", {
-      description: "The position among the categories with the same parent.",
-    }),
-    version: t.exposeInt("version", {
-      description: "The category's version; increases by one with every change.",
-    }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the category was created." }),
-    updatedAt: t.expose("updatedAt", {
-      type: "DateTime",
-      description: "When the category was last changed.",
-    }),
-  }),
 });
 
 ProductRef.implement({
@@ -146,22 +110,4 @@ builder.queryFields((t) => ({
       return product !== null && (owner === null || product.merchant.id === owner) ? product : null;
     },
   }),
-}));
-
-builder.queryFields((t) => ({
-  categories: t.connection(
-    {
-      type: CategoryRef,
-      description: "The categories of all merchants that the token may read, oldest first.",
-      complexity: computeConnectionCost,
-      authScopes: { callers: [...merchantReaders, "storefront"] },
-      resolve: (_root, args, context) =>
-        loadConnection(args, {
-          db: context.db,
-          query: buildCategoryListQuery(context.db, getCallerMerchantId(context)),
-          column: "category.id",
-        }),
-    },
-    ...createConnectionTypeOptions("Category", "categories"),
-  ),
 }));

@@ -50,6 +50,13 @@ const PriceRef = builder
         type: "DateTime",
         description: "When the current price became valid.",
       }),
+      endsAt: t.expose("endsAt", {
+        type: "DateTime",
+        nullable: true,
+        description:
+          "The end of the current price, exclusive: from then on, the price before it applies again. Null if the " +
+          "price has no end.",
+      }),
     }),
   });
 

@@ -85,6 +85,18 @@ const MediaRemoveInput = builder.inputType("MediaRemoveInput", {
   }),
 });
 
+const CategorySlugInput = builder.inputType("CategorySlugInput", {
+  description: "The slug of a category in one locale.",
+  fields: (t) => ({
+    locale: t.field({ type: "LocaleCode", required: true, description: "The locale of the slug." }),
+    slug: t.field({
+      type: "Slug",
+      required: true,
+      description: "The slug in this locale; no other category of the merchant may have it there.",
+    }),
+  }),
+});
+
 const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
   description: "A category to create or replace. An existing category is found by its ID or slug.",
   fields: (t) => ({
@@ -98,6 +110,13 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
       required: true,
       description: "The part of the category page's URL that names the category; unique within the merchant.",
     }),
+    localizedSlugs: t.field({
+      type: [CategorySlugInput],
+      description:
+        "The slugs in single locales, each at most once; they replace the present ones. In all other locales, " +
+        "the category has its `slug`. If left out, they stay the same. " +
+        `0 to ${bounds.localesMax}.`,
+    }),
     names: t.field({
       type: [LocalizedTextInputType],
       required: true,
@@ -106,7 +125,8 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
     parentId: t.id({
       description:
         "The ID of the parent category. If left out, the parent stays the same; null makes the " +
-        "category a top-level category.",
+        "category a top-level category. The parent must not be the category itself or a category below it, " +
+        `and the tree has at most ${bounds.categoryDepthMax} levels.`,
     }),
     position: t.int({
       description:

@@ -4,6 +4,7 @@ import { type ProductStockFilter, buildProductIdQuery } from "#commerce/catalog/
 import { builder, defineEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
 import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { requireFilterObject } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { ProductRef } from "#graph/refs.ts";
 import { ProductStatusEnum } from "./admin-products.ts";
@@ -55,11 +56,15 @@ builder.queryField("products", (t) =>
       },
       resolve: async (_root, { newestFirst, ...args }, context) => {
         requireOrderedPeriod("updated", args);
-        const filter = { ...args, merchantId: getListMerchantId(context, args.merchantId) };
+        const merchantId = getListMerchantId(context, args.merchantId);
+        const category = { table: "category", id: args.categoryId, merchantId } as const;
+        await requireFilterObject(context, "categoryId", category);
+        const filter = { ...args, merchantId };
         const page = await loadConnection(args, {
           db: context.db,
           query: buildProductIdQuery(context.db, filter),
           column: "product.id",
+          cursor: "product",
           isDescending: newestFirst === true,
         });
         const products = await Promise.all(

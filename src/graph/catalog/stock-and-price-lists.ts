@@ -19,6 +19,7 @@ import {
   numericCursorPattern,
 } from "#graph/connections.ts";
 import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { requireFilterObject } from "#graph/filter-objects.ts";
 import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { MoneyRef } from "#graph/refs.ts";
 
@@ -30,7 +31,9 @@ const StockMovementReasonEnum = defineEnum<StockMovementReason>("StockMovementRe
     damaged: "Units were damaged.",
     lost: "Units were lost.",
     returned: "A buyer returned units that can be sold again.",
-    sold: "Units left the warehouse with an order.",
+    sold:
+      "An order was placed and took units that were on hand, or took units that it waited for. Packing and " +
+      "shipping cause no further movement.",
     canceled: "Units of a canceled fulfillment came back into the stock.",
   },
 });
@@ -79,7 +82,14 @@ const PriceHistoryEntryType = builder.objectRef<PriceHistoryRow>("PriceHistoryEn
     validUntil: t.expose("validUntil", {
       type: "DateTime",
       nullable: true,
-      description: "When the price ended; null if it has no end yet.",
+      description: "When the price ended; null if it has no end yet, or ended less than about a minute ago.",
+    }),
+    endsAt: t.expose("endsAt", {
+      type: "DateTime",
+      nullable: true,
+      description:
+        "The end that was set together with the price; null if none was set. The price ended earlier if it was " +
+        "replaced.",
     }),
   }),
 });
@@ -100,17 +110,17 @@ builder.queryFields((t) => ({
           description: "Lists only movements with this reason.",
         }),
       },
-      resolve: (_root, args, context) => {
+      resolve: async (_root, args, context) => {
         requireOrderedPeriod("created", args);
+        const merchantId = getListMerchantId(context, args.merchantId);
+        const variant = { table: "variant", id: args.variantId, merchantId } as const;
+        await requireFilterObject(context, "variantId", variant);
         return loadConnection(args, {
           db: context.db,
-          query: buildStockMovementQuery(context.db, {
-            ...args,
-            merchantId: getListMerchantId(context, args.merchantId),
-          }),
+          query: buildStockMovementQuery(context.db, { ...args, merchantId }),
           column: "stock_movement.id",
           isDescending: true,
-          cursorPattern: numericCursorPattern,
+          cursor: numericCursorPattern,
         });
       },
     },
@@ -135,17 +145,19 @@ builder.queryFields((t) => ({
           description: "Lists only prices that became valid before this time, after `startedFrom`.",
         }),
       },
-      resolve: (_root, args, context) => {
+      resolve: async (_root, args, context) => {
         requireOrderedPeriod("started", args);
-        const query = buildPriceHistoryQuery(context.db, {
-          ...args,
-          merchantId: getListMerchantId(context, args.merchantId),
-        });
+        const merchantId = getListMerchantId(context, args.merchantId);
+        const variant = { table: "variant", id: args.variantId, merchantId } as const;
+        await requireFilterObject(context, "variantId", variant);
+        const market = { table: "market", id: args.marketId, merchantId } as const;
+        await requireFilterObject(context, "marketId", market);
+        const query = buildPriceHistoryQuery(context.db, { ...args, merchantId });
         return loadConnection(args, {
           db: context.db,
           query,
           loadPage: (page) => findPricePage(query, page),
-          cursorPattern: priceCursorPattern,
+          cursor: priceCursorPattern,
         });
       },
     },

@@ -113,6 +113,13 @@ const PriceInput = builder.inputType("PriceInput", {
         "The currency of the price. Optional; if present, it must be the market's currency, which " +
         "detects amounts in wrong minor units.",
     }),
+    endsAt: t.field({
+      type: "DateTime",
+      description:
+        "The end of the price, exclusive; must be later than the present time. From then on, the last price " +
+        "without an end applies again, and without one the variant is not sold in the market. Null or left " +
+        "out for a price without an end, which also replaces a price with an end.",
+    }),
   }),
 });
 

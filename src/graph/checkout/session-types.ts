@@ -135,7 +135,8 @@ export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessi
       type: AddressValidationEnum,
       description: "How strictly the address is checked; `strict` if left out.",
     }),
-    contactEmail: t.string({
+    contactEmail: t.field({
+      type: "EmailAddress",
       description:
         "The buyer's e-mail, at most 254 characters, which replaces the cart's e-mail. If left " +
         "out, the cart keeps its e-mail; a cart without an e-mail gets the address's e-mail. It is stored " +
@@ -153,7 +154,8 @@ export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessi
 export const SessionContactSetInputType = builder.inputType("HostedCheckoutSessionContactSetInput", {
   description: "The e-mail address of the buyer of a checkout.",
   fields: (t) => ({
-    email: t.string({
+    email: t.field({
+      type: "EmailAddress",
       required: true,
       description:
         "The buyer's e-mail, at most 254 characters, which replaces the cart's e-mail. It is " +

@@ -250,6 +250,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
           db: context.db,
           query,
           column: "hosted_checkout_session.id",
+          cursor: "checkoutSession",
         });
         const pageEdges = edges.map(async ({ cursor, node }) => {
           const session = await context.loaders.sessions.load(node.id);

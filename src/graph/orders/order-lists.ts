@@ -2,18 +2,14 @@
 import { z } from "zod";
 import { buildOrderIdQuery } from "#commerce/orders/list-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
+import { failWithDetail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import {
-  getCallerKind,
-  getGuestSessionId,
-  type GraphContext,
-  getListMerchantId,
-  merchantReaders,
-} from "#graph/context.ts";
+import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { requireFilterObject } from "#graph/filter-objects.ts";
 import { requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { type GraphOrder, OrderRef } from "#graph/refs.ts";
+import { resolveBuyerFilter } from "./buyer-filter.ts";
 import {
   OrderFulfillmentStatusEnum,
   OrderPaymentStatusEnum,
@@ -55,8 +51,10 @@ const filterArgs = builder.args((t) => ({
   }),
   buyerReference: t.string({
     description:
-      "Lists only orders of the buyer with this frontend reference. A storefront may only name the " +
-      "buyer in X-Buyer-Reference.",
+      "Lists only orders of this buyer: the opaque reference of `Order.buyer.reference`, `byr_…`, or the " +
+      "frontend's reference. Analysts may only send an opaque reference. A token of the platform needs " +
+      "`merchantId` beside an opaque reference. A storefront may only name the buyer of its buyer session, or " +
+      "the buyer in X-Buyer-Reference, by the frontend's reference.",
   }),
   number: t.string({
     description:
@@ -96,8 +94,9 @@ builder.queryFields((t) => ({
     {
       type: OrderRef,
       description:
-        "Lists orders, oldest first by default. A storefront can only list orders of the buyer in " +
-        "X-Buyer-Reference.",
+        "Lists orders, oldest first by default. A storefront can only list orders of its buyer: the buyer in " +
+        "X-Buyer-Reference, or the buyer of its buyer session, with the orders that the session placed as a " +
+        "guest.",
       authScopes: { callers: ["storefront", ...merchantReaders] },
       complexity: computeConnectionCost,
       args: {
@@ -112,11 +111,14 @@ builder.queryFields((t) => ({
       resolve: async (_root, { sort, ...args }, context) => {
         requireOrderedPeriod("placed", args);
         requireCurrencyForTotals(sort, args);
+        const merchantId = getListMerchantId(context, args.merchantId);
+        const buyerFilter = await resolveBuyerFilter(context, args);
+        const market = { table: "market", id: args.market, merchantId, acceptsHandle: true } as const;
+        await requireFilterObject(context, "market", market);
         const filter = {
           ...args,
-          merchantId: getListMerchantId(context, args.merchantId),
-          buyerReference: getBuyerFilter(context, args.buyerReference ?? null),
-          guestSessionId: getGuestSessionId(context),
+          ...buyerFilter,
+          merchantId,
           number: args.number?.trim().toUpperCase(),
         };
         const isByTotal = sort === "highest_total_first" || sort === "lowest_total_first";
@@ -125,6 +127,7 @@ builder.queryFields((t) => ({
           db: context.db,
           query: isByTotal ? query.select("salesOrder.totalMinor as sortValue") : query,
           column: "sales_order.id",
+          cursor: "order",
           ...(isByTotal ? { sortColumn: "sales_order.total_minor" } : {}),
           isDescending: sort === "newest_first" || sort === "highest_total_first",
         });
@@ -162,20 +165,6 @@ function requireCurrencyForTotals(
     code: "required",
     message: '"currency" is required to filter or sort by totals.',
   });
-}
-
-/** Returns the buyer to filter by. A storefront may only list orders of the buyer that it serves. */
-function getBuyerFilter(context: GraphContext, requested: string | null): string | null {
-  if (getCallerKind(context.viewer) !== "storefront") return requested;
-  const { buyerReference, buyerSessionId } = context;
-  const hasNoBuyer = buyerReference === null && buyerSessionId === null;
-  if (hasNoBuyer || (requested !== null && requested !== buyerReference))
-    throw fail("role_not_allowed", {
-      message:
-        "A storefront can only list orders of its buyer: the buyer of its buyer session, or the buyer in the " +
-        "header X-Buyer-Reference.",
-    });
-  return buyerReference;
 }
 
 function visibleEdges(

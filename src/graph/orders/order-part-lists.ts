@@ -151,7 +151,13 @@ async function loadParts<Parts extends keyof OrderPartViewsByKind>(
     part,
     merchantId: getListMerchantId(context, args.merchantId),
   });
-  const page = await loadConnection(args, { db: context.db, query, column: "part.id", isDescending: true });
+  const page = await loadConnection(args, {
+    db: context.db,
+    query,
+    column: "part.id",
+    cursor: part,
+    isDescending: true,
+  });
   const nodes = page.edges.map(({ node }) => node);
   const orderIds = new Set(nodes.flatMap(({ orderId }) => (orderId === null ? [] : [orderId])));
   const unlinkedIds = nodes.flatMap(({ id, orderId }) => (orderId === null ? [id] : []));

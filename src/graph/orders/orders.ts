@@ -255,11 +255,13 @@ const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").impl
       type: "CountryCode",
       description: "The country, ISO 3166-1 alpha-2.",
     }),
-    phone: t.exposeString("phone", {
+    phone: t.expose("phone", {
+      type: "PhoneNumber",
       nullable: true,
       description: "The recipient's telephone number, E.164; null if there is none.",
     }),
-    email: t.exposeString("email", {
+    email: t.expose("email", {
+      type: "EmailAddress",
       nullable: true,
       description: "The recipient's e-mail address; null if there is none.",
     }),
@@ -278,7 +280,8 @@ builder.objectFields(OrderRef, (t) => ({
       return opened?.kind === "address" ? opened.address : null;
     },
   }),
-  buyerEmail: t.string({
+  buyerEmail: t.field({
+    type: "EmailAddress",
     nullable: true,
     description:
       "The buyer's e-mail address; null if there is none or it was erased. Visible only to the " +

@@ -3,7 +3,6 @@
  * storefronts cannot read these types.
  */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
-import { requireNoFaults, findIntegerFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { type PromotionCodeRow, buildPromotionQuery } from "#commerce/promotions/read-promotions.ts";
 import { createMoney } from "#foundation/money.ts";
@@ -14,7 +13,6 @@ import {
   type ConnectionPage,
   loadConnectionPage,
   computeConnectionCost,
-  pageSizeMax,
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
@@ -264,12 +262,7 @@ async function resolveCodes(
   args: DefaultConnectionArguments,
   loaders: GraphContext["loaders"],
 ): Promise<ConnectionPage<PromotionCodeRow>> {
-  const bounds = { min: 0, max: pageSizeMax };
-  requireNoFaults([
-    ...findIntegerFaults("/first", args.first, bounds),
-    ...findIntegerFaults("/last", args.last, bounds),
-  ]);
-  const found = await loadConnectionPage(args, (page) =>
+  const found = await loadConnectionPage(args, "promotionCode", (page) =>
     loaders.promotionCodes.load({ ...page, promotionId }),
   );
   return { ...found, totalCount: () => loaders.promotionCodeCounts.load(promotionId) };
@@ -310,6 +303,7 @@ builder.queryFields((t) => ({
             trigger,
           }),
           column: "promotion.id",
+          cursor: "promotion",
         }),
     },
     ...createConnectionTypeOptions("Promotion", "promotions"),

@@ -8,6 +8,7 @@ import {
   numericCursorPattern,
 } from "#graph/connections.ts";
 import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { requireFilterObject } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 
 const PromotionRedemptionType = builder.objectRef<RedemptionRow>("PromotionRedemption").implement({
@@ -56,17 +57,19 @@ builder.queryField("promotionRedemptions", (t) =>
           description: "Lists only uses by orders that were placed before this time, after `redeemedFrom`.",
         }),
       },
-      resolve: (_root, args, context) => {
+      resolve: async (_root, args, context) => {
         requireOrderedPeriod("redeemed", args);
+        const merchantId = getListMerchantId(context, args.merchantId);
+        const promotion = { table: "promotion", id: args.promotionId, merchantId } as const;
+        await requireFilterObject(context, "promotionId", promotion);
+        const order = { table: "sales_order", id: args.orderId, merchantId } as const;
+        await requireFilterObject(context, "orderId", order);
         return loadConnection(args, {
           db: context.db,
-          query: buildRedemptionQuery(context.db, {
-            ...args,
-            merchantId: getListMerchantId(context, args.merchantId),
-          }),
+          query: buildRedemptionQuery(context.db, { ...args, merchantId }),
           column: "promotion_use.id",
           isDescending: true,
-          cursorPattern: numericCursorPattern,
+          cursor: numericCursorPattern,
         });
       },
     },

@@ -226,7 +226,13 @@ builder.queryFields((t) => ({
         const query = buildExportJobQuery(db, { merchantId, now: context.clock.now() }).selectAll(
           "exportJob",
         );
-        return loadConnection(args, { db, query, column: "export_job.id", isDescending: true });
+        return loadConnection(args, {
+          db,
+          query,
+          column: "export_job.id",
+          cursor: "export",
+          isDescending: true,
+        });
       },
     },
     ...createConnectionTypeOptions("Export", "exports"),

@@ -13,6 +13,7 @@ import { OrderStatusEnum } from "#graph/orders/order-enums.ts";
 import {
   computeListReportCost,
   listLengthArgs,
+  requireListLength,
   marketArgs,
   readShopReport,
   reportArgs,
@@ -127,9 +128,11 @@ builder.queryField("fulfillmentReport", (t) =>
     authScopes: { callers: merchantReaders },
     complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
-    resolve: (_root, { first, ...args }, context) =>
-      readShopReport(context, args, (reader, scope) =>
+    resolve: (_root, { first, ...args }, context) => {
+      requireListLength(context, first);
+      return readShopReport(context, args, (reader, scope) =>
         readFulfillmentReport(reader, { ...scope, first, now: context.clock.now() }),
-      ),
+      );
+    },
   }),
 );

@@ -7,9 +7,19 @@ import {
 } from "#commerce/reports/inventory-report.ts";
 import { builder } from "#graph/builder.ts";
 import { getListMerchantId, merchantReaders } from "#graph/context.ts";
-import { computeListReportCost, listLengthArgs, reportListCost, reportTotalsCost } from "./report-period.ts";
+import {
+  computeListReportCost,
+  listLengthArgs,
+  reportListCost,
+  requireListLength,
+  reportTotalsCost,
+} from "./report-period.ts";
 
 const [daysMax, coverDaysBound] = [365, 3650];
+
+const reservedDescription =
+  "The number of units that running checkouts have reserved, and of units that orders wait for because too few " +
+  "were on hand when the orders were placed. All other units of orders are no longer on hand.";
 
 const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("InventoryTotals").implement({
   description: "The stock of all variants that are not discontinued.",
@@ -20,7 +30,7 @@ const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("Invent
     }),
     onHandUnits: t.exposeInt("onHand", { description: "The number of units on hand." }),
     reservedUnits: t.exposeInt("reserved", {
-      description: "The number of units that checkouts and orders have reserved and that are not packed yet.",
+      description: reservedDescription,
     }),
   }),
 });
@@ -36,7 +46,7 @@ const InventoryReportRowType = builder.objectRef<InventoryRow>("InventoryReportR
     }),
     onHandUnits: t.exposeInt("onHand", { description: "The number of units on hand." }),
     reservedUnits: t.exposeInt("reserved", {
-      description: "The number of units that checkouts and orders have reserved and that are not packed yet.",
+      description: reservedDescription,
     }),
     freeUnits: t.exposeInt("free", {
       description: "The number of units on hand that are not reserved; 0 if more units are reserved.",
@@ -100,6 +110,7 @@ builder.queryField("inventoryReport", (t) =>
       ...listLengthArgs,
     },
     resolve: (_root, { merchantId, days, coverDaysMax, first }, context) => {
+      requireListLength(context, first);
       const owner = getListMerchantId(context, merchantId);
       const now = context.clock.now();
       return context.services.readOnly((reader) =>

@@ -13,6 +13,7 @@ import { merchantReaders } from "#graph/context.ts";
 import {
   computeListReportCost,
   listLengthArgs,
+  requireListLength,
   marketArgs,
   readShopReport,
   reportArgs,
@@ -158,9 +159,11 @@ builder.queryField("productReport", (t) =>
       }),
       ...listLengthArgs,
     },
-    resolve: (_root, { groupBy, sort, first, ...args }, context) =>
-      readShopReport(context, args, (reader, scope) =>
+    resolve: (_root, { groupBy, sort, first, ...args }, context) => {
+      requireListLength(context, first);
+      return readShopReport(context, args, (reader, scope) =>
         readProductReport(reader, { ...scope, groupBy, sort, first }),
-      ),
+      );
+    },
   }),
 );

@@ -10,6 +10,7 @@ import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
   listLengthArgs,
+  requireListLength,
   computeListReportCost,
   marketArgs,
   readShopReport,
@@ -111,9 +112,11 @@ builder.queryField("promotionReport", (t) =>
     authScopes: { callers: merchantReaders },
     complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
-    resolve: (_root, args, context) =>
-      readShopReport(context, args, (reader, scope) =>
+    resolve: (_root, args, context) => {
+      requireListLength(context, args.first);
+      return readShopReport(context, args, (reader, scope) =>
         readPromotionReport(reader, { ...scope, first: args.first }),
-      ),
+      );
+    },
   }),
 );

@@ -14,6 +14,8 @@ import {
   toPeriod,
 } from "#foundation/period.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
+import { failWithDetail } from "#foundation/failure.ts";
+import { reportFileRowsMax } from "#graph/limits.ts";
 import { type GraphContext, getListMerchantId } from "#graph/context.ts";
 import { defineArgumentCost } from "#graph/field-costs.ts";
 
@@ -190,10 +192,26 @@ export const listLengthArgs = builder.args((t) => ({
   first: t.int({
     required: true,
     defaultValue: 20,
-    description: `The maximum number of entries in each list, 1 to ${listLengthMax}.`,
-    validate: z.int().min(1).max(listLengthMax),
+    description:
+      `The maximum number of entries in each list, 1 to ${listLengthMax}. The report as a CSV file has up to ` +
+      `${reportFileRowsMax} rows.`,
   }),
 }));
+
+/**
+ * Throws `invalid_field` if a report's lists would be too long. A CSV file reads one more entry than it may
+ * contain, to find out whether there are more entries.
+ */
+export function requireListLength({ isReportFile }: GraphContext, first: number): void {
+  const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;
+  if (first >= 1 && first <= max) return;
+  throw failWithDetail("invalid_field", {
+    in: "body",
+    field: "/first",
+    code: first < 1 ? "too_small" : "too_large",
+    message: `"first" must be an integer from 1 to ${max}.`,
+  });
+}
 
 /**
  * Computes the cost of a report with lists: the cost of the selected fields is multiplied by the maximum

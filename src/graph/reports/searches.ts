@@ -15,6 +15,7 @@ import {
   parseReportPeriod,
   reportTotalsCost,
   listLengthArgs,
+  requireListLength,
   reportArgs,
 } from "./report-period.ts";
 
@@ -110,6 +111,7 @@ builder.queryField("searchReport", (t) =>
       }),
     },
     resolve: async (_root, { market, first, ...args }, context) => {
+      requireListLength(context, first);
       parseReportPeriod(args);
       const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;

@@ -61,6 +61,7 @@ builder.queryField("events", (t) =>
             merchantId: getListMerchantId(context, args.merchantId),
           }),
           column: "event.id",
+          cursor: "event",
           isDescending: true,
         });
         const events = new Map(

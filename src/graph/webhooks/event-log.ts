@@ -167,6 +167,7 @@ function loadDeliveryIds(
       db: context.db,
       query: buildMerchantDeliveryIdQuery(context.db, { ...args, merchantId, status: status ?? null }),
       column: "webhook_delivery.id",
+      cursor: "webhookDelivery",
     });
   if (args.createdFrom instanceof Date || args.createdTo instanceof Date)
     throw failWithDetail("invalid_field", {
@@ -179,6 +180,7 @@ function loadDeliveryIds(
   return loadConnection(args, {
     db: context.db,
     query: buildDeliveryIdQuery(context.db, filter),
+    cursor: "webhookDelivery",
     loadPage: (page) => findDeliveryPage(context.db, filter, page),
   });
 }

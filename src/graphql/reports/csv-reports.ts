@@ -22,9 +22,14 @@ export interface CsvReportDefinition {
   readonly hasPeriod: boolean;
   /**
    * The query parameters of a report in addition to `from` and `to`. The value of each is a text, an integer,
-   * or one of the listed words.
+   * a number of rows, or one of the listed words.
    */
-  readonly parameters: Readonly<Record<string, "text" | "integer" | readonly string[]>>;
+  readonly parameters: Readonly<Record<string, "text" | "integer" | "rows" | readonly string[]>>;
+  /**
+   * The column of which each value has its own list of rows, with its own maximum length; left out if the
+   * report has a single list.
+   */
+  readonly listColumn?: string;
   readonly columns: readonly string[];
   readonly toRows: (data: unknown) => readonly Row[];
 }
@@ -118,7 +123,7 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
     report({
       parameters: { ...shop, interval, first: "integer" },
       columns: ["country", ...spread, ...sales],
-      query: `query (${shopVariables}, $interval: ReportInterval! = MONTH, $first: Int! = 20) {
+      query: `query (${shopVariables}, $interval: ReportInterval! = MONTH, $first: Int! = 50) {
         report: salesReport(${shopArguments}, interval: $interval) { countries(first: $first) { country buckets {
         ${[...spread, ...sales].join(" ")} } } } }`,
       toRows: ({
@@ -154,9 +159,9 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
   [
     "fulfillments",
     report({
-      parameters: { ...shop, first: "integer" },
+      parameters: { ...shop, first: "rows" },
       columns: carrier,
-      query: `query (${shopVariables}, $first: Int! = 100) {
+      query: `query (${shopVariables}, $first: Int!) {
         report: fulfillmentReport(${shopArguments}, first: $first) { carriers { ${carrier.join(" ")} } } }`,
       toRows: ({ carriers }: { readonly carriers: readonly Row[] }) => carriers,
     }),
@@ -165,9 +170,9 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
     "inventory",
     report({
       hasPeriod: false,
-      parameters: { merchantId: "text", days: "integer", coverDaysMax: "integer", first: "integer" },
+      parameters: { merchantId: "text", days: "integer", coverDaysMax: "integer", first: "rows" },
       columns: stock,
-      query: `query ($merchantId: ID, $days: Int! = 30, $coverDaysMax: Int, $first: Int! = 100) {
+      query: `query ($merchantId: ID, $days: Int! = 30, $coverDaysMax: Int, $first: Int!) {
         report: inventoryReport(merchantId: $merchantId, days: $days, coverDaysMax: $coverDaysMax, first: $first) {
         rows { ${stock.join(" ")} } } }`,
       toRows: ({ rows }: { readonly rows: readonly Row[] }) => rows,
@@ -189,12 +194,13 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
     report({
       parameters: {
         ...shop,
-        first: "integer",
+        first: "rows",
         groupBy: ["product", "variant", "category", "country", "market"],
         sort: ["net", "gross", "units", "returned_units", "return_rate"],
       },
       columns: sold,
-      query: `query (${shopVariables}, $first: Int! = 100, $groupBy: ProductReportGroup! = PRODUCT,
+      listColumn: "currency",
+      query: `query (${shopVariables}, $first: Int!, $groupBy: ProductReportGroup! = PRODUCT,
         $sort: ProductReportSort! = NET) {
         report: productReport(${shopArguments}, first: $first, groupBy: $groupBy, sort: $sort) { rows {
         ${sold.join(" ")} } } }`,
@@ -204,9 +210,9 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
   [
     "promotions",
     report({
-      parameters: { ...shop, first: "integer" },
+      parameters: { ...shop, first: "rows" },
       columns: ["promotionId", ...promotion],
-      query: `query (${shopVariables}, $first: Int! = 100) {
+      query: `query (${shopVariables}, $first: Int!) {
         report: promotionReport(${shopArguments}, first: $first) { promotions { promotionId
         ${promotion.join(" ")} } } }`,
       toRows: ({ promotions }: { readonly promotions: readonly Row[] }) => promotions,
@@ -226,10 +232,11 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
   [
     "searches",
     report({
-      parameters: { ...shop, first: "integer" },
+      parameters: { ...shop, first: "rows" },
       columns: ["list", "query", "searches", "empty"],
+      listColumn: "list",
       query: `query ($from: Date!, $to: Date!, $merchantId: ID, $market: CountryCode, $timeZone: String,
-        $first: Int! = 100) {
+        $first: Int!) {
         report: searchReport(${shopArguments}, first: $first) { top { query searches empty } withoutResults {
         query searches empty } } }`,
       toRows: ({
@@ -266,7 +273,7 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
   ],
 ]);
 
-interface CsvReportParts<Answer> extends Pick<CsvReportDefinition, "parameters" | "columns"> {
+interface CsvReportParts<Answer> extends Pick<CsvReportDefinition, "parameters" | "columns" | "listColumn"> {
   readonly hasPeriod?: boolean;
   /** The text of the GraphQL query of a report. Its only root field has the alias `report`. */
   readonly query: string;
@@ -278,11 +285,11 @@ function report<Answer>({
   query,
   toRows,
   columns,
-  parameters,
   hasPeriod = true,
+  ...rest
 }: CsvReportParts<Answer>): CsvReportDefinition {
   return {
-    parameters,
+    ...rest,
     hasPeriod,
     columns: [...columns, ...getMajorAmountColumns(columns)],
     document: parse(query),

@@ -7,13 +7,14 @@ import type { GraphQLError } from "graphql";
 import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
 import { isCalendarDay } from "#foundation/period.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import { reportFileRowsMax } from "#graph/limits.ts";
 import { createGraphContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { DocumentRunner } from "#mesh/run.ts";
 import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
-import { toCsv } from "./csv-table.ts";
+import { type CsvRow, toCsv } from "./csv-table.ts";
 
 export interface ReportsPluginOptions {
   readonly run: DocumentRunner;
@@ -36,20 +37,26 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
         throw fail("route_not_found", {
           message: `The report is unknown. Reports are ${[...csvReports.keys()].join(", ")}.`,
         });
-      const variables = toVariables(report, request.query);
+      const given = toVariables(report, request.query);
+      const rowsMax = getRowsMax(report, given);
+      // One more row than the file may have shows whether rows are missing.
+      const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
       const context = createGraphContext(services, {
         viewer,
         requestId: request.id,
         client: getClientKey(request),
+        isReportFile: true,
       });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
       if (error !== undefined) throw toQueryFailure(error);
+      const { rows, isTruncated } = limitRows(report.toRows(data), report, rowsMax);
       return reply
         .header("cache-control", "no-store")
-        .header("content-disposition", `attachment; filename="${fileNameOf(name, variables)}.csv"`)
+        .header("x-truncated", String(isTruncated))
+        .header("content-disposition", `attachment; filename="${fileNameOf(name, given)}.csv"`)
         .type("text/csv; charset=utf-8")
-        .send(toCsv(report.columns, report.toRows(data)));
+        .send(toCsv(report.columns, rows));
     },
   );
   registerMethodNotAllowedRoute(server, "/reports/:file", ["GET"]);
@@ -85,14 +92,36 @@ function toVariables(
   return Object.fromEntries(values);
 }
 
+/** Returns the largest number of rows of each list in the file; undefined if the report has no such limit. */
+const getRowsMax = (
+  { parameters }: CsvReportDefinition,
+  { first = reportFileRowsMax }: Variables,
+): number | undefined => (parameters["first"] === "rows" ? Number(first) : undefined);
+
+/** Removes the rows after the first `rowsMax` rows of each list. */
+function limitRows(
+  rows: readonly CsvRow[],
+  { listColumn = "" }: CsvReportDefinition,
+  rowsMax = Number.POSITIVE_INFINITY,
+): { readonly rows: readonly CsvRow[]; readonly isTruncated: boolean } {
+  const counts = new Map<unknown, number>();
+  const kept = rows.filter((row) => {
+    const count = (counts.get(row[listColumn]) ?? 0) + 1;
+    counts.set(row[listColumn], count);
+    return count <= rowsMax;
+  });
+  return { rows: kept, isTruncated: kept.length < rows.length };
+}
+
 const periodRules = { from: "day", to: "day" } as const;
 
 type Rule = "day" | CsvReportDefinition["parameters"][string];
 
 function unknownParameter(field: string, allowed: readonly string[]): Failure {
   const shown = isTextWithoutForbiddenCharacters(field) ? field.slice(0, 100) : "";
-  const message = "The report does not have this parameter.";
+  const message = `The report does not have the parameter "${shown}". Its parameters are ${allowed.join(", ")}.`;
   return fail("unknown_parameter", {
+    message,
     details: [{ in: "query", field: shown, code: "unknown", message, allowed }],
   });
 }
@@ -101,6 +130,10 @@ function brokenRule(rule: Rule, value: string): string | undefined {
   if (!isTextWithoutForbiddenCharacters(value))
     return "must not contain control characters or invalid Unicode.";
   if (rule === "day") return isCalendarDay(value) ? undefined : "must be an existing day, as YYYY-MM-DD.";
+  if (rule === "rows")
+    return /^\d{1,9}$/.test(value) && Number(value) >= 1 && Number(value) <= reportFileRowsMax
+      ? undefined
+      : `must be a whole number from 1 to ${reportFileRowsMax}.`;
   if (rule === "integer")
     return /^\d{1,9}$/.test(value) ? undefined : "must be a whole number of at most 9 digits.";
   if (rule === "text" || rule.includes(value.toLowerCase())) return undefined;
@@ -109,7 +142,7 @@ function brokenRule(rule: Rule, value: string): string | undefined {
 
 /** Converts a query parameter of a CSV report to the value of the GraphQL variable with the same name. */
 function toVariable(rule: Rule, value: string): string | number {
-  if (rule === "integer") return Number(value);
+  if (rule === "integer" || rule === "rows") return Number(value);
   return Array.isArray(rule) ? value.toUpperCase() : value;
 }
 

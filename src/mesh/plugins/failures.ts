@@ -30,7 +30,7 @@ const toFailedResult = (error: unknown, args: ExecutionPolicyArgs): ExecutionRes
 
 function convertErrors(
   result: ExecutionResult,
-  { document, contextValue }: ExecutionPolicyArgs,
+  { document, contextValue, schema }: ExecutionPolicyArgs,
 ): ExecutionResult {
   if (result.errors === undefined) return result;
   const { requestId, publicUrl, viewer }: Partial<GraphContext> = contextValue;
@@ -41,7 +41,7 @@ function convertErrors(
   // wrote the document.
   const failures = isServiceDocument(document)
     ? result.errors.map((error) => getFailureOfError(error))
-    : getFailuresOfResult(result, suggests);
+    : getFailuresOfResult(result, { suggests, schema });
   return {
     ...result,
     errors: failures.map((failure, index) => new PublicError(failure, bodyContext, result.errors?.[index])),

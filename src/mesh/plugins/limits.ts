@@ -76,7 +76,7 @@ export interface QueryCost {
 /** Returns the cost of the operation that a document runs, and the cost limit of the caller. */
 export const measureQueryCost = (args: Omit<ExecutionPolicyArgs, "rootValue">): QueryCost => ({
   requested: computeOperationCost(args),
-  limit: getQueryCostLimit(args.contextValue.viewer),
+  limit: getQueryCostLimit(args.contextValue),
 });
 
 /** Throws 400 `malformed_request` with cost and limit if the cost of a document is above the limit. */

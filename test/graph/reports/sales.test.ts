@@ -214,7 +214,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
         "/to",
         "from and to are 732 days, both included; a report covers at most 731 days.",
       ],
-      ['from: "2026-01-02", to: "2026-01-01"', "/to", "to must not be before from."],
+      ['from: "2026-01-02", to: "2026-01-01"', "/to", '"to" must not be before "from".'],
       ['from: "1999-12-31", to: "2000-01-01"', "/from", "from must be in the years 2000 to 2199."],
       [
         'from: "2026-01-01", to: "2026-01-15", interval: HOUR',
@@ -245,7 +245,7 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     });
     const [error] = (await ask('from: "2026-02-30", to: "2026-03-01"')) as unknown[];
     expect(error).toMatchObject({
-      message: "Date: YYYY-MM-DD; the day must exist in the calendar.",
+      message: '"from" must be a day that exists in the calendar, as YYYY-MM-DD.',
       extensions: { code: "invalid_field" },
     });
   });

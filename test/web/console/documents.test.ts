@@ -55,7 +55,10 @@ const found = files
   );
 const documents = [...exported.flat(), ...found];
 
-const limit = getQueryCostLimit({ kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" });
+const limit = getQueryCostLimit({
+  viewer: { kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" },
+  isReportFile: false,
+});
 
 describe("documents of pages", () => {
   it.each(documents)("%s is one operation that is valid in the schema", (_name, text) => {

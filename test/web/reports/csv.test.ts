@@ -72,6 +72,46 @@ describe("GET /reports/NAME.csv", () => {
     );
   });
 
+  it("has up to first rows of each list, and says if rows were cut", async () => {
+    for (const [first, lines, isTruncated] of [
+      ["&first=5", 5, "true"],
+      ["&first=6", 6, "false"],
+      ["", 6, "false"],
+    ] as const) {
+      const { headers, text } = await get(`searches.csv?${span}${first}`);
+      expect(headers["x-truncated"]).toBe(isTruncated);
+      for (const list of ["top,", "withoutResults,"])
+        expect(text.split("\r\n").filter((line) => line.startsWith(list))).toHaveLength(lines);
+    }
+  });
+
+  it("may have more rows than a list in GraphQL, without a cost limit", async () => {
+    const { db } = world().database;
+    const many = Array.from({ length: 150 }, (_, index) => ({
+      day: "2033-01-01",
+      merchantId: null,
+      country: "DE",
+      query: `query ${index}`,
+      searches: 3,
+      empty: 0,
+    }));
+    await db.insertInto("searchQueryDay").values(many).execute();
+    const span2033 = "from=2033-01-01&to=2033-01-01";
+    const { headers, text } = await get(`searches.csv?${span2033}`);
+    expect([headers["x-truncated"], text.split("\r\n").length]).toEqual(["false", 152]);
+    const cut = await get(`searches.csv?${span2033}&first=149`);
+    expect([cut.headers["x-truncated"], cut.text.split("\r\n").length]).toEqual(["true", 151]);
+    expect((await get(`products.csv?${span}&first=10000`)).status).toBe(200);
+  });
+
+  it("names the unknown parameter and the parameters of the report", async () => {
+    const { body } = await get(`sales.csv?${span}&colour=red`);
+    expect(body.error.message).toBe(
+      'The report does not have the parameter "colour". Its parameters are from, to, merchantId, market, ' +
+        "timeZone, interval.",
+    );
+  });
+
   it("defuses texts that a spreadsheet would run as formulas, and quotes where needed", async () => {
     const { text } = await get(`searches.csv?${span}&first=6`);
     const lines = text.split("\r\n").filter((line) => line.startsWith("top,"));
@@ -114,7 +154,8 @@ describe("GET /reports/NAME.csv", () => {
       [`sales.csv?${span}&constructor=x`, 400, "unknown_parameter", "constructor"],
       [`sales.csv?${span}&__proto__=x`, 400, "unknown_parameter", "__proto__"],
       [`sales.csv?${span}&toString=x`, 400, "unknown_parameter", "toString"],
-      [`promotions.csv?${span}&first=101`, 400, "invalid_parameter", "first"],
+      [`promotions.csv?${span}&first=10001`, 400, "invalid_parameter", "first"],
+      [`promotions.csv?${span}&first=0`, 400, "invalid_parameter", "first"],
       [`searches.csv?${span}&market=Germany`, 400, "unknown_market", "market"],
       [`sales.csv?${span}&market=nowhere`, 404, "resource_not_found", null],
       [`sales.csv?${span}&merchantId=${world().demo.merchants.second.id}`, 404, "merchant_not_found", null],

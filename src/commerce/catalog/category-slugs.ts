@@ -1,0 +1,120 @@
+/**
+ * The slugs of categories in single locales. In a locale without a slug of its own, a category has its
+ * general slug. No slug names two categories of a merchant in one locale.
+ */
+import { sql } from "kysely";
+import type { CommandContext } from "#commerce/command-context.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import {
+  createBodyFault,
+  type Faults,
+  findDuplicateFaults,
+  findListLengthFaults,
+} from "#foundation/faults.ts";
+import { catalogBounds, findLocaleFaults, findSlugFaults, toLocale } from "./catalog-fields.ts";
+
+export interface CategorySlugInput {
+  readonly locale: string;
+  readonly slug: string;
+}
+
+export function findCategorySlugFaults(slugs: readonly CategorySlugInput[] | null | undefined): Faults {
+  if (slugs === null || slugs === undefined) return [];
+  return [
+    ...findListLengthFaults("/localizedSlugs", slugs, { min: 0, max: catalogBounds.localesMax }),
+    ...slugs.flatMap(({ locale, slug }, index) => [
+      ...findLocaleFaults(`/localizedSlugs/${index}/locale`, locale),
+      ...findSlugFaults(`/localizedSlugs/${index}/slug`, slug),
+    ]),
+    ...findDuplicateFaults(
+      slugs.map(({ locale }) => toLocale(locale)),
+      (index) => `/localizedSlugs/${index}/locale`,
+    ),
+  ];
+}
+
+interface SlugsToSave {
+  readonly categoryId: string;
+  readonly slugs: readonly CategorySlugInput[];
+}
+
+/**
+ * Replaces the slugs of a category in single locales. Returns false if they are the same as before. The
+ * caller must have locked the merchant's row and saved the category.
+ */
+export async function saveCategorySlugs(
+  transaction: Transaction,
+  { merchantId }: CommandContext,
+  { categoryId, slugs }: SlugsToSave,
+): Promise<boolean> {
+  const wanted = slugs.map(({ locale, slug }) => ({ locale: toLocale(locale), slug }));
+  const stored = await transaction
+    .selectFrom("categorySlug")
+    .select(["locale", "slug"])
+    .where("categoryId", "=", categoryId)
+    .execute();
+  if (toComparable(stored) === toComparable(wanted)) return false;
+  await requireFreeSlugs(transaction, { merchantId, categoryId, wanted });
+  await transaction.deleteFrom("categorySlug").where("categoryId", "=", categoryId).execute();
+  if (wanted.length > 0)
+    await transaction
+      .insertInto("categorySlug")
+      .values(wanted.map(({ locale, slug }) => ({ locale, slug, merchantId, categoryId })))
+      .execute();
+  return true;
+}
+
+const toComparable = (slugs: readonly CategorySlugInput[]): string =>
+  slugs
+    .map(({ locale, slug }) => `${locale} ${slug}`)
+    .toSorted()
+    .join();
+
+/** Refuses slugs that another category has: in the same locale, or as its general slug. */
+async function requireFreeSlugs(
+  transaction: Transaction,
+  input: {
+    readonly merchantId: string;
+    readonly categoryId: string;
+    readonly wanted: readonly CategorySlugInput[];
+  },
+): Promise<void> {
+  const { merchantId, categoryId, wanted } = input;
+  const { rows } = await sql<{ locale: string; slug: string }>`
+    select w.locale, w.slug from json_to_recordset(${JSON.stringify(wanted)}::json) as w(locale text, slug text)
+    where exists (select from category c where c.merchant_id = ${merchantId} and c.id <> ${categoryId}
+      and c.slug = w.slug)
+    or exists (select from category_slug s where s.merchant_id = ${merchantId} and s.category_id <> ${categoryId}
+      and s.locale = w.locale and s.slug = w.slug)`.execute(transaction);
+  const details = wanted.flatMap(({ locale, slug }, index) =>
+    rows.some((row) => row.locale === locale && row.slug === slug)
+      ? [
+          createBodyFault(
+            `/localizedSlugs/${index}/slug`,
+            "already_exists",
+            `Another category of the merchant has the slug "${slug}" in the locale ${locale} or in all locales.`,
+          ),
+        ]
+      : [],
+  );
+  if (details[0] !== undefined) throw fail("already_exists", { message: details[0].message, details });
+}
+
+/** Refuses a general slug that another category has in a single locale. */
+export async function requireFreeGeneralSlug(
+  transaction: Transaction,
+  { merchantId }: CommandContext,
+  { categoryId, slug }: { readonly categoryId: string | null; readonly slug: string },
+): Promise<void> {
+  const owner = await transaction
+    .selectFrom("categorySlug")
+    .select("locale")
+    .where("merchantId", "=", merchantId)
+    .where("slug", "=", slug)
+    .where("categoryId", "<>", categoryId ?? "")
+    .executeTakeFirst();
+  if (owner === undefined) return;
+  const message = `Another category of the merchant has this slug in the locale ${owner.locale}.`;
+  throw fail("already_exists", { message, details: [createBodyFault("/slug", "already_exists", message)] });
+}

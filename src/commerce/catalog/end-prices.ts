@@ -1,0 +1,128 @@
+/**
+ * Ends prices whose end has passed: closes the row in the price history, opens the row of the price that
+ * follows, and publishes the change. Until then, reads compute the price from the current time.
+ */
+import { sql } from "kysely";
+import type { CommandContext } from "#commerce/command-context.ts";
+import type { Database } from "#database/connect.ts";
+import { processDueRows } from "#database/due-rows.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
+import { lockCatalog, recordProductChanges } from "./change-catalog.ts";
+import { findProductAggregates } from "./read-products.ts";
+
+/** Names the price of one variant in one market. */
+export interface PriceKey {
+  readonly variantId: string;
+  readonly marketId: string;
+}
+
+/**
+ * Stores the ends of the given prices as far as they have passed, and returns the IDs of the variants whose
+ * price changed. The caller must have locked the merchant's row.
+ */
+export async function storePriceEnds(
+  transaction: Transaction,
+  { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
+  prices: readonly PriceKey[],
+): Promise<string[]> {
+  const keys = prices.map(({ variantId, marketId }) => ({ variantId, marketId }));
+  const { rows: ended } = await sql<EndedPrice>`
+    update price p set valid_until = p.ends_at
+    from json_to_recordset(${JSON.stringify(keys)}::json) as k("variantId" text, "marketId" text)
+    where p.variant_id = k."variantId" and p.market_id = k."marketId" and p.merchant_id = ${merchantId}
+      and p.valid_until is null and p.ends_at <= ${now}::timestamptz
+    returning p.variant_id, p.market_id, p.next_amount_minor as amount_minor,
+      p.next_compare_at_minor as compare_at_minor, p.ends_at as valid_from`.execute(transaction);
+  const following = ended.flatMap(({ amountMinor, ...price }) =>
+    amountMinor === null ? [] : [{ ...price, amountMinor, merchantId }],
+  );
+  if (following.length > 0) await transaction.insertInto("price").values(following).execute();
+  return ended.map(({ variantId }) => variantId);
+}
+
+interface EndedPrice extends PriceKey {
+  readonly amountMinor: number | null;
+  readonly compareAtMinor: number | null;
+  readonly validFrom: Date;
+}
+
+interface DuePriceServices {
+  readonly db: Database;
+  readonly now: Date;
+  readonly render: RenderEventSubject;
+  readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const cause = { operationId: null, actor: "system", requestId: null } as const;
+/** The largest number of prices that one transaction ends. */
+const pricesPerTransaction = 500;
+
+/** Ends all prices that are due, and returns the number of merchants whose prices ended. */
+export function endDuePrices({ db, now, render, reindex, signal }: DuePriceServices): Promise<number> {
+  return processDueRows({
+    find: (after: { readonly id: string } | undefined, rowsMax) =>
+      db
+        .selectFrom("price")
+        .select("merchantId as id")
+        .distinct()
+        .where("endsAt", "<=", now)
+        .where("validUntil", "is", null)
+        .where("merchantId", ">", after?.id ?? "")
+        .orderBy("merchantId")
+        .limit(rowsMax)
+        .execute(),
+    handle: async ({ id: merchantId }) => {
+      const endNext = (): Promise<number> =>
+        inTransaction(db, (transaction) =>
+          withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+            endMerchantPrices(transaction, {
+              merchantId,
+              now,
+              outbox,
+              reindex: (handle, ids) => reindex(handle, ids, now),
+            }),
+          ),
+        );
+      let count = await endNext();
+      const hasEnded = count > 0;
+      while (count === pricesPerTransaction) count = signal?.aborted === true ? 0 : await endNext();
+      return hasEnded;
+    },
+    signal,
+  });
+}
+
+/** Ends up to 500 due prices of one merchant, those that ended first, and returns their number. */
+async function endMerchantPrices(transaction: Transaction, context: CommandContext): Promise<number> {
+  await lockCatalog(transaction, context);
+  const due = await transaction
+    .selectFrom("price")
+    .innerJoin("variant", "variant.id", "price.variantId")
+    .select(["price.variantId", "price.marketId", "price.endsAt", "variant.productId"])
+    .where("price.merchantId", "=", context.merchantId)
+    .where("price.validUntil", "is", null)
+    .where("price.endsAt", "<=", context.now)
+    .orderBy("price.endsAt")
+    .orderBy("price.variantId")
+    .orderBy("price.marketId")
+    .limit(pricesPerTransaction)
+    .execute();
+  const firstEnd = due[0]?.endsAt;
+  if (firstEnd === undefined || firstEnd === null) return 0;
+  const productIds = [...new Set(due.map(({ productId }) => productId))].toSorted();
+  await sql`select id from product where id = any(${productIds}::text[]) order by id for no key update`.execute(
+    transaction,
+  );
+  // Loads the products as they were before the first of these prices ended.
+  const beforeEnd = new Date(firstEnd.getTime() - 1);
+  const befores = await findProductAggregates(transaction, productIds, beforeEnd);
+  await storePriceEnds(transaction, context, due);
+  const changed = [...befores.values()].map((before) => ({
+    before,
+    types: ["product.price_changed"] as const,
+  }));
+  await recordProductChanges(transaction, context, { changed });
+  return due.length;
+}

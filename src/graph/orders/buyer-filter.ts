@@ -1,0 +1,65 @@
+/** The filter of the list of orders by buyer: by the frontend's reference or by the opaque reference. */
+import type { OrderFilter } from "#commerce/orders/list-orders.ts";
+import { createOpaqueBuyerCondition, isOpaqueBuyerReference } from "#commerce/orders/opaque-buyers.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
+import { getCallerKind, type GraphContext, requireMerchantId } from "#graph/context.ts";
+
+type BuyerFilter = Pick<OrderFilter, "buyer" | "opaqueBuyer">;
+
+interface BuyerArgs {
+  readonly merchantId?: string | null | undefined;
+  readonly buyerReference?: string | null | undefined;
+}
+
+/**
+ * Returns the conditions on the buyer of orders. A storefront may only list orders of the buyer that it
+ * serves. Analysts may only name a buyer by the opaque reference: with the frontend's reference, which is
+ * hidden from them, they could find out whether a person bought something.
+ */
+export async function resolveBuyerFilter(
+  context: GraphContext,
+  { merchantId, buyerReference }: BuyerArgs,
+): Promise<BuyerFilter> {
+  const requested = buyerReference ?? null;
+  const caller = getCallerKind(context.viewer);
+  const byReference = { buyer: { buyerReference: requested, buyerSessionId: null }, opaqueBuyer: null };
+  if (caller === "storefront") return getStorefrontFilter(context, { requested, byReference });
+  if (requested === null) return byReference;
+  if (isOpaqueBuyerReference(requested))
+    return {
+      buyer: { buyerReference: null, buyerSessionId: null },
+      opaqueBuyer: await createOpaqueBuyerCondition(context.db, {
+        merchantId: requireMerchantId(context, merchantId),
+        reference: requested,
+      }),
+    };
+  if (caller === "analyst")
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/buyerReference",
+      code: "pattern_mismatch",
+      message:
+        '"buyerReference" must be an opaque reference of a buyer as in Order.buyer.reference, "byr_" and 26 ' +
+        "hexadecimal digits, because the frontend's reference is hidden from analysts.",
+    });
+  return byReference;
+}
+
+interface StorefrontRequest {
+  readonly requested: string | null;
+  readonly byReference: BuyerFilter;
+}
+
+function getStorefrontFilter(
+  { buyerReference, buyerSessionId }: GraphContext,
+  { requested, byReference }: StorefrontRequest,
+): BuyerFilter {
+  const hasNoBuyer = buyerReference === null && buyerSessionId === null;
+  if (hasNoBuyer || (requested !== null && requested !== buyerReference))
+    throw fail("role_not_allowed", {
+      message:
+        "A storefront can only list orders of its buyer: the buyer of its buyer session, or the buyer in the " +
+        "header X-Buyer-Reference.",
+    });
+  return requested === null ? { buyer: { buyerReference, buyerSessionId }, opaqueBuyer: null } : byReference;
+}
