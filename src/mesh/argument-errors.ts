@@ -3,7 +3,15 @@
  * an invalid value in a document without the name of its argument, so the name is read from the tokens before
  * the value.
  */
-import { type GraphQLError, type GraphQLSchema, isEnumType, Kind, type Token, TokenKind } from "graphql";
+import {
+  type ASTNode,
+  type GraphQLError,
+  type GraphQLSchema,
+  isEnumType,
+  Kind,
+  type Token,
+  TokenKind,
+} from "graphql";
 import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
 
 const valueKinds: ReadonlySet<string> = new Set([
@@ -22,18 +30,21 @@ const valueKinds: ReadonlySet<string> = new Set([
  * undefined if the error is not about a value of an argument in the document.
  */
 export function findArgumentPath({ nodes }: Pick<GraphQLError, "nodes">): readonly string[] | undefined {
-  const node = nodes?.[0];
-  const start = node !== undefined && valueKinds.has(node.kind) ? node.loc?.startToken : undefined;
   const path: string[] = [];
-  for (let token: Token | undefined = start; token !== undefined;) {
+  let token = findStartOfValue(nodes?.[0]);
+  while (token !== undefined && token.kind !== TokenKind.PAREN_L) {
     const before = previousOf(token);
     if (before?.kind === TokenKind.EQUALS) return undefined;
-    if (before?.kind === TokenKind.COLON) path.unshift(previousOf(before)?.value ?? "");
-    token = findOpener(before?.kind === TokenKind.COLON ? before : token);
-    if (token?.kind === TokenKind.PAREN_L) return path;
+    const isNamed = before?.kind === TokenKind.COLON;
+    if (isNamed) path.unshift(previousOf(before)?.value ?? "");
+    token = findOpener(isNamed ? before : token);
   }
-  return undefined;
+  return token === undefined ? undefined : path;
 }
+
+/** Returns the first token of a node that is a value; undefined for other nodes. */
+const findStartOfValue = (node: ASTNode | undefined): Token | undefined =>
+  node !== undefined && valueKinds.has(node.kind) ? node.loc?.startToken : undefined;
 
 function previousOf(token: Token): Token | undefined {
   let before = token.prev;

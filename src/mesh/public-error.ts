@@ -96,15 +96,19 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
     const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
     return path === undefined ? original : nameArgument(original, path);
   }
-  const isRaisedByGraphql =
-    error instanceof GraphQLError &&
-    (original === undefined || original === null || original instanceof GraphQLError);
-  if (!isRaisedByGraphql) return toUnavailableIfTemporary(toFailure(original));
+  if (!isRaisedByGraphql(error)) return toUnavailableIfTemporary(toFailure(original));
   // An error in the client's document keeps the message of graphql-js, which helps to correct the document.
   // Values that the message quotes are removed.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (options.isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
   return toDocumentFailure(error, options);
+}
+
+/** Returns whether graphql-js raised the error itself, so that the error wraps no error of the service. */
+function isRaisedByGraphql(error: unknown): error is GraphQLError {
+  if (!(error instanceof GraphQLError)) return false;
+  const { originalError: original } = error;
+  return original === undefined || original === null || original instanceof GraphQLError;
 }
 
 /** Converts an error of graphql-js in the client's document or variables. */
