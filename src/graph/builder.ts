@@ -7,8 +7,8 @@ import ComplexityPlugin from "@pothos/plugin-complexity";
 import RelayPlugin from "@pothos/plugin-relay";
 import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
-import { fail } from "#foundation/failure.ts";
 import { argumentFaultsPlugin, InvalidArgumentsError } from "./argument-faults.ts";
+import { createRoleFailure } from "./field-notes.ts";
 import { authScopes, type CallerKind, type GraphContext } from "./context.ts";
 
 interface ScalarTypes<Input, Output = Input> {
@@ -94,7 +94,7 @@ export const builder = new SchemaBuilder<GraphTypes>({
   },
   scopeAuth: {
     authScopes,
-    unauthorizedError: () => fail("role_not_allowed"),
+    unauthorizedError: (_parent, context, info) => createRoleFailure(context, info),
     // Checks whether the caller may subscribe before the stream begins. By default the check would run only
     // when the first event is sent.
     authorizeOnSubscribe: true,

@@ -13,13 +13,15 @@ import {
   GraphQLList,
   GraphQLNonNull,
   GraphQLSchema,
+  type GraphQLResolveInfo,
   GraphQLString,
   isEnumType,
   isInterfaceType,
   isObjectType,
 } from "graphql";
 import { internalRoles, type InternalRole } from "#access/viewer.ts";
-import type { CallerKind } from "./context.ts";
+import { fail, type Failure } from "#foundation/failure.ts";
+import type { CallerKind, GraphContext } from "./context.ts";
 import { describeCost, type FieldCost, getFieldCost } from "./field-costs.ts";
 
 type Field = GraphQLField<unknown, unknown>;
@@ -89,6 +91,23 @@ export const getPlainDescription = ({
 export function getFieldRoles({ extensions }: Pick<Field, "extensions">): readonly InternalRole[] | null {
   const callers = extensions.pothosOptions?.authScopes?.callers;
   return callers === undefined ? null : internalRoles.filter((role) => callers.includes(role));
+}
+
+/**
+ * Returns the failure of a caller whose role may not use a field. The message names the field, the caller's
+ * role and the roles that may use the field.
+ */
+export function createRoleFailure(
+  { viewer }: Pick<GraphContext, "viewer">,
+  { parentType, fieldName }: Pick<GraphQLResolveInfo, "parentType" | "fieldName">,
+): Failure {
+  const field = parentType.getFields()[fieldName];
+  const roles = field === undefined ? null : getFieldRoles(field);
+  const caller = viewer.kind === "internal" ? `The role ${viewer.role.toUpperCase()}` : "The caller";
+  const refused = `${caller} may not use the field ${parentType.name}.${fieldName}.`;
+  return fail("role_not_allowed", {
+    message: roles === null || roles.length === 0 ? refused : `${refused} ${describeRoles(roles)}`,
+  });
 }
 
 const describeRoles = (roles: readonly InternalRole[]): string =>

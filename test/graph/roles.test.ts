@@ -39,6 +39,11 @@ describe("roles", () => {
       expect(codes).not.toContain("internal_error");
     } else {
       expect({ status, codes }).toEqual({ status: 403, codes: ["role_not_allowed"] });
+      const type = mutations.includes(field) ? "Mutation" : "Query";
+      const roles = allowedRoles[field]?.map((name) => name.toUpperCase()) ?? [];
+      const [, named = ""] = / Roles: (.+)\.$/.exec(body.errors[0].message) ?? [];
+      expect(body.errors[0].message).toContain(`may not use the field ${type}.${field}.`);
+      expect(named.split(", ").toSorted()).toEqual(expect.arrayContaining(roles.toSorted()));
     }
     // Refused calls and calls with unknown ids write nothing. Only appCreate can succeed.
     if (!(field === "appCreate" && isAllowed)) expect(await rowCount(world)).toEqual(before);
