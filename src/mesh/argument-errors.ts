@@ -23,16 +23,23 @@ const valueKinds: ReadonlySet<string> = new Set([
  */
 export function findArgumentPath({ nodes }: Pick<GraphQLError, "nodes">): readonly string[] | undefined {
   const node = nodes?.[0];
-  const start = node !== undefined && valueKinds.has(node.kind) ? node.loc?.startToken : undefined;
+  if (node === undefined || !valueKinds.has(node.kind)) return undefined;
+  return node.loc === undefined ? undefined : findPathBefore(node.loc.startToken);
+}
+
+/** Returns the names of the argument and the input fields that contain a token of a value. */
+function findPathBefore(start: Token): readonly string[] | undefined {
   const path: string[] = [];
-  for (let token: Token | undefined = start; token !== undefined;) {
+  let token: Token | undefined = start;
+  while (token !== undefined && token.kind !== TokenKind.PAREN_L) {
     const before = previousOf(token);
+    // The value is the default of a variable, which has no argument.
     if (before?.kind === TokenKind.EQUALS) return undefined;
-    if (before?.kind === TokenKind.COLON) path.unshift(previousOf(before)?.value ?? "");
-    token = findOpener(before?.kind === TokenKind.COLON ? before : token);
-    if (token?.kind === TokenKind.PAREN_L) return path;
+    const isNamed: boolean = before?.kind === TokenKind.COLON;
+    if (before !== undefined && isNamed) path.unshift(previousOf(before)?.value ?? "");
+    token = findOpener(isNamed ? before : token);
   }
-  return undefined;
+  return token === undefined ? undefined : path;
 }
 
 function previousOf(token: Token): Token | undefined {
@@ -45,9 +52,13 @@ const openers: ReadonlySet<string> = new Set([TokenKind.PAREN_L, TokenKind.BRACK
 const closers: ReadonlySet<string> = new Set([TokenKind.PAREN_R, TokenKind.BRACKET_R, TokenKind.BRACE_R]);
 
 /** Returns the opening bracket of the list, object or argument list that contains a token. */
-function findOpener(inside: Token): Token | undefined {
+function findOpener(inside: Token | undefined): Token | undefined {
   let depth = 0;
-  for (let token = previousOf(inside); token !== undefined; token = previousOf(token)) {
+  for (
+    let token = inside === undefined ? undefined : previousOf(inside);
+    token !== undefined;
+    token = previousOf(token)
+  ) {
     if (closers.has(token.kind)) depth += 1;
     else if (openers.has(token.kind) && depth-- === 0) return token;
   }

@@ -92,10 +92,7 @@ interface ErrorConversionOptions extends SchemaSuggestions {
 function toResultFailure(error: unknown, options: ErrorConversionOptions): Failure {
   if (error instanceof PublicError) return error.failure;
   const original = error instanceof GraphQLError ? error.originalError : error;
-  if (original instanceof Failure) {
-    const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
-    return path === undefined ? original : nameArgument(original, path);
-  }
+  if (original instanceof Failure) return withArgumentName(original, error);
   const isRaisedByGraphql =
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
@@ -105,6 +102,12 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (options.isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
   return toDocumentFailure(error, options);
+}
+
+/** Adds the name of the argument to the failure of a custom scalar. */
+function withArgumentName(failure: Failure, error: unknown): Failure {
+  const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
+  return path === undefined ? failure : nameArgument(failure, path);
 }
 
 /** Converts an error of graphql-js in the client's document or variables. */
