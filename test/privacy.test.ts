@@ -216,7 +216,8 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
     [
       "a value of no enum",
       { address, validation: markers.name },
-      'at "input.validation" is not valid: expected type ',
+      // Only the admin's error lists the values of the enum.
+      'at "input.validation" ',
     ],
     [
       "a text for a number",
@@ -264,12 +265,12 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
     [
       "a value of no enum",
       `mutation { cartAddressSet(cartId: "c", input: { validation: ${markers.floor} }) { cartId } }`,
-      "expected type ",
+      '"validation" ',
     ],
     [
       "a text for an enum",
       `mutation { cartAddressSet(cartId: "c", input: { validation: "${markers.name}" }) { cartId } }`,
-      "expected type ",
+      '"validation" ',
     ],
     [
       "a text for a number",

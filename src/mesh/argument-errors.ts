@@ -3,15 +3,7 @@
  * an invalid value in a document without the name of its argument, so the name is read from the tokens before
  * the value.
  */
-import {
-  type ASTNode,
-  type GraphQLError,
-  type GraphQLSchema,
-  isEnumType,
-  Kind,
-  type Token,
-  TokenKind,
-} from "graphql";
+import { type GraphQLError, type GraphQLSchema, isEnumType, Kind, type Token, TokenKind } from "graphql";
 import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
 
 const valueKinds: ReadonlySet<string> = new Set([
@@ -30,21 +22,25 @@ const valueKinds: ReadonlySet<string> = new Set([
  * undefined if the error is not about a value of an argument in the document.
  */
 export function findArgumentPath({ nodes }: Pick<GraphQLError, "nodes">): readonly string[] | undefined {
+  const node = nodes?.[0];
+  if (node === undefined || !valueKinds.has(node.kind)) return undefined;
+  return node.loc === undefined ? undefined : findPathBefore(node.loc.startToken);
+}
+
+/** Returns the names of the argument and the input fields that contain a token of a value. */
+function findPathBefore(start: Token): readonly string[] | undefined {
   const path: string[] = [];
-  let token = findStartOfValue(nodes?.[0]);
+  let token: Token | undefined = start;
   while (token !== undefined && token.kind !== TokenKind.PAREN_L) {
     const before = previousOf(token);
+    // The value is the default of a variable, which has no argument.
     if (before?.kind === TokenKind.EQUALS) return undefined;
-    const isNamed = before?.kind === TokenKind.COLON;
-    if (isNamed) path.unshift(previousOf(before)?.value ?? "");
+    const isNamed: boolean = before?.kind === TokenKind.COLON;
+    if (before !== undefined && isNamed) path.unshift(previousOf(before)?.value ?? "");
     token = findOpener(isNamed ? before : token);
   }
   return token === undefined ? undefined : path;
 }
-
-/** Returns the first token of a node that is a value; undefined for other nodes. */
-const findStartOfValue = (node: ASTNode | undefined): Token | undefined =>
-  node !== undefined && valueKinds.has(node.kind) ? node.loc?.startToken : undefined;
 
 function previousOf(token: Token): Token | undefined {
   let before = token.prev;
@@ -56,9 +52,13 @@ const openers: ReadonlySet<string> = new Set([TokenKind.PAREN_L, TokenKind.BRACK
 const closers: ReadonlySet<string> = new Set([TokenKind.PAREN_R, TokenKind.BRACKET_R, TokenKind.BRACE_R]);
 
 /** Returns the opening bracket of the list, object or argument list that contains a token. */
-function findOpener(inside: Token): Token | undefined {
+function findOpener(inside: Token | undefined): Token | undefined {
   let depth = 0;
-  for (let token = previousOf(inside); token !== undefined; token = previousOf(token)) {
+  for (
+    let token = inside === undefined ? undefined : previousOf(inside);
+    token !== undefined;
+    token = previousOf(token)
+  ) {
     if (closers.has(token.kind)) depth += 1;
     else if (openers.has(token.kind) && depth-- === 0) return token;
   }

@@ -92,11 +92,11 @@ interface ErrorConversionOptions extends SchemaSuggestions {
 function toResultFailure(error: unknown, options: ErrorConversionOptions): Failure {
   if (error instanceof PublicError) return error.failure;
   const original = error instanceof GraphQLError ? error.originalError : error;
-  if (original instanceof Failure) {
-    const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
-    return path === undefined ? original : nameArgument(original, path);
-  }
-  if (!isRaisedByGraphql(error)) return toUnavailableIfTemporary(toFailure(original));
+  if (original instanceof Failure) return withArgumentName(original, error);
+  const isRaisedByGraphql =
+    error instanceof GraphQLError &&
+    (original === undefined || original === null || original instanceof GraphQLError);
+  if (!isRaisedByGraphql) return toUnavailableIfTemporary(toFailure(original));
   // An error in the client's document keeps the message of graphql-js, which helps to correct the document.
   // Values that the message quotes are removed.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
@@ -104,11 +104,10 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
   return toDocumentFailure(error, options);
 }
 
-/** Returns whether graphql-js raised the error itself, so that the error wraps no error of the service. */
-function isRaisedByGraphql(error: unknown): error is GraphQLError {
-  if (!(error instanceof GraphQLError)) return false;
-  const { originalError: original } = error;
-  return original === undefined || original === null || original instanceof GraphQLError;
+/** Adds the name of the argument to the failure of a custom scalar. */
+function withArgumentName(failure: Failure, error: unknown): Failure {
+  const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
+  return path === undefined ? failure : nameArgument(failure, path);
 }
 
 /** Converts an error of graphql-js in the client's document or variables. */

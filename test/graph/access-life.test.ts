@@ -153,6 +153,11 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     ] as const) {
       const { body } = await world.graphql(`mutation { internalTokenCreate(input: ${input}) { value } }`);
       expect(body.errors[0].extensions.code).toBe(code);
+      if (code === "invalid_field")
+        expect(body.errors[0].extensions).toMatchObject({
+          message: "Only a token of the platform can create tokens of the role OPERATOR.",
+          details: [{ field: "/role", code: "not_allowed" }],
+        });
     }
     await world.graphql(
       `mutation { internalTokenRevoke(input: { internalTokenId: "${internalToken.id}" }) { id } }`,

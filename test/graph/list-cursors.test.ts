@@ -38,7 +38,7 @@ const foreignCursors = [
   "ord_01jgfj2v00fxtr0000000000v1 or 1=1",
 ];
 
-it("has lists", () => {
+it("has more than twenty-five lists", () => {
   expect(rootLists.length).toBeGreaterThan(25);
 });
 

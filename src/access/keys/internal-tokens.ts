@@ -206,14 +206,7 @@ export async function createInternalToken(
  * one. A caller of one merchant creates tokens for that merchant only, so none of the role operator.
  */
 function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
-  if (access.merchantId !== null && input.role === "operator")
-    throw failWithDetail("invalid_field", {
-      in: "body",
-      field: "/role",
-      code: "not_allowed",
-      message: "Only a token of the platform can create tokens of the role OPERATOR.",
-    });
-  if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
+  if (access.merchantId !== null) return requireOwnMerchant(access.merchantId, input);
   const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
     const message =
@@ -232,6 +225,17 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
       code: "not_allowed",
       message:
         "A token of the platform must have the documents ANY, because trusted documents belong to merchants.",
+    });
+}
+
+function requireOwnMerchant(merchantId: string, input: InternalTokenInput): void {
+  if (input.merchantId !== merchantId) throw fail("merchant_not_found");
+  if (input.role === "operator")
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/role",
+      code: "not_allowed",
+      message: "Only a token of the platform can create tokens of the role OPERATOR.",
     });
 }
 

@@ -126,7 +126,13 @@ describe("an export in the graph", () => {
       details: [{ field: "/to", code: "too_large", message: '"to" must not be in the future.' }],
     });
     const empty = await ask(create, { input: { kind: "ORDERS", from: at(-1), to: at(-1) } });
-    expect(empty.errors[0].extensions.details).toMatchObject([{ field: "/from", code: "too_large" }]);
+    expect(empty.errors[0].extensions.details).toMatchObject([
+      { field: "/from", code: "too_large", message: '"from" must be before "to".' },
+    ]);
+    const openEnd = await ask(create, { input: { kind: "ORDERS", from: at(1) } });
+    expect(openEnd.errors[0].extensions.details).toMatchObject([
+      { field: "/from", message: '"from" must be before the default end of the period, 60 seconds ago.' },
+    ]);
   });
 
   it("of another merchant is not found, not listed, not canceled and not downloaded", async () => {
