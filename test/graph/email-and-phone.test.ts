@@ -155,11 +155,14 @@ describe.each(calls)("%s with a wrong %s", (_place, path, value, callFor) => {
     expect(JSON.stringify(error)).not.toContain(value);
   });
 
-  it("refuses a value that is no text, and names the scalar", async () => {
+  it("refuses a value that is no text, and names the argument or the variable", async () => {
     const call = await callFor(4_930_123_456);
     const { error, status } = await withoutTrace(world(), () => run(call));
     expect([status, error.code]).toEqual([400, "malformed_request"]);
-    expect(error.message).toMatch(/"input\.\w+(?:\.\w+)?".*(?:EmailAddress|PhoneNumber): A text/);
+    expect(error.message).toMatch(/"(?:\$input|[\w.[\]]+)".*/);
+    expect(error.message).toMatch(
+      /(?:e-mail address|telephone number) as a text|(?:EmailAddress|PhoneNumber): A text/,
+    );
     expect(JSON.stringify(error)).not.toContain("4930123456");
   });
 });

@@ -142,7 +142,7 @@ describe("an object whose state no longer allows a mutation", () => {
       },
       "self_service_disabled",
     ],
-    ["returnApprove", declined, null],
+    ["returnApprove", declined, "return_ended"],
     [
       "returnApprove",
       async () => {
@@ -156,11 +156,11 @@ describe("an object whose state no longer allows a mutation", () => {
       },
       "payment_disputed",
     ],
-    ["returnDecline", async () => ({ ...(await declined()), input: { reason: "No." } }), null],
-    ["returnTrack", declined, null],
-    ["returnReceive", async () => ({ ...(await declined()), input: { lines: [] } }), null],
-    ["returnInspect", async () => ({ ...(await declined()), input: { lines: [] } }), null],
-    ["returnClose", declined, null],
+    ["returnDecline", async () => ({ ...(await declined()), input: { reason: "No." } }), "return_ended"],
+    ["returnTrack", declined, "return_ended"],
+    ["returnReceive", async () => ({ ...(await declined()), input: { lines: [] } }), "return_ended"],
+    ["returnInspect", async () => ({ ...(await declined()), input: { lines: [] } }), "return_ended"],
+    ["returnClose", declined, "return_ended"],
     [
       "returnClose",
       async () => {
@@ -182,7 +182,7 @@ describe("an object whose state no longer allows a mutation", () => {
       },
       "payment_disputed",
     ],
-    ["returnCancel", declined, null],
+    ["returnCancel", declined, "return_ended"],
     [
       "warrantyRegister",
       async () => {

@@ -111,6 +111,7 @@ defineMutation({
     "Creates an OAuth client for an app. Staff members of every merchant can then grant the client access. " +
     "An OAuth client has no secret: it is public, or signs with its own private key (`private_key_jwt`), of " +
     "which the service stores only the public part.",
+  failures: ["resource_not_found"],
   callers: platformOperators,
   input: OAuthClientCreateInput,
   type: OAuthClient,
