@@ -218,15 +218,20 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
             '${status}', ${ended}, ${into}, ${at}, ${at}, ${at})`,
         };
       };
-      const session = (cartId: string, status: string, reason: string | null = null): string =>
+      const session = (
+        cartId: string,
+        status: string,
+        { reason = null, isSubmitted = false }: { reason?: string | null; isSubmitted?: boolean } = {},
+      ): string =>
         `insert into hosted_checkout_session (id, merchant_id, country, currency, cart_id, status, locale,
-          amount_total_minor, success_url, cancel_url, canceled_at, cancel_reason, created_at, updated_at,
-          expires_at)
+          amount_total_minor, success_url, cancel_url, canceled_at, cancel_reason, submitted_at, created_at,
+          updated_at, expires_at)
           values ('${createId("checkoutSession")}', '${eur.merchantId}', 'DE', 'EUR', '${cartId}',
           '${status}', 'en', 1, 'https://x.example', 'https://x.example',
-            ${reason === null ? "null" : at}, ${reason === null ? "null" : `'${reason}'`}, ${at}, ${at},
-            timestamptz '2020-01-01')`;
-      const [left, tried, ranOut, merged, foreign] = [
+            ${reason === null ? "null" : at}, ${reason === null ? "null" : `'${reason}'`},
+            ${isSubmitted ? at : "null"}, ${at}, ${at}, timestamptz '2020-01-01')`;
+      const [left, tried, retried, ranOut, merged, foreign] = [
+        cart("active"),
         cart("active"),
         cart("active"),
         cart("active"),
@@ -234,27 +239,32 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
         cart("active", theirs),
       ];
       const rows = [
-        ...[left, tried, ranOut, merged, foreign].map(({ sql }) => sql),
-        session(tried.id, "canceled", "price_changed"),
-        session(tried.id, "canceled", "price_changed"),
-        session(tried.id, "canceled", "test"),
+        ...[left, tried, retried, ranOut, merged, foreign].map(({ sql }) => sql),
+        session(tried.id, "canceled", { reason: "price_changed" }),
+        session(tried.id, "canceled", { reason: "price_changed" }),
+        session(tried.id, "canceled", { reason: "test" }),
+        // A cart counts as submitted once, whichever of its sessions were submitted.
+        session(retried.id, "canceled", { reason: "test" }),
+        session(retried.id, "expired", { isSubmitted: true }),
+        session(retried.id, "expired", { isSubmitted: true }),
+        session(merged.id, "expired", { isSubmitted: true }),
         // The stored status is open, but the session has expired.
         session(ranOut.id, "open"),
       ];
       await world().database.script((run) => run(`begin; ${rows.join("; ")}; commit`));
       await makeOrder(world(), { ...eur, currency: "EUR", placedAt: "2032-07-07T12:00:00Z", totalMinor: 5 });
       const expected = {
-        carts: 4,
-        checkouts: 3,
-        submittedCheckouts: 1,
+        carts: 5,
+        checkouts: 4,
+        submittedCheckouts: 2,
         orders: 1,
-        sessions: 5,
-        conversionRate: 0.25,
+        sessions: 8,
+        conversionRate: 0.2,
         outcomes: [
+          { status: "EXPIRED", reason: null, sessions: 3 },
           { status: "CANCELED", reason: "PRICE_CHANGED", sessions: 2 },
-          { status: "CANCELED", reason: "TEST", sessions: 1 },
+          { status: "CANCELED", reason: "TEST", sessions: 2 },
           { status: "COMPLETED", reason: null, sessions: 1 },
-          { status: "EXPIRED", reason: null, sessions: 1 },
         ],
       };
       const none = {

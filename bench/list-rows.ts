@@ -1,0 +1,89 @@
+/**
+ * Adds rows for the lists that `seed --orders` leaves nearly empty: events, deliveries, stock movements,
+ * prices, redemptions and warranties. The rows belong to the generated orders of the merchant with the most
+ * orders. The statements run in PostgreSQL only, because a million rows of each kind would take an hour
+ * otherwise.
+ */
+import type { Client } from "pg";
+
+/** How many days events are spread over: they are deleted after 30 days. */
+const eventDays = 29;
+
+/** SQL for an id: its prefix, its time in base 32, and the random part of the id of the order `o`. */
+const idAt = (prefix: string, at: string): string =>
+  `'${prefix}_' || (select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz',
+    ((floor(extract(epoch from ${at}) * 1000)::bigint >> (5 * (9 - digit))) & 31)::int + 1, 1), ''
+    order by digit) from generate_series(0, 9) as digit) || right(o.id, 16)`;
+
+/** SQL that is true for one of so many orders, always for the same. */
+const oneOf = (count: number): string => `abs(hashtext(o.id)::bigint) % ${count} = 0`;
+
+/** The orders of a merchant ($1) with the time of their event. */
+const orderEvents = `(select o.*, now() - (now() - o.placed_at) * ${eventDays} / 366 as at
+  from sales_order o where o.merchant_id = $1) as o`;
+
+const firstLine = `join order_line l on l.order_id = o.id
+  and l.position = (select min(position) from order_line where order_id = o.id)`;
+
+/** The statements by the table that each fills. $1 is the merchant's id. */
+const statements: Readonly<Record<string, string>> = {
+  event: `insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
+      snapshot, thin, occurred_at, fanned_out_at)
+    select ${idAt("evt", "o.at")}, o.merchant_id,
+      case when ${oneOf(500)} then 'order.canceled' else 'order.placed' end, 1, 'order', o.id, 1,
+      repeat(o.id, 40), '{}', o.at, o.at
+    from ${orderEvents}`,
+  webhook_delivery: `insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id,
+      status, attempt_count, created_at, finished_at)
+    select ${idAt("whd", "o.at")}, o.merchant_id, e.installation_id, ${idAt("evt", "o.at")}, e.id,
+      case when ${oneOf(1000)} then 'exhausted' else 'succeeded' end, 1, o.at, o.at
+    from ${orderEvents}, (select * from webhook_endpoint where merchant_id = $1 order by id limit 1) as e`,
+  stock_movement: `insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason,
+      created_at)
+    select o.merchant_id, l.variant_id, -l.ordered, 100,
+      case when ${oneOf(1000)} then 'lost' else 'sold' end, o.placed_at
+    from sales_order o ${firstLine} join variant v on v.id = l.variant_id
+    where o.merchant_id = $1 order by o.placed_at`,
+  promotion_use: `insert into promotion_use (merchant_id, promotion_id, session_id, buyer_reference, order_id,
+      taken_at, redeemed_at)
+    select o.merchant_id, p.ids[1 + abs(hashtext(o.number)::bigint) % cardinality(p.ids)], o.session_id,
+      o.buyer_reference, o.id, o.placed_at, o.placed_at
+    from sales_order o, (select array_agg(id order by id) as ids from promotion where merchant_id = $1) as p
+    where o.merchant_id = $1 and ${oneOf(4)} order by o.placed_at on conflict do nothing`,
+  warranty_registration: `insert into warranty_registration (id, order_id, order_line_id, merchant_id, status,
+      starts_at, ends_at, repairs_left, replacements_left, created_at, updated_at)
+    select ${idAt("wty", "o.placed_at")}, o.id, l.id, o.merchant_id,
+      case when ${oneOf(3000)} then 'void' else 'active' end, o.placed_at,
+      o.placed_at + interval '2 years', 1, 1, o.placed_at, o.placed_at
+    from sales_order o ${firstLine} where o.merchant_id = $1 and ${oneOf(3)} on conflict do nothing`,
+  price: `with bound as (
+      select variant_id, market_id, merchant_id, amount_minor,
+        min(valid_from) over (partition by variant_id, market_id) as first_from,
+        row_number() over (partition by variant_id, market_id order by valid_from) as place,
+        1000000 / count(*) over () as former
+      from price where merchant_id = $1)
+    insert into price (variant_id, market_id, merchant_id, amount_minor, valid_from, valid_until)
+    select b.variant_id, b.market_id, b.merchant_id, b.amount_minor, b.first_from - n * interval '6 hours',
+      b.first_from - (n - 1) * interval '6 hours'
+    from bound b, generate_series(1, b.former) as n where b.place = 1 on conflict do nothing`,
+};
+
+/** Adds the rows and returns the number of rows of each table. */
+export async function addListRows(client: Client): Promise<Readonly<Record<string, number>>> {
+  const { rows: owners } = await client.query<{ id: string }>(
+    "select merchant_id as id from sales_order group by 1 order by count(*) desc limit 1",
+  );
+  const [owner] = owners;
+  if (owner === undefined)
+    throw new Error("The database has no orders. Run `npm run seed -- --orders N` first.");
+  const counts: Record<string, number> = {};
+  // In one transaction, so that now() and therefore the ids of events are the same in all statements.
+  await client.query("begin");
+  for (const [table, statement] of Object.entries(statements)) {
+    const { rowCount } = await client.query(statement, [owner.id]);
+    counts[table] = rowCount ?? 0;
+  }
+  await client.query("commit");
+  await client.query("vacuum analyze");
+  return counts;
+}

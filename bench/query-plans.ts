@@ -1,0 +1,137 @@
+/**
+ * Explains the SQL statements of GraphQL queries. The queries run in this process, on the database of the
+ * measured service, with the schema and resolvers of the service. Each statement then runs again with EXPLAIN
+ * (ANALYZE, BUFFERS).
+ */
+import { graphql } from "graphql";
+import { CompiledQuery, sql } from "kysely";
+import { z } from "zod";
+import { createGraphServices, createEventSubjectRenderer } from "#app/services.ts";
+import { type Database, openDatabase } from "#database/connect.ts";
+import { createIdempotentRunner } from "#database/idempotency.ts";
+import { createReportReadRunner } from "#database/read-only.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { systemClock } from "#foundation/clock.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { createServiceEvents } from "#foundation/events.ts";
+import { createGraphContext } from "#graph/context.ts";
+import { openMesh } from "#mesh/open-mesh.ts";
+import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
+
+/** The plan of one statement. */
+export interface StatementPlan {
+  readonly milliseconds: number;
+  /** Pages of 8 KB that the statement read, from the buffers of PostgreSQL or from files. */
+  readonly pages: number;
+  /** The tables and indexes that the statement read, the ones with the most pages first. */
+  readonly paths: readonly string[];
+  readonly text: string;
+}
+
+export interface PlanReader {
+  /** Runs a GraphQL query, and returns the plans of its statements in the order in which they ran. */
+  explain(query: string): Promise<StatementPlan[]>;
+  close(): Promise<void>;
+}
+
+/** A node of a plan, as PostgreSQL prints it in JSON. */
+const planNode = z.object({
+  "Node Type": z.string(),
+  "Relation Name": z.string().optional(),
+  "Index Name": z.string().optional(),
+  "Shared Hit Blocks": z.number(),
+  "Shared Read Blocks": z.number(),
+  get Plans() {
+    return z.array(planNode).optional();
+  },
+});
+type PlanNode = z.infer<typeof planNode>;
+const explained = z.tuple([z.object({ Plan: planNode, "Execution Time": z.number() })]);
+
+const changesSettings = /^\s*(?:set |select set_config)/;
+const readsRows = /^\s*(?:select|with) /;
+
+export async function openPlanReader(url: string): Promise<PlanReader> {
+  const captured: CompiledQuery[] = [];
+  const database = await openDatabase({ url, onStatement: ({ query }) => captured.push(query) });
+  const { db } = database;
+  const mesh = await openMesh();
+  const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
+  const services = createGraphServices(
+    {
+      db,
+      readOnly: createReportReadRunner(db),
+      clock: systemClock,
+      publicUrl: "",
+      rateLimitScale: 0,
+      keyring,
+      doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
+      events: createServiceEvents(),
+      resolvedNames: createHostNameChecker(),
+      isLoopbackAllowed: false,
+    },
+    createEventSubjectRenderer(mesh),
+  );
+  const { rows } = await sql<{ id: string }>`
+    select merchant_id as id from sales_order group by 1 order by count(*) desc limit 1`.execute(db);
+  const merchantId = rows[0]?.id ?? "";
+  return {
+    explain: async (query) => {
+      captured.length = 0;
+      const { errors } = await graphql({
+        schema: mesh.schema,
+        source: `{ ${query} }`,
+        contextValue: createGraphContext(services, {
+          viewer: { kind: "internal", staffId: "bench", role: "analyst", merchantId },
+          requestId: "",
+        }),
+      });
+      if (errors?.[0] !== undefined) throw errors[0];
+      return explainStatements(db, captured.slice());
+    },
+    close: async () => {
+      mesh.close();
+      await database.close();
+    },
+  };
+}
+
+/** Runs the statements again in one transaction, with the settings of the transaction of a report. */
+function explainStatements(db: Database, statements: readonly CompiledQuery[]): Promise<StatementPlan[]> {
+  return inTransaction(db, async (transaction) => {
+    const plans: StatementPlan[] = [];
+    for (const { sql: text, parameters } of statements) {
+      if (changesSettings.test(text))
+        await transaction.executeQuery(CompiledQuery.raw(text, [...parameters]));
+      if (changesSettings.test(text) || !readsRows.test(text)) continue;
+      const run = async (options: string): Promise<unknown[]> => {
+        const statement = CompiledQuery.raw(`explain (${options}) ${text}`, [...parameters]);
+        const { rows } = await transaction.executeQuery<Record<string, unknown>>(statement);
+        return rows.flatMap((row) => Object.values(row));
+      };
+      const [json] = await run("analyze, buffers, format json");
+      const [{ Plan: root, "Execution Time": milliseconds }] = explained.parse(json);
+      plans.push({
+        milliseconds,
+        pages: pagesOf(root),
+        paths: pathsOf(root),
+        text: (await run("analyze, buffers, costs off")).join("\n"),
+      });
+    }
+    return plans;
+  });
+}
+
+const pagesOf = (node: PlanNode): number => node["Shared Hit Blocks"] + node["Shared Read Blocks"];
+
+/** The tables and indexes of a plan, by falling number of pages. */
+function pathsOf(root: PlanNode): string[] {
+  const pages = new Map<string, number>();
+  const visit = (node: PlanNode): void => {
+    const path = node["Index Name"] ?? node["Relation Name"];
+    if (path !== undefined) pages.set(path, (pages.get(path) ?? 0) + pagesOf(node));
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  visit(root);
+  return [...pages].toSorted(([, one], [, other]) => other - one).map(([path]) => path);
+}
