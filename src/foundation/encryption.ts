@@ -43,7 +43,7 @@ export interface Keyring {
   rewrap(sealed: SealedValue, context: SealContext): SealedValue;
   /**
    * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the sealed value. Without the encryption
-   * keys, nobody can check guesses of `data` against the HMAC. Rewrapping the data key does not change the
+   * keys, guesses of `data` cannot be compared with the HMAC. Rewrapping the data key does not change the
    * HMAC.
    */
   digest(sealed: SealedValue, context: SealContext, data: Uint8Array): Buffer;

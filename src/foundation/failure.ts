@@ -214,8 +214,8 @@ export const getErrorDocUrl = (code: string, publicUrl: string): string => `${pu
 
 /**
  * Returns the number of seconds to wait before a retry: the failure's own `retryAfterSeconds`, else 1.
- * Returns null if the failure is not retryable, and for `cart_locked`, because nobody can predict when the
- * checkout ends.
+ * Returns null if the failure is not retryable, and for `cart_locked`, because the end of the checkout cannot
+ * be predicted.
  */
 export function defaultRetryAfterSeconds(failure: Failure): number | null {
   if (failure.parts.retryAfterSeconds !== undefined) return failure.parts.retryAfterSeconds;

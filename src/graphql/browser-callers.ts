@@ -43,7 +43,7 @@ const codeMutations: ReadonlySet<string> = new Set([
 
 /**
  * The failures that count as a wrong code. A code that exists but does not apply counts too, because the
- * failure tells a caller who guesses that the code exists.
+ * failure reveals that the guessed code exists.
  */
 const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
   "promotion_code_not_found",

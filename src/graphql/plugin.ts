@@ -173,8 +173,8 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // Yoga's own masking of errors is off, because `createFailureTranslationPlugin` already converts every error and hides
-    // the messages of unknown errors.
+    // Yoga's own masking of errors is off, because `createFailureTranslationPlugin` already converts every
+    // error and hides the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: createDocumentCaches(),

@@ -8,9 +8,9 @@ import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from "fa
 import type { IntegratorViewer } from "#access/viewer.ts";
 import { runAsViewer } from "#gateway/steps/authorize.ts";
 import {
-  bodyArgument,
-  idempotencyKeyArgument,
-  languageArgument,
+  bodyArgumentName,
+  idempotencyKeyArgumentName,
+  languageArgumentName,
   type OperationTool,
 } from "./operation-tools.ts";
 
@@ -76,7 +76,7 @@ function readArguments(
   if (unknown !== undefined) return `The argument "${unknown}" is unknown. ${allowed}`;
   const missing = required.find((name) => args[name] === undefined);
   if (missing !== undefined) return `The argument "${missing}" is required. ${allowed}`;
-  const { [bodyArgument]: body, ...others } = args;
+  const { [bodyArgumentName]: body, ...others } = args;
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(others)) {
     const rule = findBrokenRule(name, value);
@@ -86,7 +86,7 @@ function readArguments(
   return { body: body === undefined ? undefined : JSON.stringify(body), values };
 }
 
-const headerArguments: ReadonlySet<string> = new Set([idempotencyKeyArgument, languageArgument]);
+const headerArguments: ReadonlySet<string> = new Set([idempotencyKeyArgumentName, languageArgumentName]);
 
 function findBrokenRule(name: string, value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean")
@@ -123,8 +123,8 @@ function toHeaders(
   { headers: { authorization, host }, ip }: FastifyRequest,
   { body, values }: OperationArguments,
 ): Record<string, string> {
-  const key = values.get(idempotencyKeyArgument);
-  const language = values.get(languageArgument);
+  const key = values.get(idempotencyKeyArgumentName);
+  const language = values.get(languageArgumentName);
   return {
     ...(host === undefined ? {} : { host }),
     // The address of the caller, for servers behind proxies, which read it from this header.

@@ -44,11 +44,11 @@ interface ToolSource {
 }
 
 /** Name of the argument for the request body. */
-export const bodyArgument = "body";
+export const bodyArgumentName = "body";
 /** Name of the argument for the header `Idempotency-Key`. */
-export const idempotencyKeyArgument = "idempotencyKey";
+export const idempotencyKeyArgumentName = "idempotencyKey";
 /** Name of the argument for the header `Accept-Language`. */
-export const languageArgument = "acceptLanguage";
+export const languageArgumentName = "acceptLanguage";
 
 const languageSchema: JsonSchema = {
   type: "string",
@@ -108,15 +108,15 @@ function toInputSchema(
     if (isRequired === true) required.push(name);
   }
   if (requestBody !== undefined) {
-    properties[bodyArgument] = requestBody.content["application/json"].schema;
-    required.push(bodyArgument);
+    properties[bodyArgumentName] = requestBody.content["application/json"].schema;
+    required.push(bodyArgumentName);
   }
   if (operation.isIdempotent) {
     const { description, schema } = components.parameters.IdempotencyKey;
-    properties[idempotencyKeyArgument] = { ...schema, description };
-    required.push(idempotencyKeyArgument);
+    properties[idempotencyKeyArgumentName] = { ...schema, description };
+    required.push(idempotencyKeyArgumentName);
   }
-  if (operation.languageField !== null) properties[languageArgument] = languageSchema;
+  if (operation.languageField !== null) properties[languageArgumentName] = languageSchema;
   return { type: "object", properties, required, additionalProperties: false };
 }
 

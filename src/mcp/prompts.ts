@@ -1,4 +1,4 @@
-/** The MCP prompts: instructions for common tasks, which name the tools to call and what to tell the person. */
+/** The MCP prompts: instructions for common tasks, which name the tools to call and the facts to report. */
 import { INVALID_PARAMS, type Prompt, ProtocolError } from "@modelcontextprotocol/server";
 
 type PromptArguments = Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ const taskPrompts: readonly TaskPrompt[] = [
         ? "Read the resource of the event types, and ask which of them the receiver needs.\n"
         : `Event types: ${eventTypes}\n`) +
       "Call listInstallationWebhooks and stop if the URL is registered already. Call " +
-      "createInstallationWebhook. The answer is the only one that contains the signing secret: tell the " +
+      "createInstallationWebhook. The answer is the only one that contains the signing secret: ask the " +
       "person to store it, and do not repeat it later. Call getInstallationWebhookSignatureFixture and show " +
       "how to check a verifier with it, as the guide on webhooks describes.",
   },

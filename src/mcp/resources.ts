@@ -28,11 +28,14 @@ export interface DocumentResources {
 
 /** Collects the resources. Their URIs are the addresses of the same content in this service's documentation. */
 export function createDocumentResources(source: ResourceSource): DocumentResources {
-  const documents = new Map(listDocuments(source).map((document) => [document.resource.uri, document]));
+  let cached: ReadonlyMap<string, DocumentResource> | undefined;
+  // The guides are read at the first request and not at the start.
+  const documents = (): ReadonlyMap<string, DocumentResource> =>
+    (cached ??= new Map(listDocuments(source).map((document) => [document.resource.uri, document])));
   return {
-    list: () => [...documents.values()].map(({ resource }) => resource),
+    list: () => [...documents().values()].map(({ resource }) => resource),
     read: (uri) => {
-      const found = documents.get(uri);
+      const found = documents().get(uri);
       if (found === undefined) throw new ResourceNotFoundError(uri);
       return { uri, mimeType: found.resource.mimeType ?? "text/plain", text: found.read() };
     },

@@ -43,7 +43,7 @@ export interface FulfillmentCreateInput extends OrderTarget {
 }
 
 export const carrierLengthMax = 80;
-/** The largest number of fulfillments of an order, whatever their statuses. */
+/** The largest number of fulfillments of an order, in all statuses together. */
 export const fulfillmentsPerOrderMax = 200;
 
 export async function createFulfillment(
