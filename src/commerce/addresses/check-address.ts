@@ -1,7 +1,7 @@
 /**
- * Checks and normalizes an address, without access to the database. Throws `address_invalid` with all faults
- * at once. Otherwise returns the normalized address and the fields that normalization changed. Messages never
- * repeat the entered values.
+ * Checks and normalizes an address without reading the database. Throws `address_invalid` with all faults of
+ * the address at once, or returns the normalized address and the names of the fields that normalization
+ * changed. Messages of faults never repeat entered values.
  */
 import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { isCountry } from "#foundation/text.ts";
@@ -17,7 +17,7 @@ import {
 
 export interface AddressNormalizationResult {
   readonly address: PostalAddress;
-  /** JSON Pointers of the fields that normalization changed. */
+  /** JSON Pointers of the address fields that normalization changed. */
   readonly corrected: string[];
 }
 
@@ -45,7 +45,7 @@ export function normalizeAndValidateAddress(
 type RequirableField = keyof CountryAddressRules["requires"];
 const requirableFields: readonly RequirableField[] = ["city", "regionCode", "postalCode"];
 
-/** Returns the fields that the country requires and that the address lacks. */
+/** Returns the address fields that the country requires and that are empty in the address. */
 export function findMissingAddressFields(address: PostalAddress): RequirableField[] {
   if (!isCountry(address.countryCode)) return [];
   const { requires } = getCountryAddressRules(address.countryCode);
@@ -108,8 +108,8 @@ function isTooLong(field: AddressField, text: string): boolean {
 }
 
 /**
- * Returns the faults that only the validation level `strict` reports. Fields that already have a fault are
- * not checked again.
+ * Returns the faults that only the validation level `strict` reports. A field that already has a fault gets
+ * no further fault.
  */
 function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>): FailureDetail[] {
   const isChecked = (field: AddressField): boolean =>
@@ -138,8 +138,8 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
 }
 
 /**
- * Returns the faults of region and postal code. Whether the codes contradict each other is only checked if
- * both are valid.
+ * Returns the faults of the region code and the postal code. The check whether the postal code lies in the
+ * region runs only if both codes are valid.
  */
 function codeFaults(
   { countryCode, regionCode, postalCode }: PostalAddress,
@@ -182,20 +182,21 @@ function faultAt(field: AddressField, code: string, message: string): FailureDet
 }
 
 /**
- * Normalizes a text to Unicode NFC, replaces white space between words by one space, and trims it. A text
- * that is empty then counts as not given.
+ * Normalizes a text to Unicode NFC, replaces white space between words by one space, and removes white space
+ * at both ends. If the result is empty, callers treat the field as not given.
  */
 function tidyText(text: string): string {
   return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 }
 
-// Matches forbidden control characters. Line separators and invisible characters that change the writing
-// direction are included, because a printed address must look like the checked text.
+// Matches control characters, which an address must not contain. Also matches line separators and invisible
+// characters that change the writing direction, because a printed address must look like the checked text.
 const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9-\uFFFB]/u;
 const html = /<[/!?]?\p{L}|<!|&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});/u;
 const scheme = /[A-Za-z][A-Za-z\d+.-]{0,20}:\/\/|\b(?:https?|javascript|mailto):/iu;
 const web = /(?<![\p{L}\p{N}])www\./iu;
-// Unicode counts ©, ™ and some arrows and signs as pictographs. Addresses may contain these characters.
+// Unicode classifies ©, ™ and some arrows and signs as pictographs, like emoji. Addresses may contain these
+// characters, so this pattern does not match them.
 const emoji =
   /[\p{Extended_Pictographic}--[\u{A9}-\u{22FF}\u{24C2}\u{3000}-\u{33FF}]]|[\u{20E3}\u{FE0F}]|\p{Regional_Indicator}/v;
 
@@ -209,9 +210,9 @@ const forbiddenMessages: Readonly<Record<ForbiddenContent, string>> = {
 };
 
 /**
- * Returns the kinds of forbidden content in a text as entered. The text must not be normalized before,
- * because normalization hides line breaks. `isWebAllowed` allows `www.`, which the domain of an e-mail may
- * start with.
+ * Returns the kinds of forbidden content in a text. The text must be the text that the caller entered,
+ * because normalization would hide line breaks. `isWebAllowed` allows `www.`, with which the domain of an
+ * e-mail address may start.
  */
 function forbiddenContent(
   text: string,
@@ -231,7 +232,10 @@ function isPhone(text: string): boolean {
   return e164.test(text);
 }
 
-/** Converts `+49 (30) 123-456` to `+4930123456`. Returns a text that is no phone number unchanged. */
+/**
+ * Removes spaces and punctuation from a phone number: `+49 (30) 123-456` becomes `+4930123456`. If the text
+ * is no phone number, returns the text unchanged.
+ */
 function toPhone(text: string): string {
   const compact = text.normalize("NFKC").replaceAll(/[\s()./\p{Pd}]/gu, "");
   return isPhone(compact) ? compact : text;
@@ -242,8 +246,8 @@ const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?
 const mailboxLengthMax = 64;
 
 /**
- * Accepts a mailbox at a domain of two or more labels. Rejects quotes, comments and IP address literals,
- * which e-mails of buyers do not have.
+ * Accepts an e-mail address whose domain has at least two labels. Rejects quotes, comments and IP address
+ * literals, which e-mail addresses of buyers do not contain.
  */
 export function isEmailAddress(text: string): boolean {
   const at = text.lastIndexOf("@");
@@ -259,7 +263,7 @@ export function isEmailAddress(text: string): boolean {
   );
 }
 
-/** Converts the domain of an e-mail to lower case, because domains are not case-sensitive. */
+/** Converts the domain of an e-mail address to lower case, because domains are not case-sensitive. */
 function toEmail(text: string): string {
   if (!isEmailAddress(text)) return text;
   const at = text.lastIndexOf("@");

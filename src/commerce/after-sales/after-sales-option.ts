@@ -1,6 +1,6 @@
 /**
- * The model of one after-sales option: its decision, quantity and terms, and the time windows that apply to
- * its line.
+ * Defines an after-sales option (what a buyer can request for an order line after the sale, for example a
+ * return): its decision, quantity and terms, and the time windows of the order line.
  */
 import { guaranteeMonthsMin, isInEuropeanUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
@@ -19,21 +19,24 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
 import type { AfterSalesReason, ReturnReason } from "./reasons.ts";
 
-/** Facts that decide after-sales options and are not part of the order, loaded from stock, prices and returns. */
+/** Facts outside the order that decide its after-sales options: stock, prices and the buyer's returns. */
 export interface AfterSalesFacts {
   readonly now: Date;
-  /** Ids of the variants of each product that are in stock and may be sent in exchange, by product id. */
+  /**
+   * For each product id: the ids of the product's variants that are in stock and that the merchant may send
+   * in exchange.
+   */
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
   /**
-   * Future instants, in milliseconds since 1970, at which stock, price or number of returns changes merely
-   * because time passes, for example because a stock hold expires.
+   * Future times, in milliseconds since 1970, at which these facts change without a change of data, for
+   * example because a stock hold expires or a price ends.
    */
   readonly changeTimes: readonly number[];
 }
 
-/** A fee of an option, with the party that pays the fee. */
+/** A fee that an after-sales option costs, and the party that pays this fee. */
 export interface AfterSalesFee {
   readonly code: "restocking" | "return_shipping";
   readonly amount: Money | null;
@@ -41,7 +44,10 @@ export interface AfterSalesFee {
   readonly payer: "buyer" | "merchant";
 }
 
-/** The terms of an option: return methods, fees, estimated refund, settlements and required evidence. */
+/**
+ * The terms of an after-sales option: return methods, fees, estimated refund, settlements and required
+ * evidence.
+ */
 export interface AfterSalesOptionTerms {
   readonly methods: readonly ReturnMethod[];
   readonly fees: readonly AfterSalesFee[];
@@ -50,12 +56,15 @@ export interface AfterSalesOptionTerms {
   readonly evidenceRequired: readonly ("photo" | "serial_number" | "receipt")[];
 }
 
-/** An option of the given kind, with its decision and the reasons for the decision. */
+/**
+ * An after-sales option of one kind, for example an exchange, with its decision and the reasons for the
+ * decision.
+ */
 export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesOptionTerms {
   readonly kind: Kind;
   readonly decision: EligibilityDecision;
   readonly eligibleQuantity: number;
-  /** Reasons against the option; empty if and only if the decision is "allowed". */
+  /** Reasons against the option. The list is empty if and only if the decision is "allowed". */
   readonly reasons: readonly AfterSalesReason[];
   readonly allowedReasonCodes: readonly ReturnReason[];
   readonly window: OrderWindow;
@@ -65,7 +74,7 @@ export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesO
 export type AfterSalesOption = AfterSalesOptionOfKind<ReturnKind>;
 export type OrderLevelAfterSalesOption = AfterSalesOptionOfKind<"refund_undelivered" | "withdrawal">;
 
-/** The order, line, facts and time windows from which an option of one line is evaluated. */
+/** The order, order line, facts and time windows from which an after-sales option of this line is evaluated. */
 export interface AfterSalesLineContext {
   readonly order: OrderAggregate;
   readonly facts: AfterSalesFacts;
@@ -74,8 +83,8 @@ export interface AfterSalesLineContext {
 }
 
 /**
- * The order, line, facts and time windows of an after-sales option, and whether the reason of the return is
- * the merchant's fault.
+ * The values from which an after-sales option is evaluated: order, order line, facts and time windows, and
+ * whether the merchant is at fault for the return.
  */
 export interface AfterSalesOptionContext extends AfterSalesLineContext {
   readonly isFault: boolean;
@@ -100,7 +109,10 @@ const noTerms: AfterSalesOptionTerms = {
   evidenceRequired: [],
 };
 
-/** Builds an option and derives its decision from its reasons. A denied option has quantity 0 and no terms. */
+/**
+ * Builds an after-sales option and derives its decision from the reasons against it. If the decision is
+ * "denied", the option has quantity 0 and no terms.
+ */
 export function toAfterSalesOption({
   kind,
   reasons,
@@ -125,8 +137,10 @@ export function toAfterSalesOption({
 }
 
 /**
- * Merges two options for the same units: one for ordinary reasons, one for faults of the merchant. The
- * ordinary option wins unless it is denied; the reason codes of both are accepted.
+ * Merges two after-sales options for the same units: one for return reasons that are the merchant's fault,
+ * and one for all other reasons. Returns the option for other reasons, with the reason codes of both options,
+ * unless this option is denied. Then returns the option for the merchant's fault if this option is not
+ * denied.
  */
 export function mergeOrdinaryAndFaultOption(
   ordinary: AfterSalesOption,
@@ -136,22 +150,25 @@ export function mergeOrdinaryAndFaultOption(
   return { ...ordinary, allowedReasonCodes: [...ordinary.allowedReasonCodes, ...fault.allowedReasonCodes] };
 }
 
-/** The time windows that apply to an order line after its sale, each computed once. */
+/** The time windows of one order line in which a buyer may make after-sales requests. */
 interface AfterSalesWindows {
   readonly returns: OrderWindow;
-  /** Window for exchanges; null if the merchant does not offer exchanges. */
+  /** Time window for exchanges; null if the merchant offers no exchanges. */
   readonly exchanges: OrderWindow | null;
-  /** Window for returns that are the merchant's fault; never shorter than `returns`. */
+  /** Time window for returns for which the merchant is at fault; ends no earlier than the window `returns`. */
   readonly faults: OrderWindow;
   /**
-   * Time window for reporting lost units: from its start on, sent units that have not been delivered count as
-   * lost.
+   * Time window for reporting lost units. When the window starts, units that were sent and not delivered
+   * count as lost.
    */
   readonly loss: OrderWindow;
   readonly withdrawal: OrderWindow;
-  /** Window of the statutory guarantee; null if the order's country is outside the European Union. */
+  /** Time window of the statutory guarantee; null if the order's country is outside the European Union. */
   readonly guarantee: OrderWindow | null;
-  /** Window that a warranty has if it is registered; null if the order was placed without a warranty. */
+  /**
+   * Time window of the merchant's warranty if the buyer registers it; null if the order was placed without a
+   * warranty.
+   */
   readonly warranted: OrderWindow | null;
   readonly registered: OrderWindow | null;
 }
@@ -206,7 +223,7 @@ export function getWindowChangeTimes(windows: AfterSalesWindows): number[] {
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
-/** Returns the window that ends later. A window without an end counts as the longest. */
+/** Returns the time window that ends later. A window without an end counts as the longer one. */
 function longer(one: OrderWindow, other: OrderWindow): OrderWindow {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;

@@ -1,19 +1,19 @@
-/** The policies of an order that its after-sales options depend on, as shown to the buyer. */
+/** The policies of an order on which its after-sales options depend, as shown to the buyer. */
 import { getOrderPolicy, type WindowStartEvent } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 
-/** A policy of the order (return, warranty or withdrawal) that after-sales options depend on. */
+/** A policy of an order (on returns, warranty or withdrawal) on which after-sales options depend. */
 export interface AfterSalesPolicy {
   readonly id: string;
   readonly type: "return" | "warranty" | "withdrawal";
   readonly clock: WindowStartEvent;
-  /** Length of the policy's window in days; null if the window has no end or is counted in months. */
+  /** Length of the policy's time window in days; null if the window has no end or is counted in months. */
   readonly windowDays: number | null;
   readonly summary: string;
   readonly url: string | null;
 }
 
-/** Returns the order's return, withdrawal and warranty policies. */
+/** Returns the order's policies on returns, withdrawals and warranty. */
 export function getAfterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
   const [returns, withdrawals, warranty] = [
     getOrderPolicy(order, "return"),

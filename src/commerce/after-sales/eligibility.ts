@@ -1,8 +1,7 @@
 /**
- * Decides which after-sales options a buyer has (refund, exchange, repair, …), per order line and for the
- * whole order, and under which policies. The functions are pure: they read the order, its policies and a few
- * facts. A return request is decided by the same options, so a request and the displayed options cannot
- * disagree.
+ * Decides which after-sales options (refund, exchange, repair and so on) a buyer has for each order line and
+ * for the whole order. The functions are pure: they read only the order, its policies and the loaded facts.
+ * `requestReturn` uses the same functions, so a request and the displayed options cannot disagree.
  */
 import {
   findBestDecision,
@@ -48,7 +47,7 @@ type Quantities = Pick<
   "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
 >;
 
-/** The options of one order line, with the line's unit counts. */
+/** The after-sales options of one order line, with the line's unit counts. */
 export interface AfterSalesLineEligibility {
   readonly lineId: string;
   readonly quantities: Quantities;
@@ -63,7 +62,7 @@ export interface OpenReturnSummary {
   readonly lines: readonly LineQuantity[];
 }
 
-/** All after-sales options of an order at one instant. */
+/** All after-sales options of an order at one time. */
 export interface AfterSalesEligibility {
   readonly orderId: string;
   readonly orderVersion: number;
@@ -76,7 +75,7 @@ export interface AfterSalesEligibility {
   readonly validUntil: string;
 }
 
-/** Evaluates every option of every line and the options of the whole order. */
+/** Evaluates every after-sales option of every order line and of the whole order. */
 export function evaluateAfterSalesEligibility(
   order: OrderAggregate,
   facts: AfterSalesFacts,
@@ -108,7 +107,7 @@ export function evaluateAfterSalesEligibility(
   };
 }
 
-/** Selects one option: the order line, the kind of return and the buyer's reason. */
+/** Selects one after-sales option: by order line, kind of return and the buyer's reason. */
 export interface ReturnOptionQuery {
   readonly lineId: string;
   readonly kind: ReturnKind;
@@ -116,8 +115,8 @@ export interface ReturnOptionQuery {
 }
 
 /**
- * Evaluates the option that decides a return request with this line, kind and reason. Returns undefined if
- * the order has no such line.
+ * Evaluates the after-sales option that decides a return request with the given order line, kind and reason.
+ * Returns undefined if the order has no such line.
  */
 export function evaluateReturnOption(
   order: OrderAggregate,
@@ -164,8 +163,8 @@ interface RefundOnlyOptions {
 }
 
 /**
- * Combines the refund for delivered units that the buyer keeps with the refund for undelivered units. The two
- * concern different units of the line, so the eligible quantities are added.
+ * Combines two refunds of one order line: for delivered units that the buyer keeps, and for units that were
+ * never delivered. No unit belongs to both refunds, so the quantities are added.
  */
 function addUndeliveredUnits(
   { order, line }: AfterSalesLineContext,
@@ -208,12 +207,12 @@ function toOpenReturnSummary({ id, kind, status, lines }: OrderReturn): OpenRetu
   return { returnId: id, kind, status, lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })) };
 }
 
-/** The order-level option to get a refund for all units that were sent and never delivered. */
+/** Returns the option to get a refund for all units of the order that were sent and never delivered. */
 function orderUndeliveredRefundOption(lines: readonly AfterSalesLineContext[]): OrderLevelAfterSalesOption {
   return combineLines("refund_undelivered", lines, createUndeliveredRefundOption);
 }
 
-/** The order-level option to withdraw from every line that may be withdrawn from. */
+/** Returns the option to withdraw from all order lines for which the buyer has the right of withdrawal. */
 function orderWithdrawalOption(lines: readonly AfterSalesLineContext[]): OrderLevelAfterSalesOption {
   return combineLines("withdrawal", lines, (line) => createWithdrawalOption({ ...line, isFault: false }));
 }
@@ -250,8 +249,8 @@ interface LineOption {
 }
 
 /**
- * Selects the options that fit into one request. Goods to send back and units that were never sent cannot
- * share a request, so goods to send back take precedence if there are any.
+ * Selects the options that one request can contain. Goods to send back and units that were never sent need
+ * separate requests. If there are goods to send back, only their options are returned.
  */
 function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
@@ -259,8 +258,8 @@ function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
 }
 
 /**
- * Estimates the refund of one request over several lines. Return postage is charged once, and delivery costs
- * are refunded only if the request covers the last delivered units.
+ * Estimates the refund of one return request for several order lines. The cost of return shipping is deducted
+ * once. Delivery costs are refunded only if the request covers the last delivered units of the order.
  */
 function combinedRefund(
   order: OrderAggregate,
@@ -277,7 +276,7 @@ function combinedRefund(
   return { estimatedRefund: createMoney(refundMinor, order.currency) };
 }
 
-/** Returns the window with the earliest start; windows without a start come last. */
+/** Returns the time window that starts first. A window without a start counts as the last. */
 function earliestWindow(windows: readonly OrderWindow[]): OrderWindow {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");

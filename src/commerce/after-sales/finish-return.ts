@@ -1,7 +1,8 @@
 /**
- * Inspects and closes returns. Inspection: accepted units count as returned and may be restocked, refused
- * units stay with the buyer, and the replacement is reduced to the accepted units. Closing: accepted units
- * are refunded; a replacement must have been sent; a repaired or replaced item can be returned again.
+ * Inspects and closes returns. At the inspection, accepted units are counted as returned and may be added to
+ * the stock, and refused units stay with the buyer. An unsent replacement is reduced to the accepted units.
+ * When a return is closed, accepted units are refunded; an exchange or replacement can be closed only after
+ * the new item was sent; a repaired or replaced item can be returned again.
  */
 import type {
   ChangedOrderPart,
@@ -80,7 +81,7 @@ async function closeLockedReturn(
   return { ...patch, events: [closed, ...events] };
 }
 
-/** Refuses to close an exchange or replacement whose replacement has not been sent. */
+/** Refuses to close an exchange or replacement if the new item was not sent. */
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
   if (!isExchangeOrReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found))
     return;
@@ -100,7 +101,7 @@ function countAcceptedUnits({ lines }: OrderReturn): number {
   return lines.reduce((sum, { accepted }) => sum + accepted, 0);
 }
 
-/** Finds the active warranties of the return's lines that are now returned completely. */
+/** Returns the active warranties of those order lines in the return whose units have all been returned. */
 function findFullyReturnedWarranties(
   { lines, warranties }: OrderAggregate,
   found: OrderReturn,
@@ -116,7 +117,7 @@ function findFullyReturnedWarranties(
 
 interface InspectedLine extends ReturnLineCount {
   readonly accepted: number;
-  /** Number of accepted units that can be sold again. */
+  /** Number of accepted units that can be sold again and are added to the stock. */
   readonly restock: number;
 }
 
@@ -180,7 +181,7 @@ async function inspectLockedReturn(
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
   return findReturnLineCountFaults(found, lines, {
     accepted: ({ received }) => received,
-    // A repaired item goes back to its buyer, so none is restocked.
+    // At most 0 units of a repair are added to the stock, because the buyer gets the repaired item back.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),
   });
 }

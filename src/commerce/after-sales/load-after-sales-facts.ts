@@ -1,6 +1,6 @@
 /**
- * Loads the facts that decide after-sales options and are not part of the orders (stock, prices, earlier
- * returns). One statement serves any number of orders.
+ * Loads the facts outside the orders that decide after-sales options (stock, prices, earlier returns), in one
+ * statement for any number of orders.
  */
 import { type RawBuilder, sql } from "kysely";
 import { currentAmountSql } from "#commerce/catalog/current-price.ts";
@@ -18,9 +18,8 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * The next instants at which the after-sales facts change because time passes: the next expiry of a stock
-   * hold, the next price change, and the time at which the buyer's oldest counted return is 365 days old and
-   * no longer counts.
+   * The next times at which the loaded facts change without a change of data: when a stock hold expires, when
+   * a price changes, and when the buyer's oldest counted return becomes older than 365 days.
    */
   readonly changeTimes: readonly (string | null)[];
 }
@@ -73,8 +72,8 @@ export async function loadAfterSalesFactsByOrder(
 }
 
 /**
- * SQL for a variant's current price in the order's market. An exchange costs nothing, so an item is only
- * exchanged for a variant of the same price.
+ * Returns SQL for the current price of a variant in the order's market. An item is exchanged only for a
+ * variant of the same price, because an exchange costs nothing.
  */
 function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> {
   return sql<number>`(select ${currentAmountSql(now)} from price pr where pr.variant_id = ${variantId}

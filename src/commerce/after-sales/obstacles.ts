@@ -1,6 +1,6 @@
 /**
- * Collects the obstacles to an after-sales request: the order's state, the units left on a line, product
- * restrictions, the merchant's return policy and time limits.
+ * Finds the obstacles to an after-sales request: in the order's state, the remaining units of the order line,
+ * the restrictions of the product, the merchant's return policy and the time limits.
  */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isWindowOver, type OrderWindow } from "#commerce/orders/order-terms.ts";
@@ -13,19 +13,20 @@ import {
 import type { AfterSalesOptionContext } from "./after-sales-option.ts";
 import { type AfterSalesReason, createAfterSalesObstacle } from "./reasons.ts";
 
-/** Maximum number of returns of one order, in all statuses, which limits the size of an order. */
+/** Maximum number of returns of one order, in all statuses, so that the data of an order stays bounded. */
 export const returnsPerOrderMax = 100;
 
 interface OrderStateContext {
-  /** Whether the request is a statutory right of the buyer, not an offer of the merchant. */
+  /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
   readonly isRight: boolean;
-  /** The reasons that apply besides the order's state. */
+  /** The obstacles that do not follow from the order's state. */
   readonly reasons: readonly AfterSalesReason[];
 }
 
 /**
- * Puts the obstacles in the order's state before the other reasons. A canceled order has no other reason,
- * because an explanation of its units ("not sent yet") would contradict the cancellation.
+ * Returns the obstacles in the order's state, followed by the given other reasons. For a canceled order,
+ * returns only "order canceled", because a reason about its units ("not sent yet") would contradict the
+ * cancellation.
  */
 export function prependOrderStateObstacles(
   order: OrderAggregate,
@@ -37,8 +38,9 @@ export function prependOrderStateObstacles(
 }
 
 /**
- * Obstacles in the state of an order that is not canceled. A dispute or hold leaves a statutory right
- * (`isRight`) to the merchant's decision, and blocks what is only an offer of the merchant.
+ * Returns the obstacles in the state of an order that is not canceled. A disputed payment or an order on hold
+ * blocks a request that only the merchant offers. If the request is a statutory right (`isRight`), the
+ * merchant decides.
  */
 function findOrderStateObstacles(
   { status, paymentStatus, payments, returns }: OrderAggregate,
@@ -67,7 +69,10 @@ export interface ReturnableUnits {
   readonly reasons: readonly AfterSalesReason[];
 }
 
-/** Counts the delivered units that can be returned, with the reason if there are none. */
+/**
+ * Counts the delivered units of an order line that can be returned. If there are none, also returns the
+ * reason.
+ */
 export function assessReturnableUnits(order: OrderAggregate, line: OrderLine): ReturnableUnits {
   const quantity = countReturnableUnits(order, line);
   return { quantity, reasons: quantity > 0 ? [] : [explainNoReturnableUnits(order, line)] };
@@ -76,9 +81,9 @@ export function assessReturnableUnits(order: OrderAggregate, line: OrderLine): R
 const finalSaleRestrictions = ["no_returns", "final_sale"];
 
 /**
- * Obstacles that follow from restrictions of the product, for example "final sale". If the merchant is at
- * fault, these obstacles leave the decision to the merchant. Digital content and gift cards stay blocked,
- * because the merchant cannot inspect them after a return.
+ * Returns the obstacles that follow from restrictions of the product, for example "final sale". If the
+ * merchant is at fault for the return, the merchant decides about most of these obstacles. Digital content
+ * and gift cards stay blocked, because the merchant cannot inspect them after a return.
  */
 export function findProductRestrictionObstacles({
   line,
@@ -96,7 +101,10 @@ export function findProductRestrictionObstacles({
   ];
 }
 
-/** Obstacles from the merchant's return policy: self-service mode, country, category and returns per buyer. */
+/**
+ * Returns the obstacles in the merchant's return policy: no self-service, an excluded country or category, or
+ * too many returns of the buyer.
+ */
 export function findReturnPolicyObstacles(
   { order, facts, line, isFault }: AfterSalesOptionContext,
   rules: ReturnRules,
@@ -117,8 +125,8 @@ export function findReturnPolicyObstacles(
 }
 
 /**
- * Return policy obstacles to a refund for undelivered units. Country and category do not matter, because no
- * goods come back.
+ * Returns the obstacles in the merchant's return policy to a refund for undelivered units. Excluded countries
+ * and categories do not matter, because no goods come back.
  */
 export function findUndeliveredRefundPolicyObstacles(
   context: Pick<AfterSalesOptionContext, "facts" | "isFault">,
@@ -147,9 +155,9 @@ function limitObstacles(
 }
 
 /**
- * Returns the time window in which the buyer may request a return. If the given ordinary window is over, also
- * returns a reason against the return. If the return's reason is the merchant's fault, the longer window
- * `windows.faults` applies instead, in which the merchant approves or declines the return.
+ * Returns the time window in which the buyer may request a return, with a reason against the return if the
+ * given window is over. If the merchant is at fault for the return, the longer window `windows.faults`
+ * applies after the end of the given window, and the merchant decides about the request.
  */
 export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionContext,
@@ -168,7 +176,10 @@ export function findReturnWindowObstacles(
 
 type Returns = Pick<OrderAggregate, "returns">;
 
-/** Counts delivered and paid units that are neither returned, requested for return nor refunded. */
+/**
+ * Counts the delivered units of an order line that are not returned, not refunded and not part of an open
+ * return.
+ */
 export function countReturnableUnits(order: Returns, line: OrderLine): number {
   const { delivered, returnRequested, returned } = line;
   return Math.max(
@@ -180,7 +191,10 @@ export function countReturnableUnits(order: Returns, line: OrderLine): number {
   );
 }
 
-/** Counts the units of a line that were refunded or exchanged, and accepted units whose refund is due. */
+/**
+ * Counts the units of an order line that were refunded or exchanged, or that the merchant has accepted for a
+ * refund.
+ */
 function countSettledUnits(order: Returns, line: OrderLine): number {
   return Math.max(
     line.returned,
@@ -191,16 +205,16 @@ function countSettledUnits(order: Returns, line: OrderLine): number {
 }
 
 /**
- * Counts the units of an order line that are refunded or due for refund. Exchanged units do not count,
- * because no money is refunded for them.
+ * Counts the units of an order line that were refunded, or that the merchant has accepted for a refund.
+ * Exchanged units do not count, because their price is not refunded.
  */
 export function countRefundedOrDueUnits(order: Returns, line: OrderLine): number {
   return countSettledUnits(order, line) - countAcceptedUnits(order, line, isExchanged);
 }
 
 /**
- * Counts units of services and digital products that the merchant has not provided yet. Units for which the
- * buyer has already requested a withdrawal are left out.
+ * Counts the units of services and digital products in an order line that the merchant has not provided yet.
+ * Units for which the buyer has already requested a withdrawal do not count.
  */
 export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
   const requestedReturns = returns.filter(
@@ -210,13 +224,16 @@ export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLi
 }
 
 /**
- * Returns true if the buyer withdraws from units that were never sent. The buyer sends no goods back, so the
- * merchant's approval already settles the withdrawal.
+ * Returns true if the return is a buyer's withdrawal from units that were never sent. The buyer sends no
+ * goods back, so the merchant's approval completes the withdrawal.
  */
 export const isWithdrawalOfUnsentUnits = ({ kind, method }: Pick<OrderReturn, "kind" | "method">): boolean =>
   kind === "withdrawal" && method === "keep_item";
 
-/** Counts units that were sent, not delivered, and not reported as lost in an earlier return. */
+/**
+ * Counts the units of an order line that were sent and not delivered. Units that the buyer has already
+ * reported as lost do not count.
+ */
 export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): number {
   const reportedLost = countRequestedUnits(
     returns.filter(
@@ -251,11 +268,14 @@ function openReturnIds({ returns }: Pick<OrderAggregate, "returns">, line: Order
     .map(({ id }) => id);
 }
 
-/** Returns true if the return's accepted units were exchanged, so that no money was refunded. */
+/**
+ * Returns true for an exchange that the merchant has inspected. Its accepted units are exchanged and not
+ * refunded.
+ */
 const isExchanged = ({ kind, status }: OrderReturn): boolean =>
   kind === "exchange" && (status === "inspected" || status === "closed");
 
-/** Returns true if the merchant accepted the returned units and has not refunded them yet. */
+/** Returns true if the merchant has accepted the units of the return and not refunded them yet. */
 const isAwaitingRefund = ({ kind, status }: OrderReturn): boolean =>
   (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
 

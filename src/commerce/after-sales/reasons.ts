@@ -1,6 +1,6 @@
 /**
- * The codes of after-sales: the reasons that a buyer can give, and the obstacles that deny a request or leave
- * the decision to the merchant.
+ * The codes of after-sales requests: the reasons that a buyer can give for a return, and the obstacles that
+ * deny a request or leave the decision to the merchant.
  */
 import { getObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
@@ -36,8 +36,8 @@ const merchantFaultReasons: ReadonlySet<ReturnReason> = new Set([
 ]);
 
 /**
- * Returns true if the reason is the merchant's fault. The buyer then pays no fee and has the longer window of
- * the statutory guarantee.
+ * Returns true if the merchant is at fault for a return with this reason. The buyer then pays no fee and has
+ * the longer time window of the statutory guarantee.
  */
 export const isMerchantFault = (reason: ReturnReason): boolean => merchantFaultReasons.has(reason);
 
@@ -73,15 +73,15 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
   withdrawal: reasonsToSendBack,
 };
 
-/** Obstacle code → English text for people. */
+/** For each obstacle code, the English text that people read. */
 export const afterSalesObstacleMessages = englishTexts.afterSalesObstacles;
 export type AfterSalesObstacle = keyof typeof afterSalesObstacleMessages;
 
 export type AfterSalesReason = EligibilityReason<AfterSalesObstacle>;
 
 /**
- * Creates a reason against an option. A blocking reason denies the option; any other leaves the decision to
- * the merchant.
+ * Creates a reason against an after-sales option. If the reason is blocking, the option is denied; otherwise
+ * the merchant decides.
  */
 export function createAfterSalesObstacle(
   code: AfterSalesObstacle,

@@ -1,4 +1,4 @@
-/** The terms of after-sales options: return methods, fees, refund and evidence. */
+/** Calculates the terms of after-sales options: return methods, fees, refund and required evidence. */
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
@@ -6,7 +6,10 @@ import { createMoney } from "#foundation/money.ts";
 import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } from "./after-sales-option.ts";
 import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
 
-/** The ways to bring goods back that the return policy offers; "mail" if the policy names none. */
+/**
+ * Returns the methods by which the return policy lets buyers send goods back; "mail" if the policy names
+ * none.
+ */
 export function getGoodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
   const sending = methods.filter((method) => method !== "keep_item");
   return sending.length === 0 ? ["mail"] : sending;
@@ -20,7 +23,7 @@ interface RefundOptionTermsInput {
   readonly isLost?: boolean;
 }
 
-/** Returns the terms of an option that refunds units of one line. */
+/** Returns the terms of an after-sales option that refunds units of one order line. */
 export function createRefundTerms(
   context: AfterSalesOptionContext,
   { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
@@ -41,7 +44,7 @@ export function createRefundTerms(
   };
 }
 
-/** Calculates the value of a return with one line. */
+/** Calculates the value of a return that has a single order line. */
 export function calculateSingleLineReturnValue(
   { order, line, isFault }: AfterSalesOptionContext,
   {
@@ -76,7 +79,7 @@ function feesOf(
   ];
 }
 
-/** Creates a return shipping fee of amount 0: the merchant pays for the return shipping. */
+/** Creates a return shipping fee of amount 0, because the merchant pays the return shipping. */
 export function createFreeReturnShippingFee({
   order,
 }: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
@@ -88,7 +91,7 @@ export function createFreeReturnShippingFee({
   };
 }
 
-/** Returns the evidence that the return policy requires. */
+/** Returns the evidence (for example a photo) that the return policy requires. */
 export const getRequiredEvidence = ({
   photoRequired,
 }: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] => (photoRequired ? ["photo"] : []);

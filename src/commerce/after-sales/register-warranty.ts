@@ -1,6 +1,6 @@
 /**
- * Registers the warranty of a delivered order line, for the buyer. The terms are those with which the order
- * was placed.
+ * Registers the merchant's warranty for a delivered order line. The terms of the warranty are those with
+ * which the order was placed.
  */
 import { type Faults, failAtField, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
@@ -63,7 +63,7 @@ function serialNumberFaults({ serialNumber }: WarrantyRegisterInput): Faults {
   return findTextFaults("/serialNumber", serialNumber, { max: serialNumberLengthMax });
 }
 
-/** The period of a warranty and the repairs and replacements that it grants. */
+/** The start and end of a warranty, and the number of repairs and replacements that it grants. */
 export interface WarrantyCoverage {
   readonly startsAt: string;
   readonly endsAt: string;
@@ -72,8 +72,8 @@ export interface WarrantyCoverage {
 }
 
 /**
- * Computes the term of a line's warranty. Pure. The term starts with the last delivery of the line, so that a
- * buyer with several deliveries loses no time.
+ * Computes the start and end of an order line's warranty. Pure. The warranty starts with the last delivery of
+ * the line, so that a buyer with several deliveries loses no time.
  */
 export function calculateWarrantyCoverage(order: OrderAggregate, lineId: string): WarrantyCoverage {
   const line = order.lines.find(({ id }) => id === lineId);

@@ -1,7 +1,7 @@
 /**
- * The fulfillment that sends a replacement for returned goods. Its stock is reserved when the return is
- * approved. The replacement is not part of the order's lines, so their quantities do not change. If the
- * inspection refuses units, the replacement for these units is not sent.
+ * Manages the fulfillment that sends a replacement for returned goods. Its stock is reserved when the return
+ * is approved. The sent replacement is not counted in the quantities of the order's lines. If the inspection
+ * refuses returned units, no replacement is sent for these units.
  */
 import { releaseOrderStock, reserveStock } from "#commerce/inventory/order-stock.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -29,13 +29,16 @@ interface ReplacementContext {
 export const isExchangeOrReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "exchange" || kind === "replacement";
 
-/** Returns true for repairs and replacements. The buyer keeps an equal item, so no units count as returned. */
+/**
+ * Returns true for repairs and replacements. The buyer gets an equal item back, so the order line counts no
+ * units as returned.
+ */
 export const isRepairOrReplacementReturn = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "repair" || kind === "replacement";
 
 /**
- * Reserves the stock of a replacement and creates the fulfillment that sends it. Throws `invalid_state` if
- * the stock is too low.
+ * Reserves the stock of a replacement and creates the fulfillment that sends the replacement. Throws
+ * `invalid_state` if the stock is too low.
  */
 export async function createReplacementFulfillment(
   transaction: Transaction,
@@ -83,8 +86,8 @@ function fulfillmentTypeOf(
 }
 
 /**
- * Cancels the replacement fulfillment of a return that has ended. Does nothing if the return has no
- * replacement fulfillment, or if that fulfillment was already sent.
+ * Cancels the fulfillment of the replacement if the return has ended. Does nothing if there is no such
+ * fulfillment or if the replacement was already sent.
  */
 export async function cancelReplacementFulfillment(
   transaction: Transaction,
@@ -95,11 +98,14 @@ export async function cancelReplacementFulfillment(
 }
 
 export interface UnsentReplacementReduction extends ReplacementContext {
-  /** The units that the reduced replacement still sends, by order line. */
+  /** The units that the replacement still contains after the reduction, by order line. */
   readonly keep: readonly LineQuantity[];
 }
 
-/** Reduces or cancels a replacement that was not sent yet, and releases the stock of the removed units. */
+/**
+ * Removes units from a replacement that was not sent yet, and releases their stock. If no units remain,
+ * cancels the fulfillment of the replacement.
+ */
 export async function reduceUnsentReplacement(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -132,10 +138,7 @@ export async function reduceUnsentReplacement(
 }
 
 interface DroppedLine extends LineQuantity {
-  /**
-   * Number of units without reserved stock among the units that are removed from the replacement. Units
-   * without reserved stock are removed first.
-   */
+  /** Number of the removed units that had no reserved stock. Units without reserved stock are removed first. */
   readonly unreserved: number;
 }
 
@@ -148,8 +151,8 @@ const toDropped = ({ lineId, quantity, unreserved }: DroppedLine): DroppedLine =
 const unsentStatuses: ReadonlySet<FulfillmentStatus> = new Set(["pending", "packing", "ready_for_pickup"]);
 
 /**
- * Finds the newest fulfillment of a return. There may be several, because a replacement that was lost in
- * transit is sent again.
+ * Returns the newest fulfillment that sends the replacement of a return. A return has several such
+ * fulfillments if a replacement was lost in transit and sent again.
  */
 export function findReplacementFulfillment(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
@@ -158,7 +161,7 @@ export function findReplacementFulfillment(
   return fulfillments.findLast(({ returnId }) => returnId === id);
 }
 
-/** Returns true if a replacement of the return is in transit or delivered. */
+/** Returns true if a replacement for the return is in transit or was delivered. */
 export function isReplacementSent(
   order: Pick<OrderAggregate, "fulfillments">,
   found: Pick<OrderReturn, "id">,
@@ -167,7 +170,7 @@ export function isReplacementSent(
 }
 
 /**
- * Returns the stock that is freed if units are removed from a replacement. The units of a pending fulfillment
+ * Returns the stock that becomes free if units are removed from a replacement. Units of a pending fulfillment
  * are only reserved (`waiting`). From packing on, the units have been taken from the stock on hand
  * (`allocated`).
  */
@@ -200,7 +203,7 @@ interface ReductionRows {
 }
 
 /**
- * Writes the reduced or canceled replacement fulfillment. A canceled fulfillment keeps its lines, so that
+ * Saves the reduced or canceled fulfillment of a replacement. A canceled fulfillment keeps its lines, so that
  * readers see which units it would have sent.
  */
 async function writeReduction(

@@ -1,7 +1,7 @@
 /**
- * Requests a return. The order's after-sales options decide the request, at the same instant and with the
- * same facts: an allowed option is accepted, a denied option is refused with its reasons. A request that
- * needs no consent is approved in the same transaction.
+ * Creates a buyer's return request. The order's after-sales options decide the request: a denied option
+ * refuses the request with its reasons. If the merchant's consent is not needed, the return is approved in
+ * the same transaction.
  */
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
@@ -54,7 +54,7 @@ export async function requestReturn(
   return { order, id };
 }
 
-/** Returns the faults of the input that can be found without reading the order. */
+/** Returns the faults of a return request that can be found without reading the order. */
 function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest): Faults {
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
@@ -111,7 +111,7 @@ async function insertReturnRequest(
   return { ...outcome, events: [requested, ...events] };
 }
 
-/** The input of a return request, except for the id of the order. */
+/** The input of a return request, without the id of the order. */
 export interface ReturnRequest {
   readonly kind: ReturnKind;
   readonly lines: readonly LineQuantity[];
@@ -122,7 +122,7 @@ export interface ReturnRequest {
   readonly exchangeVariantId?: string | null | undefined;
 }
 
-/** A return whose request has been decided and whose value is calculated, ready to be inserted. */
+/** A return that has been decided and whose value is calculated, ready to be inserted into the database. */
 export interface ReturnPlan extends Pick<
   OrderReturn,
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
@@ -136,7 +136,10 @@ interface ReturnPlanInput {
   readonly input: ReturnRequest;
 }
 
-/** Decides a return request and calculates its value. Throws a failure if an option is denied. Pure. */
+/**
+ * Decides a return request and calculates the value of the return. Throws a failure if an after-sales option
+ * that the request needs is denied. Pure.
+ */
 export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanInput): ReturnPlan {
   const { kind, reason, lines } = input;
   requireReason(input);
@@ -185,9 +188,9 @@ function requireReason({ kind, reason }: ReturnRequest): void {
 }
 
 /**
- * Refuses the return request if it contains more units of a line than the after-sales option of the line
- * allows; a denied option allows none. Blocking reasons are listed before reasons that only need the
- * merchant's consent.
+ * Refuses a return request for more units of an order line than the line's after-sales option allows; a
+ * denied option allows 0 units. In the error, blocking reasons come before reasons about which the merchant
+ * decides.
  */
 function requireOffered(
   order: OrderAggregate,
@@ -229,8 +232,8 @@ function requireExchangeable(
 }
 
 /**
- * Returns the terms (for example return methods) that the after-sales options of all requested lines offer,
- * in the order of the first option.
+ * Returns the terms (for example return methods) that the after-sales options of all requested order lines
+ * have in common, in the order of the first option.
  */
 function commonTerms<Term>(
   options: readonly AfterSalesOption[],
@@ -256,8 +259,8 @@ function requireCommonMethod(methods: readonly unknown[]): void {
 }
 
 /**
- * Returns the return method or settlement that the caller chose, or the first offered one if the caller chose
- * none. Throws if the choice is not offered.
+ * Returns the return method or settlement that the caller chose; if the caller chose none, the first that the
+ * after-sales options offer. Throws if the options do not offer the choice.
  */
 function chooseTerm<Term extends string>(
   field: string,
@@ -276,8 +279,8 @@ function chooseTerm<Term extends string>(
 }
 
 /**
- * Returns whether a return request needs the merchant's consent. A request for a replacement that is not in
- * stock always needs it.
+ * Decides whether a return request needs the merchant's consent. A request for a replacement that is not in
+ * stock always needs consent.
  */
 function decideRequest(
   order: OrderAggregate,

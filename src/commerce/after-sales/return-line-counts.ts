@@ -1,25 +1,31 @@
-/** Checks the unit counts of a return's lines that the merchant reports on receipt and inspection. */
+/**
+ * Checks the numbers of units that the merchant reports for each line of a return, on receipt and on
+ * inspection of the goods.
+ */
 import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import { createBodyFault, type Faults, findIntegerFaults, findDuplicateFaults } from "#foundation/faults.ts";
 
 /**
- * Numbers of units of one return line, as the merchant counts them on receipt or inspection. The merchant
- * reports every line once, and cannot report more units than were requested (on receipt) or received (on
- * inspection).
+ * The numbers of units of one return line, as the merchant counts them on receipt or inspection of the goods.
+ * The merchant reports every line once. The maximum is the number of requested units (on receipt) or received
+ * units (on inspection).
  */
 export interface ReturnLineCount {
   readonly lineId: string;
 }
 
 /**
- * Functions that return the maximum of each reported number of units, from the return line and the other
- * numbers of this line.
+ * For each reported number of units: a function that computes its maximum from the return line and from the
+ * other numbers that the merchant reports for this line.
  */
 type CountBounds<Count extends ReturnLineCount> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;
 
-/** Checks the counts of a return's lines: every line once, each count from 0 to its maximum. */
+/**
+ * Checks the numbers of units that the merchant reports for a return: every line is reported once, and each
+ * number is from 0 to its maximum.
+ */
 export function findReturnLineCountFaults<Count extends ReturnLineCount>(
   { lines }: Pick<OrderReturn, "lines">,
   counts: readonly Count[],

@@ -1,7 +1,6 @@
 /**
- * The after-sales options to return, exchange or withdraw, and to get a refund without a return, with their
- * terms. Each function evaluates its option either for return reasons that are the merchant's fault or for
- * all other reasons.
+ * Evaluates the after-sales options of a return, exchange, withdrawal, or refund without a return. An option
+ * for which it matters whether the merchant is at fault is evaluated for one of the two cases at a time.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
@@ -40,7 +39,7 @@ import {
   calculateSingleLineReturnValue,
 } from "./refund-terms.ts";
 
-/** Option to send delivered units back for a refund. */
+/** Returns the after-sales option to send delivered units back for a refund. */
 export function createReturnRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const units = returnableUnitsOf(context);
@@ -66,7 +65,10 @@ export function createReturnRefundOption(context: AfterSalesOptionContext): Afte
   });
 }
 
-/** Option to exchange delivered units for another variant of the same product and price. */
+/**
+ * Returns the after-sales option to exchange delivered units for another variant of the same product and
+ * price.
+ */
 export function createExchangeOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = findReturnWindowObstacles(
@@ -96,8 +98,8 @@ export function createExchangeOption(context: AfterSalesOptionContext): AfterSal
 }
 
 /**
- * Option to get a refund and keep the goods. Only offered up to the refund amount for which the merchant does
- * not want the goods back (`keepItemMinor`).
+ * Returns the after-sales option to get a refund and keep the goods. The option is denied if the return
+ * policy has no `keepItemMinor` or the refund is higher than `keepItemMinor`.
  */
 export function createKeepItemRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
@@ -140,7 +142,7 @@ export function createKeepItemRefundOption(context: AfterSalesOptionContext): Af
   });
 }
 
-/** Option to get a refund for units that were sent and never delivered. */
+/** Returns the after-sales option to get a refund for units that were sent and never delivered. */
 export function createUndeliveredRefundOption(context: AfterSalesLineContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = getOrderPolicy(order, "return");
@@ -180,8 +182,8 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
 }
 
 /**
- * Option to use the statutory right of withdrawal. No reason and no consent of the merchant is needed, except
- * for the statutory exceptions.
+ * Returns the after-sales option to use the statutory right of withdrawal. The buyer needs neither a reason
+ * nor the merchant's consent, except in the cases that the law excludes.
  */
 export function createWithdrawalOption(context: AfterSalesOptionContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
@@ -218,9 +220,10 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
 }
 
 /**
- * Exceptions from the right of withdrawal (Directive 2011/83/EU, article 16). Broken seals and gift cards do
- * not block the withdrawal, because the merchant checks them after the return. Digital content and gift cards
- * that were not provided yet cannot have been used, so they are no exceptions.
+ * Returns the exceptions from the right of withdrawal (Directive 2011/83/EU, article 16). A broken seal or a
+ * used gift card does not block the withdrawal, because the merchant checks the goods after the return.
+ * Digital content and gift cards that the merchant has not provided yet are no exceptions, because nobody can
+ * have used them.
  */
 function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
@@ -241,7 +244,10 @@ function exchangeObstacles({ order, facts, line, windows }: AfterSalesOptionCont
     : [createAfterSalesObstacle("exchange_out_of_stock")];
 }
 
-/** Returns the variants that a line can be exchanged for: other variants of the product that are in stock. */
+/**
+ * Returns the variants for which an order line can be exchanged: the other variants of the product that are
+ * in stock.
+ */
 export function findExchangeableVariantIds({
   facts,
   line,
@@ -256,10 +262,7 @@ function returnableUnitsOf({ order, line }: AfterSalesOptionContext): Returnable
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
-/**
- * Adds further reasons against an after-sales option. Adds none if a blocking reason already denies the
- * option.
- */
+/** Adds reasons against an after-sales option, unless a blocking reason already denies the option. */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableUnits,
   rest: readonly AfterSalesReason[],

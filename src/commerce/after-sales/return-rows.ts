@@ -1,6 +1,6 @@
 /**
- * Writes the rows of returns and their effect on the quantities of order lines. Callers must hold the order's
- * lock.
+ * Writes the rows of returns, and changes the quantities of order lines accordingly. The caller must have
+ * locked the order.
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -10,7 +10,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import { isUndeliveredRefund } from "./reasons.ts";
 
-/** A return to insert, with its requested lines. */
+/** A return to insert into the database, with its requested lines. */
 export interface NewReturn extends Omit<
   OrderReturn,
   "declineReason" | "inspectionNote" | "requestedAt" | "closedAt" | "version" | "updatedAt" | "lines"
@@ -35,14 +35,14 @@ export async function insertReturn(
 }
 
 /**
- * Returns true if the requested units are counted in the order line's `returnRequested`. Units that were
- * never delivered or never sent cannot come back, so they are not counted.
+ * Returns true if the requested units of the return are counted in the `returnRequested` quantity of their
+ * order line. Units that were never delivered or never sent cannot come back, so they do not count.
  */
 export function isExpectingReturnedUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
   return !isUndeliveredRefund(found) && !isWithdrawalOfUnsentUnits(found);
 }
 
-/** The new status of a return, with the reason or note that belongs to the status. */
+/** The new status of a return, with the reason or note that the merchant or buyer gives for the status. */
 export interface ReturnStatusUpdate {
   readonly id: string;
   readonly status: ReturnStatus;
@@ -69,7 +69,7 @@ export async function updateReturnStatus(
     .execute();
 }
 
-/** New unit counts of one return line; a missing count stays unchanged. */
+/** New unit counts of one return line. A count that is left out stays unchanged. */
 export interface ReturnLineCountUpdate {
   readonly lineId: string;
   readonly received?: number;
@@ -77,7 +77,7 @@ export interface ReturnLineCountUpdate {
   readonly restocked?: number;
 }
 
-/** Sets unit counts of return lines. Counts that are undefined stay unchanged. */
+/** Sets unit counts of return lines. A count that is left out stays unchanged. */
 export async function updateReturnLineCounts(
   transaction: Transaction,
   { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineCountUpdate[] },
@@ -91,7 +91,7 @@ export async function updateReturnLineCounts(
     where l.return_id = ${returnId} and l.order_line_id = c."lineId"`.execute(transaction);
 }
 
-/** Amounts to add to the quantities of one order line; a missing amount adds 0. */
+/** Amounts to add to the quantities of one order line. An amount that is left out adds 0. */
 export interface OrderLineCountsIncrement {
   readonly lineId: string;
   readonly returnRequested?: number;
@@ -100,7 +100,7 @@ export interface OrderLineCountsIncrement {
   readonly reducedMinor?: number;
 }
 
-/** Adds to the quantities of order lines. Amounts that are undefined add nothing. */
+/** Adds amounts to the quantities of order lines. An amount that is left out adds 0. */
 export async function incrementOrderLineCounts(
   transaction: Transaction,
   moves: readonly OrderLineCountsIncrement[],

@@ -1,6 +1,7 @@
 /**
- * The rules of a return, as pure functions: which step leads from which status to which, the failure that
- * refuses a step, and the value of returned units (their share of the order, less the buyer's fees).
+ * The rules of a return, as pure functions: which step leads from which status to which status, the failure
+ * that refuses a step, and the value of the returned units (their share of the order's total, less the
+ * buyer's fees).
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { computeRemainingShippingMinor, computeUnitsValueMinor } from "#commerce/orders/order-value.ts";
@@ -17,7 +18,7 @@ import { countRefundedOrDueUnits } from "./obstacles.ts";
  */
 export interface ReturnValueInput {
   readonly kind: ReturnKind;
-  /** True if the return's reason is the merchant's fault. */
+  /** True if the merchant is at fault for the return, according to the reason of the return. */
   readonly isFault: boolean;
   /** True if the units were sent but never delivered. */
   readonly isLost: boolean;
@@ -25,15 +26,15 @@ export interface ReturnValueInput {
   readonly lines: readonly LineQuantity[];
 }
 
-/** The value of returned units and the fees, in minor units of the order's currency. */
+/** The value of returned units and the fees that are deducted, in minor units of the order's currency. */
 export interface ReturnValue {
-  /** Value of the units per line, in the order of the input lines. */
+  /** Value of the returned units for each line, in the order of the input lines. */
   readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
-  /** Delivery costs that are refunded, in minor units. */
+  /** Delivery costs that are refunded to the buyer, in minor units. */
   readonly shippingMinor: number;
   readonly restockingMinor: number;
   readonly postageMinor: number;
-  /** Total refund in minor units: units and delivery, less the fees. */
+  /** Total refund in minor units: the value of the units plus refunded delivery costs, less the fees. */
   readonly refundMinor: number;
 }
 
@@ -42,8 +43,8 @@ const methodsWithPostage: ReadonlySet<ReturnMethod> = new Set(["mail", "pickup"]
 const wholeBasisPoints = 10_000;
 
 /**
- * Calculates the value of a return. Exchanges, repairs and replacements have none. The refund is never more
- * than the order's total less earlier reductions.
+ * Calculates the value of a return; 0 for exchanges, repairs and replacements. The refund is at most the
+ * order's total less earlier reductions.
  */
 export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueInput): ReturnValue {
   const { kind, isFault, method, lines: valuedLines } = valued;
@@ -79,8 +80,9 @@ function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQua
 }
 
 /**
- * Returns true if the delivery costs are refunded: on withdrawal from the whole order (Directive 2011/83/EU,
- * article 13), or if nothing was ever delivered (article 18).
+ * Returns true if the delivery costs are refunded: the return must include the last units of the order that
+ * were neither canceled nor refunded. In addition, the return must be a withdrawal (Directive 2011/83/EU,
+ * article 13), or nothing of the order was ever delivered (article 18).
  */
 function refundsDelivery(order: OrderAggregate, { kind, isLost, lines }: ReturnValueInput): boolean {
   const carried = order.lines.filter(({ requiresShipping }) => requiresShipping);
@@ -97,8 +99,8 @@ export const returnSteps = ["approve", "decline", "track", "receive", "inspect",
 export type ReturnStep = (typeof returnSteps)[number];
 
 /**
- * The possible steps of a return in each status, and the status that each step leads to. In addition, goods
- * that are returned in a store or picked up are received directly from `approved`; see
+ * For each status of a return: the steps that are possible, and the status to which each step leads. In
+ * addition, a return without a carrier can go directly from `approved` to `received`; see
  * `methodsWithoutCarrier`.
  */
 export const returnTransitions = {
@@ -113,8 +115,8 @@ export const returnTransitions = {
 } as const satisfies Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>>;
 
 /**
- * Methods by which goods come back without a carrier, so there is no tracking. The merchant receives such a
- * return directly after approving it.
+ * Return methods without a carrier. Such a return has no tracking, so the merchant can receive the goods as
+ * soon as the return is approved.
  */
 const methodsWithoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["store", "pickup"]);
 
@@ -128,8 +130,8 @@ function nextReturnStatus(
 }
 
 /**
- * Returns the status after a step; throws `invalid_state` if the step is not possible from the return's
- * status.
+ * Returns the status of a return after a step. Throws `invalid_state` if the step is not possible in the
+ * current status.
  */
 export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
   const next = nextReturnStatus(found, step);
@@ -138,7 +140,7 @@ export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): 
   return next;
 }
 
-/** The mutation of each step, for error messages. */
+/** For each step, the mutation that runs the step. Error messages name the mutation. */
 const stepMutations: Readonly<Record<ReturnStep, string>> = {
   approve: "returnApprove",
   decline: "returnDecline",
@@ -149,7 +151,10 @@ const stepMutations: Readonly<Record<ReturnStep, string>> = {
   cancel: "returnCancel",
 };
 
-/** Says which steps are possible from the status of a return, in the reason and the data of the conflict. */
+/**
+ * Describes, for the error, why a step is not possible in the status of the return and which steps are
+ * possible instead.
+ */
 function describeImpossibleStep(found: OrderReturn, step: ReturnStep): ReturnRefusalDetails {
   const mutations = returnSteps
     .filter((other) => nextReturnStatus(found, other) !== undefined)
@@ -167,8 +172,8 @@ function describeImpossibleStep(found: OrderReturn, step: ReturnStep): ReturnRef
 }
 
 /**
- * Throws `version_conflict` if the caller expects another version of the return. The version is the return's,
- * not the order's.
+ * Throws `version_conflict` if the return has another version than the caller expects. Returns have their own
+ * version, independent of the version of the order.
  */
 export function requireReturnVersion(found: OrderReturn, expectedVersion: number | null | undefined): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.version) return;
@@ -181,7 +186,10 @@ interface ReturnRefusalDetails {
   readonly message?: string;
 }
 
-/** Creates a 409 failure with the return's status and version, so that the caller need not load the return. */
+/**
+ * Creates a 409 failure that contains the return's status and version, so that the caller need not read the
+ * return.
+ */
 export function createReturnFailure(
   code: FailureCode,
   { id, status, version }: Pick<OrderReturn, "id" | "status" | "version">,

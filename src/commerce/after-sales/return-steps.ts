@@ -1,7 +1,7 @@
 /**
- * The steps of a return before inspection: approve, decline, track, receive, cancel. A step that ends the
- * return releases the requested units of the order lines. Approving a withdrawal from units that were never
- * sent settles the withdrawal at once: the units are canceled and their payment is refunded.
+ * The steps of a return before the inspection of its goods: approve, decline, track, receive, cancel. If a
+ * step ends the return, the requested units of the order lines are released. Approving a withdrawal from
+ * units that were never sent cancels the units and refunds their payment at once.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
@@ -40,7 +40,7 @@ import {
 } from "./return-rules.ts";
 import { requireRefundNotDisputed, type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
-/** The return that a command changes, with the version that the caller expects. */
+/** The return that a command changes, and the version of the return that the caller expects. */
 export interface ReturnTarget extends ExpectedVersionInput {
   readonly returnId: string;
 }
@@ -52,21 +52,21 @@ export interface ReturnWithLockedOrder {
 }
 
 /**
- * One step of a return, for example its approval: the return to change, the check before the step, and the
- * work to do.
+ * One step of a return, for example its approval: the return to change, a check before the step, and the work
+ * of the step.
  */
 export interface ReturnStepChange {
   readonly target: ReturnTarget;
   readonly step: ReturnStep;
   /**
-   * Throws if the step is not possible for a reason other than the status of the return. Runs after the check
-   * of the status and before the check of the version that the caller expects.
+   * Throws if the step is not possible for another reason than the status of the return. Called after the
+   * check of the status, before the check of the return's version.
    */
   readonly requireState?: (found: ReturnWithLockedOrder) => void;
   readonly work: (found: ReturnWithLockedOrder) => Promise<OrderChangeOutcome>;
 }
 
-/** Locks the return's order, checks that the step is possible from the return's status, and runs the step. */
+/** Locks the order of a return, checks that the step is possible in the return's status, and runs the step. */
 export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -104,7 +104,7 @@ export function approveReturn(
   });
 }
 
-/** Returns true if the buyer sends no goods back, so that approving the return already settles it. */
+/** Returns true if the buyer sends no goods back. Approving the return then also refunds the buyer. */
 const isSettledOnApproval = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
   found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found);
 
@@ -116,8 +116,8 @@ export interface ReturnToApprove {
 }
 
 /**
- * Approves a return. Called by `approveReturn`. If a request needs no consent, `requestReturn` calls this
- * function too, in the transaction of the request.
+ * Approves a return. Called by `approveReturn`, and by `requestReturn` if the request does not need the
+ * merchant's consent, in the transaction of the request.
  */
 export async function approveLockedReturn(
   transaction: Transaction,
@@ -266,15 +266,15 @@ async function withdrawUnsent(
     .where("id", "=", found.id)
     .execute();
   const { cancellationRequest, ...outcome } = canceled;
-  // An open cancellation request stays open, unless no units are left to cancel.
+  // A cancellation request of the buyer stays open, unless the withdrawal leaves no units to cancel.
   return outcome.status === undefined
     ? outcome
     : { ...outcome, cancellationRequest: cancellationRequest ?? null };
 }
 
 /**
- * Refuses to approve a buyer's withdrawal from units that were not shipped, if some of these units have been
- * shipped or made available since the request.
+ * Refuses to approve a buyer's withdrawal from unsent units if the merchant has sent or provided some of
+ * these units since the request.
  */
 function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   const sent = found.lines.filter(({ lineId, quantity }) => {

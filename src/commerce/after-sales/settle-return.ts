@@ -1,9 +1,10 @@
 /**
- * Settles a return: reduces what the buyer owes, and refunds what was paid beyond that through the payment
- * provider. The refund is the amount promised at the request; more if the units are worth more by now (the
- * return that completes the order); less if fewer units were accepted. An authorization that is no longer
- * needed is voided. For store credit the order's amounts stay unchanged, because the merchant books the
- * credit elsewhere; the return records the amount.
+ * Settles a return: reduces the amount that the buyer owes, and refunds the amount that the buyer has paid
+ * too much through the payment provider. The refund is the amount that was promised when the return was
+ * requested. The refund is higher if the units are worth more now, and lower if the merchant accepted fewer
+ * units. Authorizations that are no longer needed are voided. For store credit, the order's amounts stay
+ * unchanged and only the return records the amount, because the merchant keeps store credit outside this
+ * service.
  */
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -24,7 +25,7 @@ export interface ReturnToSettle {
   readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & {
     readonly lines: readonly LineQuantity[];
   };
-  /** The units to refund, by order line. */
+  /** The returned units to refund, by order line. */
   readonly units: readonly LineQuantity[];
 }
 
@@ -34,16 +35,16 @@ type SettledLine = LineQuantity & { readonly amountMinor: number };
 export interface ReturnSettlement {
   readonly lines: readonly SettledLine[];
   readonly shippingMinor: number;
-  /** Amount by which the buyer owes less, in minor units. */
+  /** Amount by which the return reduces what the buyer owes, in minor units. */
   readonly reducedMinor: number;
-  /** Part of `reducedMinor` that was already paid and is refunded, in minor units. */
+  /** Part of `reducedMinor` that the buyer has already paid and that is refunded, in minor units. */
   readonly refundMinor: number;
 }
 
 /**
- * Calculates by how much the settlement of a return reduces the amount owed, and how much is refunded. Pure.
- * The reduction is at most the order's total less earlier reductions, because part of the total may have been
- * waived since the request.
+ * Calculates by which amount a return reduces what the buyer owes, and which amount is refunded. Pure. The
+ * reduction is at most the order's total less earlier reductions, because the merchant may have reduced the
+ * total since the request.
  */
 export function calculateReturnSettlement({ order, found, units }: ReturnToSettle): ReturnSettlement {
   const { kind, reason, method, lines: returnedLines, refundMinor: promisedMinor } = found;
@@ -84,8 +85,8 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
 }
 
 /**
- * Returns the order as it was before the return was inspected. The value of the return is then calculated
- * from the same numbers as when it was promised to the buyer.
+ * Returns the order as it was before the goods of the return were inspected, so that the value of the return
+ * is calculated from the same numbers as the promised refund.
  */
 function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
   const returns = order.returns.filter(({ id }) => id !== found.id);
@@ -105,8 +106,8 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 
 /**
  * Limits the settled amount of each order line to the part of the line's total that was not reduced before.
- * Because of rounding, the promised amount of a return can exceed the present value of its units by a few
- * minor units. Lines whose limit is not reached cover this difference.
+ * Because of rounding, the promised refund can be a few minor units higher than the present value of the
+ * units. These minor units are added to lines that have not reached their limit.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,
@@ -122,14 +123,17 @@ function distributeWithinLines(
   });
 }
 
-/** Refuses to settle a return that needs a refund while a payment of the order is disputed. */
+/** Refuses to settle a return by a refund while a payment of the order is disputed. */
 export function requireRefundNotDisputed(settled: ReturnToSettle): void {
   const isCredit = settled.found.settlement === "store_credit";
   if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0)
     requireNoDisputedPayment(settled.order);
 }
 
-/** Writes the settlement to the order's lines and the return. The caller closes the return. */
+/**
+ * Settles a return and records the amounts in the order's lines and in the return. The caller sets the status
+ * of the return.
+ */
 export async function settleReturn(
   transaction: Transaction,
   context: OrderCommandContext,

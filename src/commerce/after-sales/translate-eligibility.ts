@@ -1,4 +1,4 @@
-/** Gives all texts of an after-sales eligibility answer the language of the caller. */
+/** Translates all texts of an after-sales eligibility answer into the language of the caller. */
 import { chooseAnswerLanguage, summarizeOrderPolicy } from "#commerce/eligibility-texts/answer-language.ts";
 import {
   type EligibilityLanguage,
@@ -9,11 +9,14 @@ import type { AfterSalesOptionOfKind } from "./after-sales-option.ts";
 import type { AfterSalesEligibility } from "./eligibility.ts";
 
 export type TranslatedAfterSalesEligibility = AfterSalesEligibility & {
-  /** The language of all texts in the answer. */
+  /** The language of all texts in the eligibility answer. */
   readonly locale: EligibilityLanguage;
 };
 
-/** Translates the answer into the best of the caller's locales, or else into the language of the order. */
+/**
+ * Translates the eligibility answer into the first of the caller's locales for which translations exist, or
+ * else into the language of the order.
+ */
 export function translateAfterSalesEligibility(
   order: OrderAggregate,
   answer: AfterSalesEligibility,

@@ -1,9 +1,9 @@
 /**
  * Opens and resolves claims under a warranty. A warranty grants a number of repairs and replacements (its
- * benefits). A claim for a repair or replacement can be opened while the warranty is valid, has such a
- * benefit left and has no open claim. An accepted claim uses one benefit. Units that the merchant accepts
- * back without a claim use one benefit each. When the benefits are used up, the merchant may still grant what
- * the statutory guarantee requires; the warranty then stays unchanged.
+ * benefits). A buyer can open a claim for a repair or replacement while the warranty is valid, has such a
+ * benefit left and has no open claim. An accepted claim uses one benefit. A repair or replacement that the
+ * merchant accepts without a claim uses one benefit for each unit. When no benefits are left, the merchant
+ * may still accept what the statutory guarantee requires; this does not change the warranty.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
@@ -32,7 +32,7 @@ export type WarrantyClaimOutcome = (typeof warrantyClaimOutcomes)[number];
 type Claim = OrderWarranty["claims"][number];
 
 export const warrantyClaimTextLengthMax = 1000;
-/** Maximum number of claims of one warranty, in all statuses, which limits the size of a warranty. */
+/** Maximum number of claims of one warranty, in all statuses, so that the data of a warranty stays bounded. */
 const claimsPerWarrantyMax = 100;
 
 export interface WarrantyClaimOpenInput extends ExpectedVersionInput {
@@ -135,8 +135,8 @@ function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWa
 
 /**
  * Throws if the buyer cannot open a claim under the warranty. Checks in this order: the warranty is void, it
- * has expired, the number of claims has reached its maximum, another claim is open, no benefit is left. A
- * void warranty is reported as void even if it has also expired.
+ * has expired, the number of claims has reached the maximum, another claim is open, no benefit is left. So a
+ * void warranty is reported as void, even if it has also expired.
  */
 function requireClaimable(
   warranty: OrderWarranty,
@@ -178,11 +178,11 @@ async function writeResolution(
 
 export interface WarrantyUsageUpdate {
   readonly id: string;
-  /** Number of repairs and replacements of the warranty that are used up by this change. */
+  /** Number of repairs and replacements of the warranty that this change uses. */
   readonly used?: Partial<Record<WarrantyClaimKind, number>>;
 }
 
-/** Increments the warranty's version and subtracts the used benefits. */
+/** Raises the version of a warranty by one and subtracts the used repairs and replacements. */
 export async function recordWarrantyUsage(
   transaction: Transaction,
   { now }: Pick<OrderCommandContext, "now">,
@@ -200,7 +200,7 @@ export async function recordWarrantyUsage(
     .execute();
 }
 
-/** Throws `version_conflict` if the caller expects another version of the warranty. */
+/** Throws `version_conflict` if the warranty has another version than the caller expects. */
 function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: ExpectedVersionInput): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === warranty.version)
     return;
@@ -212,7 +212,7 @@ interface WarrantyRefusalDetails {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Creates a 409 failure with the warranty's status and version. */
+/** Creates a 409 failure that contains the warranty's status and version. */
 function refuseWarranty(warranty: OrderWarranty, refused: WarrantyRefusalDetails): Failure {
   return fail("invalid_state", { conflict: warrantyConflict(warranty, refused) });
 }
@@ -234,13 +234,13 @@ function warrantyConflict(
 interface AcceptedReturn {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;
-  /** The units that the merchant accepted back, by order line. */
+  /** The units that the merchant has accepted on inspection, by order line. */
   readonly accepted: readonly LineQuantity[];
 }
 
 /**
- * Uses the warranty's benefits for the accepted units of a repair or replacement. Units under an accepted
- * claim were already counted when the claim was accepted.
+ * Subtracts the accepted units of a repair or replacement from what the warranty still grants. A unit under
+ * an accepted claim was already subtracted when the claim was accepted.
  */
 export async function consumeWarrantyBenefits(
   transaction: Transaction,
@@ -269,7 +269,10 @@ async function redeemClaims(
   await transaction.updateTable("warrantyClaim").set({ returnId }).where("id", "in", claims).execute();
 }
 
-/** Voids the warranties of lines whose units the buyer has returned completely. */
+/**
+ * Sets the given active warranties to void. The caller passes the warranties of order lines whose units were
+ * all returned.
+ */
 export async function voidWarranties(
   transaction: Transaction,
   { now }: OrderCommandContext,

@@ -1,6 +1,6 @@
 /**
- * The options to have an item repaired or replaced: under a registered warranty, or under the statutory
- * guarantee.
+ * Evaluates the after-sales options to have an item repaired or replaced, under the merchant's registered
+ * warranty or the statutory guarantee.
  */
 import { isWindowOver, getOrderPolicy, type OrderWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
@@ -18,7 +18,7 @@ import { createFreeReturnShippingFee, getGoodsReturnMethods } from "./refund-ter
 
 export type WarrantyRemedy = "repair" | "replacement";
 
-/** Option to have delivered units of a line repaired or replaced. */
+/** Returns the after-sales option to have delivered units of an order line repaired or replaced. */
 export function createWarrantyOption(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
   const { order, line } = context;
   const registration = isGuaranteed(context) ? undefined : findLineWarranty(order, line);
@@ -43,7 +43,7 @@ export function createWarrantyOption(context: AfterSalesLineContext, kind: Warra
 }
 
 /**
- * Returns true while the statutory guarantee runs. A registered warranty cannot reduce the buyer's rights in
+ * Returns true until the statutory guarantee ends. A registered warranty cannot reduce the buyer's rights in
  * that time.
  */
 const isGuaranteed = ({ facts, windows: { guarantee } }: AfterSalesLineContext): boolean =>
@@ -62,9 +62,9 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
 ]);
 
 /**
- * Counts the repairs or replacements that a buyer may still request for an order line under its warranty.
- * Adds the repairs or replacements that no claim has used and those of accepted claims without a return.
- * Subtracts the units of returns that are not inspected yet.
+ * Counts the repairs or replacements that a buyer may still request for an order line under its warranty: the
+ * unused benefits of the warranty, plus accepted claims for which no return exists yet, minus the units of
+ * returns that are not inspected yet.
  */
 function remainingUnitsOf(
   { order, line }: AfterSalesLineContext,
@@ -125,10 +125,7 @@ function registrationObstacles(
 
 const noWindow: OrderWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
-/**
- * Returns the time window of the registered warranty or of the statutory guarantee: the window that ends
- * later.
- */
+/** Returns the time window of the registered warranty or of the statutory guarantee, whichever ends later. */
 function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineContext): OrderWindow {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;
@@ -145,7 +142,7 @@ function termsOf(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSal
   };
 }
 
-/** Number of repairs or replacements left under a warranty. */
+/** Returns the number of repairs or of replacements that a warranty still grants. */
 export function getRemainingWarrantyBenefit(
   { repairsLeft, replacementsLeft }: OrderWarranty,
   kind: WarrantyRemedy,
@@ -154,8 +151,8 @@ export function getRemainingWarrantyBenefit(
 }
 
 /**
- * Returns the ids of accepted claims that no return has used yet. Each claim grants one repair or
- * replacement.
+ * Returns the ids of accepted warranty claims that no return has used yet. Each accepted claim grants one
+ * repair or replacement.
  */
 export function findUnusedAcceptedClaimIds({ claims }: OrderWarranty, kind: WarrantyRemedy): string[] {
   return claims

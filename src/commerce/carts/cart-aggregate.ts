@@ -1,7 +1,7 @@
 /**
- * The types of a stored cart, of the market and buyer that its caller chose, and of the columns that a change
- * of the cart writes. Prices and texts date from the cart's last change; only the stock of a line is current.
- * cart-status.ts computes the status, which depends on the clock.
+ * The types of a stored cart, of its settings (market, buyer), and of the columns that a change of the cart
+ * writes. Prices and texts are those of the cart's last change; only the stock of the lines is current.
+ * cart-status.ts computes the status of a cart, which also depends on the time.
  */
 
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
@@ -48,7 +48,7 @@ export interface CartLineDisplay {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  /** The image of the cart line. The URL of an image that this service serves is a path without a host. */
+  /** The image of the cart line. If this service serves the image, the URL is a path without a host. */
   readonly image: {
     readonly url: string;
     readonly alt: string | null;
@@ -97,13 +97,13 @@ export interface StoredCartPromotion {
   readonly suspendedReason: PromotionRefusalReason | null;
   readonly discountMinor: number;
   /**
-   * The amounts that the promotion deducts from each cart line. `lineId` is null for the amount that is
-   * deducted from the shipping price.
+   * The amounts that the promotion deducts from each cart line. The entry with `lineId` null is the amount
+   * that the promotion deducts from the shipping price.
    */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
 
-/** A promotion of a cart, together with the texts and rules of the promotion itself. */
+/** A promotion in a cart, together with the texts and rules of the promotion. */
 export interface CartPromotionWithRule extends StoredCartPromotion {
   readonly code: string | null;
   readonly titles: LocalizedMap;
@@ -134,10 +134,7 @@ export type CartRevocationReason =
   | "test"
   | "other";
 
-/**
- * Settings of a cart that callers choose and that pricing does not change. The draft copies them from the
- * cart, and the repriced cart copies them from the draft.
- */
+/** Settings of a cart that callers choose and that the calculation of prices does not change. */
 export interface CartBuyerContext {
   readonly marketId: string;
   readonly country: string;
@@ -191,9 +188,9 @@ export interface CartAggregate extends CartBuyerContext {
 }
 
 /**
- * Fields that a change of the cart sets and that are stored in one column each, with the SQL type of the
- * column. The statements that read and save carts use this list, and so does the comparison that decides
- * whether a cart has changed.
+ * The stored cart fields that a change of the cart sets, each with the SQL type of its column. The statements
+ * that read and save carts use this list. The comparison that decides whether a cart has changed uses the
+ * same list.
  */
 export const cartColumnTypes = {
   marketId: "text",
@@ -221,11 +218,11 @@ export type CartColumn = keyof typeof cartColumnTypes;
 
 export const cartColumns = Object.keys(cartColumnTypes) as readonly CartColumn[];
 
-/** Converts a property name to a column name: `marketId` becomes `market_id`. */
+/** Converts a property name to a column name, for example `marketId` to `market_id`. */
 export const toSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Returns the promotion that a code added to the cart; a cart has at most one. */
+/** Returns the cart's promotion that was added by a code, if any; a cart has at most one. */
 export function findPromotionWithCode(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
   return cart.promotions.find(({ trigger }) => trigger === "code");
 }

@@ -1,5 +1,5 @@
 /**
- * The stages of a cart change: the draft (everything that callers choose), the repriced cart (the draft with
+ * The stages of a cart change: the draft (all values that callers choose), the repriced cart (the draft with
  * current prices), and the comparison that decides whether the repriced cart differs from the stored cart.
  */
 import type { PricedCart } from "#commerce/pricing/price-cart.ts";
@@ -16,7 +16,7 @@ import {
   type StoredCartWarning,
 } from "./cart-aggregate.ts";
 
-/** How long the address of a cart is valid after the last change of the cart, in milliseconds. */
+/** How long the address of a cart stays valid after the last change of the cart, in milliseconds. */
 export const cartAddressLifetimeMs = 30 * 60_000;
 
 export interface CartDraftLine {
@@ -24,11 +24,11 @@ export interface CartDraftLine {
   readonly variantId: string;
   readonly quantity: number;
   /**
-   * The quantity that the buyer wanted, if the line has fewer units because an earlier quantity was reduced
-   * and the buyer may not know it. `quantity` if left out.
+   * The quantity that the buyer wanted, if an earlier reduction gave the line fewer units and the buyer may
+   * not have seen the warning. If left out, the buyer wanted `quantity`.
    */
   readonly wantedQuantity?: number;
-  /** The stored cart line that this draft line changes; null if the line is new. */
+  /** The stored cart line of this draft line; null if the line is new. */
   readonly before: StoredCartLine | null;
 }
 
@@ -37,17 +37,17 @@ export interface CartDraft extends CartBuyerContext {
   readonly lines: readonly CartDraftLine[];
   readonly deliveryMethodId: string | null;
   readonly address: StoredCartAddress | null;
-  /** The digest of a new address token; undefined if the cart's address keeps its token. */
+  /** The digest of the new address token; undefined if the token of the cart's address does not change. */
   readonly addressTokenDigest: Uint8Array | undefined;
-  /** The id of the promotion code; null if the cart has no code. */
+  /** The id of the cart's promotion code; null if the cart has no code. */
   readonly promotionCodeId: string | null;
-  /** Warnings that the change of the cart itself causes, in addition to the warnings of its pricing. */
+  /** Warnings that this change of the cart causes, besides the warnings of the price calculation. */
   readonly warnings: readonly StoredCartWarning[];
 }
 
 /**
- * Copies the settings of a cart. The function lists every setting by name, so that the compiler reports a
- * setting that the function forgets to copy.
+ * Copies the settings of a cart. Every setting is listed by name, so that the compiler reports a setting that
+ * is missing here.
  */
 export function pickCartSettings({
   marketId,
@@ -73,7 +73,7 @@ export function createCartDraft(settings: CartBuyerContext): CartDraft {
   };
 }
 
-/** Returns a draft with the same content as the stored cart, which a change then modifies. */
+/** Returns a draft with the same content as the stored cart. The change of the cart then modifies the draft. */
 export function toCartDraft(cart: CartAggregate): CartDraft {
   return {
     ...pickCartSettings(cart),
@@ -92,7 +92,7 @@ export function toCartDraft(cart: CartAggregate): CartDraft {
   };
 }
 
-/** The priced cart that a change stores: every column except for status and times. */
+/** The priced cart that a change of the cart saves: every column except the status and the times. */
 export interface RepricedCart extends CartBuyerContext {
   readonly currency: string;
   readonly taxIncluded: boolean;
@@ -104,13 +104,13 @@ export interface RepricedCart extends CartBuyerContext {
   readonly deliveryOptions: readonly StoredDeliveryOption[] | null;
   readonly address: StoredCartAddress | null;
   readonly addressTokenDigest: Uint8Array | undefined;
-  /** The warnings of this change and pricing. */
+  /** The warnings that this change of the cart caused. */
   readonly warnings: readonly StoredCartWarning[];
-  /** Earlier warnings about reduced quantities that no caller is known to have read. */
+  /** Earlier warnings about reduced quantities that, as far as known, no caller has read. */
   readonly unseenWarnings: readonly StoredCartWarning[];
 }
 
-/** Returns the values of the columns that `cartColumnTypes` lists. */
+/** Returns the repriced cart's values for the columns that `cartColumnTypes` lists. */
 export function toCartColumnValues({
   priced,
   unseenWarnings,
@@ -120,8 +120,8 @@ export function toCartColumnValues({
 }
 
 /**
- * Returns true if the repriced cart equals the stored cart in every compared field. The cart is then not
- * saved.
+ * Returns true if the repriced cart and the stored cart are equal in every compared field. The repriced cart
+ * is then not saved.
  */
 export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
@@ -138,16 +138,15 @@ export type ComparableCart = Pick<CartAggregate, CartColumn> &
   };
 
 /**
- * Columns that are left out when a repriced cart is compared with the stored cart. Warnings are left out,
- * because new warnings alone are no change of the cart. The shipping discount is left out, because the
- * compared total discount contains it.
+ * Columns that are ignored when a repriced cart is compared with the stored cart. New warnings alone do not
+ * count as a change of the cart. The shipping discount is part of the total discount, which is compared.
  */
 const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
 /**
- * States for each field of a cart line whether a different value counts as a change of the cart. The compiler
- * reports a field of a cart line that this list does not mention.
+ * For each field of a cart line: whether a different value counts as a change of the cart. The compiler
+ * reports a field that is missing in this list.
  */
 const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   id: true,
@@ -158,9 +157,9 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   discountMinor: true,
   taxMinor: true,
   display: true,
-  // Differences in these fields of a cart line do not count as a change of the cart, because the fields
-  // follow from the compared fields or from the variant. New values are saved with the next change of the
-  // cart.
+  // A different value of the following cart line fields does not count as a change of the cart, because their
+  // values follow from the compared fields or from the variant. The next change of the cart saves the new
+  // values.
   position: false,
   productId: false,
   subtotalMinor: false,
@@ -175,8 +174,8 @@ const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   state: true,
   suspendedReason: true,
   discountMinor: true,
-  // Differences in these fields of a cart's promotion do not count as a change of the cart, because the
-  // fields follow from the promotion and the cart lines.
+  // A different value of the following promotion fields does not count as a change of the cart, because their
+  // values follow from the promotion and the cart lines.
   trigger: false,
   allocations: false,
 };
@@ -191,8 +190,8 @@ function comparedFieldNames<Field extends string>(
 }
 
 /**
- * Returns a text that is equal for two carts if a buyer would see no difference: the same content and the
- * same prices.
+ * Returns a text that is equal for two carts if a buyer would see no difference between them: the same
+ * content and the same prices.
  */
 export function toComparableCartState(cart: ComparableCart): string {
   return JSON.stringify([
@@ -206,8 +205,8 @@ export function toComparableCartState(cart: ComparableCart): string {
 }
 
 /**
- * Returns the JSON value with sorted keys and without null fields. Two equal values then have the same text,
- * although PostgreSQL returns the keys of jsonb in its own order.
+ * Returns a JSON value with sorted keys and without null fields, so that two equal values have the same text.
+ * PostgreSQL returns the keys of a jsonb value in its own order.
  */
 function toCanonicalJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;

@@ -1,6 +1,6 @@
 /**
- * Applies and removes the promotion code of a cart, which has at most one. A new code replaces the old code.
- * If the new code is refused, the old code stays.
+ * Applies a promotion code to a cart and removes it. A cart has at most one code. A new code replaces the old
+ * code; if the new code is refused, the old code stays.
  */
 import { failWithDetail, fail } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
@@ -29,8 +29,8 @@ import { type PromotionStateView, toPromotionStateView } from "./render-promotio
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
   /**
-   * What happens if the cart already has another code: `replace` (the default) replaces that code, `reject`
-   * refuses the new code.
+   * What happens if the cart already has another promotion code. `replace` (the default) replaces the old
+   * code; `reject` refuses the new code.
    */
   readonly onExisting?: "replace" | "reject" | null | undefined;
 }
@@ -48,15 +48,15 @@ export async function applyCartPromotion(
 export interface PromotionCodePlan {
   readonly plan: CartChangePlanner;
   /**
-   * Returns the promotion code that the new code replaced; null if no code was replaced. May only be read
-   * after `plan` has run.
+   * Returns the promotion code that the new code replaced; null if no code was replaced. May only be called
+   * after `plan`.
    */
   readonly replaced: () => string | null;
 }
 
 /**
- * Checks a promotion code and returns the planned change of the cart, which the caller applies to an active
- * cart or to a cart in checkout.
+ * Checks a promotion code and returns the plan to add the code to a cart. The caller applies the plan to an
+ * active cart or to a cart in checkout.
  */
 export function planPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
@@ -113,8 +113,8 @@ function planNewCode(
 }
 
 /**
- * Returns the failure that names the unmet condition of a promotion and the missing amount or quantity, so
- * that a frontend can show the shopper what is missing.
+ * Creates the failure that names the unmet condition of a promotion and the missing amount or quantity, so
+ * that a frontend can tell the shopper what is missing.
  */
 function promotionNotApplicable(
   cart: CartAggregate,
@@ -166,7 +166,7 @@ export async function removeCartPromotion(
   return toPromotionStateView(omitExpiredAddress(cart, context.now));
 }
 
-/** Plans to remove the promotion code from a cart. The cart may be active or in checkout. */
+/** Returns the plan to remove the promotion code from a cart that is active or in checkout. */
 export function planPromotionRemoval(now: Date): CartChangePlanner {
   return (before) => {
     if (findPromotionWithCode(before) === undefined)

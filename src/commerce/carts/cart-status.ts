@@ -1,7 +1,7 @@
 /**
- * The status of a cart at a given time, the lifetimes that decide it, and the conflict errors about a cart's
- * status and version. A cart whose checkout session has run out counts as active again, and a cart that has
- * not been changed for 30 days counts as expired, even before a maintenance job stores that status.
+ * Computes the status of a cart at a given time, and creates the conflict errors about a cart's status and
+ * version. A locked cart whose checkout session has run out counts as active, and a cart without a change for
+ * 30 days counts as expired, even before a background job stores the new status.
  */
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import { type CartStatus, type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
@@ -10,18 +10,18 @@ const dayMs = 86_400_000;
 
 export const cartLifetimeMs = 30 * dayMs;
 
-/** How long an ended cart can still be read, in milliseconds after its end. */
+/** How long a cart can still be read after its end, in milliseconds. */
 export const endedCartRetentionMs = 90 * dayMs;
 
 /**
- * How long the e-mail of a cart's buyer is kept, counted from the last change of the cart: as long as the
- * cart can be read. An order keeps the e-mail longer.
+ * How long the e-mail address of a cart's buyer is kept after the last change of the cart: as long as the
+ * cart can be read. If the cart becomes an order, the e-mail address is kept longer.
  */
 export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 
 type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
 
-/** Returns the status of a cart at the time `now`, which may differ from the stored status. */
+/** Computes the status of a cart at the time `now`. The stored status may be outdated. */
 export function getCartStatusAt(cart: CartLifetime, now: Date): CartStatus {
   if (cart.status === "locked" && !hasCartSessionEnded(cart, now)) return "locked";
   if (cart.status !== "active" && cart.status !== "locked") return cart.status;
@@ -29,15 +29,15 @@ export function getCartStatusAt(cart: CartLifetime, now: Date): CartStatus {
 }
 
 /**
- * Returns true if no checkout session of the cart is running. A session that is stored as open counts as
- * ended once its expiry time has passed.
+ * Returns true if the cart has no running checkout session. A session whose expiry time has passed has ended,
+ * even if it is still stored as open.
  */
 export function hasCartSessionEnded({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
   if (session === null) return true;
   return session.status === "open" ? new Date(session.expiresAt) <= now : session.status !== "processing";
 }
 
-/** Whether the cart ended more than 90 days ago. Callers then get "not found", as if the cart did not exist. */
+/** Returns true if the cart ended more than 90 days ago. Callers then get "not found". */
 export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
   const status = getCartStatusAt(cart, now);
   if (status === "active" || status === "locked") return false;
@@ -54,13 +54,16 @@ const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, Failur
 };
 
 export interface ExpectedVersionInput {
-  /** The version of the cart that the caller has read. If left out, the command does not check the version. */
+  /**
+   * The version of the cart that the caller has read; if the cart has another version by now, the command
+   * fails. If left out, the version is not checked.
+   */
   readonly expectedVersion?: number | null | undefined;
 }
 
 /**
- * Throws unless the cart is active and has the version that the caller expects. Checks the status first,
- * because the version of an ended cart does not matter.
+ * Throws if the cart is not active, or if it has another version than the caller expects. The status is
+ * checked first, because the version of an ended cart does not matter.
  */
 export function requireChangeableCart(
   cart: CartAggregate,
@@ -80,8 +83,8 @@ interface CartConflictDetails {
 }
 
 /**
- * Returns a 409 failure with the status and version of the cart, so that the caller need not read the cart
- * again.
+ * Creates a 409 failure that contains the status and version of the cart, so that the caller need not read
+ * the cart again.
  */
 export function createCartFailure(
   code: FailureCode,
@@ -106,21 +109,23 @@ export function createCartConflict(
 }
 
 /**
- * The buyer that a caller acts for. A caller with a buyer session acts only for the buyer of the session. Any
- * other caller may act for the buyer that it names, or for no buyer.
+ * The buyer for whom a caller acts. A caller with a buyer session (a token for one buyer's browser) acts for
+ * this buyer only. Any other caller acts for the buyer that the request names, or for no particular buyer.
  */
 export interface ActingBuyer {
-  /** The frontend's reference of the buyer; null if the caller acts for no buyer or for a guest. */
+  /**
+   * The stable id that the frontend uses for the buyer; null if the caller acts for no particular buyer or
+   * for a guest.
+   */
   readonly buyerReference: string | null;
   /** The id of the caller's buyer session; null if the caller has no buyer session. */
   readonly buyerSessionId: string | null;
 }
 
 /**
- * Returns true if the cart belongs to another buyer than the one that the caller acts for. A cart without a
- * buyer reference belongs to the buyer session that created it, so other buyer sessions must not use it;
- * frontends with a secret token may use every cart without a buyer reference. A caller that acts for no buyer
- * may use the carts of all buyers.
+ * Returns true if the caller acts for a buyer and the cart belongs to another buyer. A cart without a buyer
+ * reference belongs to the buyer session that created it: other buyer sessions must not use the cart, but
+ * every caller without a buyer session may. A caller that acts for no particular buyer may use all carts.
  */
 export function isCartOfOtherBuyer(
   cart: Pick<CartAggregate, "buyerReference" | "buyerSessionId">,
@@ -132,14 +137,15 @@ export function isCartOfOtherBuyer(
 }
 
 /**
- * Statuses in which the address of a cart expires. The address of a locked cart does not expire, because the
- * checkout needs the address. A completed cart keeps its amounts, which depend on the address.
+ * Cart statuses in which the address expires. The address of a locked cart does not expire, because the
+ * running checkout needs it. A completed cart keeps its amounts, which depend on the address.
  */
 const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
 /**
- * Removes an expired address from the returned cart, and with it the tax, the shipping price and the delivery
- * options, which depend on the address. Returns a cart without an expired address unchanged.
+ * Returns the cart without its address if the address has expired, and without tax, shipping price and
+ * delivery options, because they depend on the address. If the address has not expired, returns the cart
+ * unchanged.
  */
 export function omitExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
   if (

@@ -1,7 +1,7 @@
 /**
- * Changes of a cart's status: a cart is revoked, expires, is unlocked after its checkout session, or is
- * completed by an order. The cart's lines and prices stay as they are. The address and the e-mail of an ended
- * cart are erased one day later.
+ * Changes the status of a cart: the cart is revoked, expires, is unlocked after its checkout session, or is
+ * completed by an order. The cart's lines and their prices stay unchanged. The address and e-mail address of
+ * an ended cart are erased one day later.
  */
 
 import { sql } from "kysely";
@@ -31,8 +31,8 @@ import { findCarts } from "./find-carts.ts";
 
 export interface CartRevokeInput {
   /**
-   * The version of the cart that the caller has read. It is required, so that a caller does not end a cart
-   * that has changed since.
+   * The version of the cart that the caller has read. Required, so that a caller does not end a cart that has
+   * changed since.
    */
   readonly expectedVersion: number;
   readonly reason?: CartRevocationReason | null | undefined;
@@ -58,11 +58,11 @@ export async function revokeCart(
   });
 }
 
-/** Milliseconds from the end of a cart to the erasure of its address and e-mail. */
+/** Time from the end of a cart to the erasure of its address and e-mail address, in milliseconds. */
 const erasureDelayMs = 24 * 3_600_000;
 
 /**
- * Ends a cart and publishes the event of its end. If the cart is still stored as locked because its checkout
+ * Ends a cart and publishes an event about the end. If the cart is stored as locked, because its checkout
  * session ran out, publishes `cart.unlocked` first.
  */
 export async function endCartAndPublish(
@@ -94,8 +94,8 @@ interface CartEnd {
 }
 
 /**
- * Stores the end of a cart. Removes the address, and with it tax, shipping price and delivery options. Keeps
- * the warning that the address had expired.
+ * Saves the end of a cart. Removes the address, and with it tax, shipping price and delivery options. If the
+ * address had expired, the cart keeps the warning about it.
  */
 async function endCart(
   transaction: Transaction,
@@ -140,8 +140,8 @@ async function schedulePersonalDataErasure(
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
-    // If the personal data already has an earlier erasure time, that time is kept. SQL `least` ignores null,
-    // so a row without an erasure time gets the new time.
+    // If the personal data already has an earlier erasure time, the earlier time stays. SQL's `least` ignores
+    // null, so a row without an erasure time gets the new time.
     .set({
       eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + erasureDelayMs)}::timestamptz)`,
     })
@@ -159,8 +159,8 @@ interface CartExpiryServices {
 }
 
 /**
- * Stores the status `expired` for carts whose expiry time has passed, and returns their number. Skips carts
- * that another process has locked.
+ * Saves the status `expired` for carts whose expiry time has passed, and returns the number of these carts.
+ * Skips carts that another process has locked.
  */
 export function expireCarts({ db, now, publicUrl, render, signal }: CartExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
@@ -180,15 +180,15 @@ interface DueCart {
   readonly id: string;
   readonly merchantId: string;
   /**
-   * The expiry time of the last cart of a batch, as PostgreSQL prints it with microseconds. A JavaScript Date
-   * has only milliseconds, so the next batch could not start exactly after this cart.
+   * The cart's expiry time as a text with microseconds, from which the next batch of carts continues. A
+   * JavaScript Date has only milliseconds, so the next batch could repeat or skip a cart.
    */
   readonly expiresAt: string;
 }
 
 /**
- * Finds carts whose expiry time has passed, by the same rule as `getCartStatusAt`. Includes locked carts
- * whose checkout session has run out.
+ * Finds carts whose expiry time has passed, by the same rule as `getCartStatusAt`. Locked carts are included
+ * if their checkout session has ended.
  */
 async function findDueCarts(
   db: Database,
@@ -238,9 +238,9 @@ async function expireCart(
 type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
- * Makes a locked cart active again. `isRequested` is true if a caller canceled the checkout session; the
- * lifetimes of the cart, its address and its e-mail then restart, as with every change. If the session ran
- * out by itself, these lifetimes continue.
+ * Makes a locked cart active again. If a caller canceled the checkout session (`isRequested`), the lifetimes
+ * of the cart, its address and its e-mail address start again, as with every change. If the session ran out
+ * by itself, these lifetimes continue.
  */
 export async function unlockCart(
   transaction: Transaction,
@@ -270,8 +270,8 @@ export async function unlockCart(
 }
 
 /**
- * Marks the cart of a paid checkout as completed; called in the transaction that places the order. The order
- * takes over the address and the e-mail. The cart keeps all amounts, but no address.
+ * Marks a cart as completed, in the transaction that places the order. The order keeps the buyer's address
+ * and e-mail address. The cart keeps all amounts, but loses the address.
  */
 export async function completeCart(
   transaction: Transaction,

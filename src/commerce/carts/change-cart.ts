@@ -1,7 +1,7 @@
 /**
- * The steps that every change of a cart shares: lock the cart, read it, check its status and version, price
- * the whole cart again, save it once if anything differs, and publish the events. A change without an effect
- * keeps the version and publishes nothing.
+ * The steps that all changes of a cart have in common: lock the cart, read it, check its status and version,
+ * price the whole cart again, save it if anything differs, and publish the events. If a change has no effect,
+ * the version stays and no event is published.
  */
 
 import { type RawBuilder, sql } from "kysely";
@@ -30,15 +30,18 @@ import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
 import { type CartQueryRow, buildCartsByIdQuery, findCarts } from "./find-carts.ts";
 
-/** The context of commands that change carts. The commands find no cart of another buyer than `ActingBuyer`. */
+/**
+ * The context of commands that change carts. If `ActingBuyer` names a buyer, the commands do not find carts
+ * of other buyers.
+ */
 export interface CartCommandContext extends CommandContext, ActingBuyer {
   readonly keyring: Keyring;
   /**
-   * True if the service itself runs the command. The command then also finds carts of every buyer and carts
+   * True if the service itself runs the command. The command then finds the carts of all buyers, and carts
    * that ended more than 90 days ago.
    */
   readonly isSystem?: boolean | undefined;
-  /** Base URL that is put before the image paths in published cart events. */
+  /** Base URL that is put before image paths in published cart events. */
   readonly publicUrl: string;
   readonly events: ServiceEvents;
 }
@@ -50,23 +53,23 @@ export interface CartTarget extends ExpectedVersionInput {
 export interface CartChangePlan {
   readonly draft: CartDraft;
   /**
-   * The event to publish if the cart is saved. Null if the change publishes only events about the promotion
-   * code.
+   * The event to publish if the cart is saved. Null if the change publishes no event except those about the
+   * promotion code.
    */
   readonly event: EventType | null;
   /**
-   * The normalized promotion code that the buyer entered. If left out, the promotion code that the draft
-   * already contains is loaded.
+   * The promotion code that the buyer entered, normalized. If left out, the code that the cart draft already
+   * contains is loaded.
    */
   readonly codeNormalized?: string;
   /**
-   * Called before pricing with the current prices, stock and promotions that were loaded for the cart.
-   * Returns the draft to price; may throw a failure.
+   * Called before the prices are calculated, with the current prices, stock and promotions for the cart.
+   * Returns the cart draft whose prices are then calculated; may throw a failure.
    */
   readonly reviewOffer?: (offer: CartOffer) => CartDraft;
   /**
-   * Called with the priced cart before the cart is saved; may throw a failure. `refusal` says why the
-   * promotion code does not apply; null if the code applies.
+   * Called with the priced cart before the cart is saved; may throw a failure. `refusal` says why the cart's
+   * promotion code does not apply; null if the cart has no code or the code applies.
    */
   readonly checkResult?: (next: RepricedCart, refusal: PromotionRefusal | null) => void;
 }
@@ -79,7 +82,7 @@ export interface CartChangeRequest {
   readonly plan: CartChangePlanner;
 }
 
-/** Locks and checks a cart, then applies the planned change. */
+/** Locks a cart, checks its status and version, and applies the planned change. */
 export async function changeCart(
   transaction: Transaction,
   context: CartCommandContext,
@@ -91,8 +94,8 @@ export async function changeCart(
 }
 
 /**
- * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if the caller has
- * no such cart.
+ * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if the caller may
+ * use no cart with this id.
  */
 export async function lockCart(
   transaction: Transaction,
@@ -105,8 +108,8 @@ export async function lockCart(
 }
 
 /**
- * Locks and reads a cart as `lockCart` does, but returns undefined instead of throwing a failure if the
- * caller has no such cart.
+ * Locks the cart until the end of the transaction, then reads it. Returns undefined if the caller may use no
+ * cart with this id.
  */
 export async function lockCartIfFound(
   transaction: Transaction,
@@ -114,8 +117,8 @@ export async function lockCartIfFound(
   cartId: string,
 ): Promise<CartAggregate | undefined> {
   const id = toSafeId(cartId);
-  // The cart is locked by one statement and read by the next. A single statement that waited for the lock
-  // would return the cart lines from before the wait. Both statements are sent together, in one round trip.
+  // One statement locks the cart, the next statement reads it. A single statement that waits for the lock
+  // would return the cart lines from before the wait. Both statements are sent in one round trip.
   const lock = prepareStatement(transaction, {
     form: "lock cart",
     write: lockStatement,
@@ -135,31 +138,34 @@ const lockStatement = (): RawBuilder<unknown> =>
   sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")}
     for no key update`;
 
-/** The checkout session that keeps the cart locked after the change. */
+/** The checkout session for which the cart stays locked after the change. */
 export interface CartLockingSession {
   readonly sessionId: string;
   /**
-   * Creates the checkout session for the priced cart. Left out if the session existed before this change of
-   * the cart.
+   * Creates the checkout session for the priced cart. Left out if the session already existed before this
+   * change of the cart.
    */
   readonly create?: (next: RepricedCart) => Promise<void>;
 }
 
 export interface LockedCartChange {
   /**
-   * The cart, which this transaction has locked. Its status is active, or `lockingSession` is its running
-   * checkout session.
+   * The cart, locked by this transaction. The cart must be active, or locked by the running checkout session
+   * that `lockingSession` names.
    */
   readonly cart: CartAggregate;
   readonly plan: CartChangePlanner;
-  /** The checkout session that keeps the cart locked. If left out, the cart is active after the change. */
+  /** The checkout session for which the cart stays locked. If left out, the cart is active after the change. */
   readonly lockingSession?: CartLockingSession;
-  /** The version that the caller expects, if any: a caller who names it has read the cart's warnings. */
+  /**
+   * The cart version that the caller expects. A caller who names a version has read the cart, so the old
+   * warnings of the cart are not repeated.
+   */
   readonly target?: ExpectedVersionInput;
 }
 
 /**
- * Prices the planned draft of the cart. If the priced cart differs from the stored cart, saves it and
+ * Calculates the prices of the planned cart. If the result differs from the stored cart, saves it and
  * publishes the events.
  */
 export async function applyCartChangePlan(
@@ -185,7 +191,7 @@ export async function applyCartChangePlan(
   return saveCartChange(transaction, context, { cart, lockingSession, next, event });
 }
 
-/** Returns true if the checkout session had already locked the cart before this change. */
+/** Returns true if the cart was already locked for the checkout session before this change. */
 const isLockedBefore = (lockingSession: CartLockingSession | undefined): boolean =>
   lockingSession !== undefined && lockingSession.create === undefined;
 
@@ -202,8 +208,8 @@ async function saveCartChange(
   { cart, lockingSession, next, event }: ChangeToSave,
 ): Promise<CartAggregate> {
   const { now, merchantId } = context;
-  // A checkout session whose time has run out is still stored as open. The change of its cart stores that the
-  // session has expired.
+  // A checkout session whose time has run out is stored as open until its cart changes. This change also
+  // stores that the session has expired.
   const isUnlocked = cart.status === "locked" && !isLockedBefore(lockingSession);
   if (isUnlocked) await expireCartSession(transaction, context, cart);
   await lockingSession?.create?.(next);
@@ -221,15 +227,15 @@ async function saveCartChange(
     ...getPromotionCodeEventTypes(cart, after),
     ...(event === null ? [] : [event]),
   ];
-  // The cart in an event includes its checkout session. A session that existed before this change may still
-  // change in this transaction, so the event must read the cart again at the end.
+  // An event about a cart contains the cart's checkout session. A session that existed before this change may
+  // change again in this transaction, so the event reads the cart again at the end of the transaction.
   publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(lockingSession) });
   return after;
 }
 
 /**
- * Returns the unchanged cart with the warnings of this attempt, for example that fewer items are available
- * than the caller wanted. The warnings are not saved.
+ * Returns the unchanged cart together with the warnings of this attempt, for example that fewer items are
+ * available than the caller wanted. These warnings are not saved.
  */
 function withCurrentWarnings(cart: CartAggregate, found: readonly StoredCartWarning[]): CartAggregate {
   const otherWarnings = cart.warnings.filter(

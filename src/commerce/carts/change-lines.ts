@@ -1,6 +1,6 @@
 /**
- * Adds lines to a cart, changes their quantities and removes them. Adding a line checks the stock, but
- * reserves nothing: the checkout session reserves.
+ * Adds lines to a cart, changes their quantities and removes lines. Adding a line checks the stock but
+ * reserves no items; items are reserved when the checkout session is created.
  */
 import {
   findListLengthFaults,
@@ -32,7 +32,10 @@ export interface CartLinesAddInput extends ExpectedVersionInput {
   readonly lines: readonly CartLineToAdd[];
 }
 
-/** Adds lines to a cart. If the cart already has a line of the same variant, the quantity of that line grows. */
+/**
+ * Adds lines to a cart. If the cart already has a line with the same variant, the quantity of that line
+ * increases.
+ */
 export async function addCartLines(
   transaction: Transaction,
   context: CartCommandContext,
@@ -46,8 +49,8 @@ export async function addCartLines(
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
-        // This first draft contains the added variants only so that their prices and stock are loaded too.
-        // `reviewOffer` then returns the draft to price.
+        // The draft contains the added variants only so that their prices and stock are loaded. `reviewOffer`
+        // then returns the draft that is priced.
         draft: { ...draft, lines: [...draft.lines, ...added] },
         reviewOffer: (offer) => ({
           ...draft,
@@ -65,8 +68,8 @@ interface DraftLinesContext {
 }
 
 /**
- * Returns the draft lines together with the added lines. Throws if a variant is unknown, not sold in the
- * market or sold out.
+ * Returns the lines of a cart draft together with the added lines. Throws if an added variant is unknown, not
+ * sold in the market or out of stock.
  */
 export function addToDraftLines(
   linesToAdd: readonly CartLineToAdd[],
@@ -115,7 +118,10 @@ function requireStock(offer: CartOffer, variantId: string): void {
   });
 }
 
-/** Checks counts, quantities and repeated variants of the input, without reading the database. */
+/**
+ * Returns the faults in a list of cart lines that can be found without reading the database: too many lines,
+ * wrong quantities, repeated variants.
+ */
 export function findCartLineFaults(
   lines: readonly CartLineToAdd[],
   count: { readonly min: number; readonly max: number },

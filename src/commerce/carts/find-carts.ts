@@ -1,6 +1,6 @@
 /**
- * Reads carts: by id, with everything that a view of a cart needs, in one statement for any number of carts;
- * as filtered lists; and by address token.
+ * Reads carts: by id (one statement reads everything that the API shows of any number of carts), as filtered
+ * lists, and by address token.
  */
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
@@ -19,8 +19,8 @@ import {
 import { type ActingBuyer, endedCartRetentionMs } from "./cart-status.ts";
 
 /**
- * Returns carts by id; unknown ids are left out. The caller must check that the carts belong to the right
- * merchant. Stock reservations that ended before `now` do not count.
+ * Reads carts by id; ids without a cart are ignored. The caller must check that the carts belong to the right
+ * merchant. Stock reservations that ended before `now` count as free stock.
  */
 export async function findCarts(
   reader: DatabaseReader,
@@ -35,7 +35,10 @@ export interface CartQueryRow {
   readonly cart: CartAggregate;
 }
 
-/** Returns the SQL statement that `findCarts` runs, for callers that send this statement together with others. */
+/**
+ * Returns the SQL statement that `findCarts` runs, for callers that send it together with other statements in
+ * one round trip.
+ */
 export function buildCartsByIdQuery(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -110,15 +113,18 @@ const aggregate = sql<CartAggregate>`json_build_object(
 export interface CartListFilter {
   /** Id of the merchant whose carts are listed; null to list the carts of all merchants. */
   readonly merchantId: string | null;
-  /** The buyer whose carts are listed; without reference and session, the carts of all buyers are listed. */
+  /**
+   * The buyer whose carts are listed. If both the buyer reference and the buyer session are null, the carts
+   * of all buyers are listed.
+   */
   readonly buyer: ActingBuyer;
   readonly status: CartStatus | null;
   readonly now: Date;
 }
 
 /**
- * Returns the query of a list of carts, which the caller pages or counts. The list contains no carts that
- * ended more than 90 days ago. Carts are filtered by their status at `now`.
+ * Returns the query that lists carts; the caller adds paging or counts the rows. The list does not contain
+ * carts that ended more than 90 days ago. The filter compares the status that a cart has at the time `now`.
  */
 export function buildCartListQuery(
   reader: DatabaseReader,
@@ -139,9 +145,10 @@ export function buildCartListQuery(
 }
 
 /**
- * Returns the SQL conditions on the carts or orders of a buyer, by the same rule as `isCartOfOtherBuyer`: the
- * rows with the buyer's reference, and the rows without a reference that the buyer's session created, for
- * example before the buyer signed in. Returns no condition for a caller that acts for no buyer.
+ * Returns the SQL conditions that select the carts or orders of the buyer for whom the caller acts. Selected
+ * are the rows with the buyer's reference, and rows without a reference that the caller's buyer session
+ * created, for example before the buyer signed in. For a caller that acts for no particular buyer, returns no
+ * condition.
  */
 export function createBuyerConditions(
   table: "cart" | "sales_order",
@@ -156,7 +163,7 @@ export function createBuyerConditions(
 }
 
 /**
- * Returns an SQL expression for the status of a cart at the time `now`, by the same rule as
+ * Returns an SQL expression for the status that a cart has at the time `now`, by the same rule as
  * `getCartStatusAt`.
  */
 function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
@@ -169,8 +176,8 @@ function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
 }
 
 /**
- * Returns the id of the cart with this address token; undefined if no cart has the token. Does not check
- * whether the address has expired or the cart has ended.
+ * Returns the id of the cart with this address token; undefined if no cart has the token. The caller must
+ * check whether the address has expired or the cart has ended.
  */
 export async function findCartByAddressToken(
   reader: DatabaseReader,
@@ -186,8 +193,8 @@ export async function findCartByAddressToken(
 }
 
 /**
- * The database keeps only the digest of an address token, so that a reader of the database cannot use the
- * token.
+ * Returns the digest of an address token. The database stores only the digest, so that a person who can read
+ * the database cannot use the token.
  */
 export function digestAddressToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();

@@ -1,6 +1,6 @@
 /**
- * Loads the current offer of a cart in one statement: prices, stock and texts of its variants, taxes and
- * delivery methods of its market, and promotions. Runs after the cart is locked.
+ * Loads the current offer for a cart in one statement: prices, stock and texts of the variants, taxes and
+ * delivery methods of the market, and promotions. Runs after the cart is locked.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
@@ -22,7 +22,7 @@ export interface CartOfferVariant {
   readonly productId: string;
   readonly isPublished: boolean;
   readonly sku: string;
-  /** Price in minor units; null if the variant is not sold in the market. */
+  /** Price of the variant in minor units; null if the variant is not sold in the cart's market. */
   readonly priceMinor: number | null;
   readonly compareAtMinor: number | null;
   readonly onHand: number;
@@ -85,7 +85,10 @@ export interface CartOffer {
   readonly market: CartOfferMarket;
   readonly variants: ReadonlyMap<string, CartOfferVariant>;
   readonly automatic: readonly PromotionRule[];
-  /** The promotion of the requested code; undefined if no code was requested or the merchant has no such code. */
+  /**
+   * The promotion that belongs to the requested code; undefined if no code was requested, or if the merchant
+   * has no such code.
+   */
   readonly code: PromotionRule | undefined;
 }
 
@@ -94,14 +97,17 @@ export interface CartOfferRequest {
   readonly marketId: string;
   readonly variantIds: readonly string[];
   readonly buyerReference: string | null;
-  /** The promotion code to load, by id or by the normalized text that a buyer entered; null for none. */
+  /**
+   * The promotion code to load, by its id or by the normalized text that a buyer entered; null to load no
+   * code.
+   */
   readonly code: { readonly id: string } | { readonly normalized: string } | null;
   /**
-   * The checkout session of the cart. Stock that this session has reserved counts as available. Null if the
-   * cart has no session.
+   * The id of the cart's checkout session, whose reserved items count as available; null if the cart has no
+   * session.
    */
   readonly heldBySessionId: string | null;
-  /** Stock reservations and prices that ended before this time do not count. */
+  /** Stock reservations and prices that end before this time are ignored. */
   readonly now: Date;
 }
 

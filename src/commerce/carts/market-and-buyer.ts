@@ -1,6 +1,6 @@
 /**
- * The market and the buyer of a cart: creates a cart for a country, moves a cart to another country, and sets
- * the buyer's reference and e-mail.
+ * Creates a cart for a country, moves a cart to another country, and sets the reference and e-mail address of
+ * a cart's buyer.
  */
 import { findLocaleFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import {
@@ -28,11 +28,14 @@ import { insertCart, publishCartEvents } from "./save-cart.ts";
 import { loadCartOffer } from "./load-offer.ts";
 
 export interface CartCreateInput {
-  /** ISO 3166-1 alpha-2 code of the country whose prices the cart gets. */
+  /**
+   * ISO 3166-1 alpha-2 code of the country in which the buyer shops; the cart gets the prices of this
+   * country.
+   */
   readonly market: string;
-  /** Language of the cart's texts. If left out, the default language of the market. */
+  /** Language of the cart's texts. If left out, the default language of the market is used. */
   readonly locale?: string | null | undefined;
-  /** The stable id that the frontend uses for the buyer; not an e-mail. */
+  /** The stable id that the frontend uses for the buyer; must not be an e-mail address. */
   readonly buyerReference?: string | null | undefined;
   readonly lines?: readonly CartLineToAdd[] | null | undefined;
 }
@@ -98,8 +101,8 @@ function cartCreateFaults(
 }
 
 /**
- * Checks the format of a buyer reference. Refuses the reference of another buyer if the frontend acts for one
- * buyer.
+ * Returns the faults of a buyer reference: a wrong format, or another buyer than the one for whom the caller
+ * acts.
  */
 export function findBuyerReferenceFaults(
   reference: string | null | undefined,
@@ -165,8 +168,8 @@ interface CartMarketChangeInput extends ExpectedVersionInput {
 }
 
 /**
- * Moves a cart to another country: its lines get the prices of that market, and lines that are not sold there
- * are removed.
+ * Moves a cart to another country: the lines get the prices of that country's market, and lines that are not
+ * sold there are removed.
  */
 export async function changeCartMarket(
   transaction: Transaction,
@@ -184,8 +187,8 @@ export async function changeCartMarket(
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const market = await requireMarketOfCountry(transaction, context, input.market);
-  // An address in another country than the new one would give wrong taxes. The cart therefore loses this
-  // address, and the stored address is erased at once.
+  // An address in the old country would lead to wrong taxes, so the cart loses the address, and the stored
+  // address is erased at once.
   const endedAddress =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
   if (endedAddress !== null) await erasePersonalData(transaction, [endedAddress.id], context.now);
@@ -203,8 +206,9 @@ export async function changeCartMarket(
 }
 
 /**
- * The new buyer of the cart. The change replaces both the buyer reference and the e-mail; a field that is
- * left out is cleared. A caller with a buyer session cannot clear the buyer reference of the session.
+ * The new buyer of a cart. The change replaces both the buyer reference and the e-mail address; the value
+ * that is left out is cleared. A caller with a buyer session cannot clear the buyer reference of the
+ * session.
  */
 interface CartBuyerSetInput extends ExpectedVersionInput {
   /** The stable id that the frontend uses for the buyer; null if the frontend does not know the buyer. */
@@ -214,7 +218,7 @@ interface CartBuyerSetInput extends ExpectedVersionInput {
 
 const emailMax = 254;
 
-/** Replaces the buyer reference and the e-mail of a cart. */
+/** Replaces the buyer reference and the e-mail address of a cart's buyer. */
 export async function setCartBuyer(
   transaction: Transaction,
   context: CartCommandContext,
@@ -254,9 +258,9 @@ export function findEmailFaults(field: string, email: string | null | undefined)
 }
 
 /**
- * Stores the e-mail of a cart and returns the id of its row; null if there is no e-mail. If the e-mail is
- * unchanged, the existing row is kept. A different e-mail gets a new row, and the old row is erased at once,
- * because nothing refers to it any more.
+ * Stores the e-mail address of a cart's buyer and returns the id of the stored row; null if no e-mail address
+ * is given. An unchanged e-mail address keeps its row. A different e-mail address gets a new row, and the old
+ * row is erased at once, because no cart refers to it.
  */
 export async function replaceBuyerEmail(
   transaction: Transaction,

@@ -16,9 +16,9 @@ interface CartMergeInput extends ExpectedVersionInput {
 }
 
 /**
- * Adds the lines of a source cart to a target cart, for example when a guest signs in. The source cart ends
- * as merged. Returns the target cart, which keeps its market, address and promotion code, and takes over the
- * code of the source if it has none.
+ * Adds the lines of a source cart to a target cart, for example when a guest signs in, and ends the source
+ * cart with the status "merged". Returns the target cart. The target cart keeps its market, address and
+ * promotion code; if it has no code, it gets the source cart's code.
  */
 export async function mergeCarts(
   transaction: Transaction,
@@ -31,8 +31,7 @@ export async function mergeCarts(
       createBodyFault("/sourceCartId", "not_allowed", "A cart cannot be merged into itself."),
     ]);
   const { now } = context;
-  // The carts are always locked in the order of their ids, so that two merges of the same carts cannot
-  // deadlock.
+  // Carts are always locked in the order of their ids, so that two merges of the same carts cannot deadlock.
   const locked = new Map<string, CartAggregate>();
   for (const id of [cartId, sourceCartId].map(toSafeId).toSorted())
     locked.set(id, await lockCart(transaction, context, id));
@@ -68,7 +67,8 @@ function toMergedDraft(
   source: CartAggregate,
   { expectedVersion }: ExpectedVersionInput,
 ): CartDraft {
-  // A caller who names the version of the target has read its warnings.
+  // A caller who names the version of the target cart has read the cart's warnings, so they need not be
+  // repeated.
   const unseen = typeof expectedVersion === "number" ? [source] : [source, target];
   const draft = toCartDraft(target);
   const code = findPromotionWithCode(source);
@@ -83,7 +83,10 @@ function toMergedDraft(
   };
 }
 
-/** Adds the source's lines. `unseen` are the carts whose warnings about reduced quantities were not read. */
+/**
+ * Adds the lines of the source cart to the lines of the target cart. `unseen` contains the carts whose
+ * warnings about reduced quantities the caller has not read.
+ */
 function mergeDraftLines(
   targetLines: readonly CartDraftLine[],
   source: CartAggregate,
@@ -111,7 +114,10 @@ function mergeDraftLines(
   return [...lines.values()];
 }
 
-/** Counts the units of a variant by which the carts' warnings say that a quantity was reduced. */
+/**
+ * Sums up, over the warnings of the carts, how many units of a variant were removed because too few were
+ * available.
+ */
 function countMissingUnits(carts: readonly CartAggregate[], variantId: string): number {
   const missing = carts.flatMap(({ lines, warnings }) =>
     warnings.map(({ code, lineId, data: { wanted, quantity } }) =>

@@ -1,6 +1,6 @@
 /**
- * Gives each line of a draft its current price and texts, reduces its quantity to the available stock, and
- * returns warnings about the differences.
+ * Gives each line of a cart draft its current price and texts, reduces the quantity to the available stock,
+ * and returns warnings about the differences.
  */
 import { chooseLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";
@@ -10,7 +10,7 @@ import type { CartOffer, CartOfferVariant } from "./load-offer.ts";
 
 export const cartLineQuantityMax = 9999;
 
-/** A cart line with its current unit price, before totals, discounts and taxes are computed. */
+/** A cart line with its current unit price, before the total, discounts and taxes of the line are calculated. */
 export interface CartLineWithOffer {
   readonly id: string;
   readonly productId: string;
@@ -22,7 +22,7 @@ export interface CartLineWithOffer {
   readonly display: CartLineDisplay;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
-  /** Whether at least one item of the variant can be bought now. */
+  /** True if at least one item of the variant can be bought now. */
   readonly isAvailable: boolean;
 }
 
@@ -32,8 +32,8 @@ export interface CartOfferLinesResult {
 }
 
 /**
- * Gives all lines of the draft the current price, texts and available quantity. `isMarketNew` is true if the
- * cart moves to another market; the prices of the two markets are then not compared.
+ * Gives all lines of a cart draft their current price, texts and available quantity. `isMarketNew` is true if
+ * the cart moves to another market; no warning about changed prices is then added.
  */
 export function applyCartOfferToLines(
   draft: CartDraft,
@@ -66,8 +66,8 @@ export const isVariantForSale = (
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
 /**
- * Returns how many items of the variant can be ordered now, including backorders and at most the maximum
- * order quantity; 0 if the variant is out of stock.
+ * Returns how many items of the variant a buyer can order now: the free stock plus the backorder limit, but
+ * at most the maximum order quantity; 0 if the variant is out of stock.
  */
 export function countOrderableItems({
   onHand,
@@ -86,8 +86,9 @@ export function countOrderableItems({
 }
 
 /**
- * Keeps a line whose variant is no longer sold, at its last price, so that the buyer sees which line can no
- * longer be bought. Removes the line if the cart moves to another market, where the line has no price.
+ * Keeps a line whose variant is no longer sold, with its last price, so that the buyer sees which line can no
+ * longer be bought. Removes the line if it is new or if the cart moves to another market, because the line
+ * has no price there.
  */
 function keepUnsoldLine(
   line: CartDraftLine,
@@ -97,8 +98,8 @@ function keepUnsoldLine(
   const { before, id } = line;
   if (before === null || isMarketNew) {
     const sku = before?.display.sku ?? variant?.sku ?? null;
-    // A warning about a new cart line has no line id, because the line is not stored yet and the caller
-    // cannot know its id.
+    // A warning about a new cart line has no line id, because the line is not stored and the caller cannot
+    // know its id.
     return {
       line: null,
       warnings: [

@@ -1,6 +1,6 @@
 /**
- * Renders a cart for the APIs: status and address at the given time, amounts with their currency, no personal
- * data. Pure functions: the same cart and context always give the same view.
+ * Renders a cart as the API shows it: status and address at a given time, amounts with their currency, no
+ * personal data. The functions are pure: the same cart and context always give the same result.
  */
 import { toAbsoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import { type Availability, computeAvailability } from "#commerce/catalog/availability.ts";
@@ -97,7 +97,7 @@ export interface CartView {
 
 export interface CartRenderContext {
   readonly now: Date;
-  /** Base URL of this service. Image paths are appended to it. */
+  /** Base URL of this service. It is put before the paths of images. */
   readonly publicUrl: string;
 }
 
@@ -134,20 +134,20 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
 }
 
 /**
- * Compares a cart before and after a change. Returns the top-level fields of the cart view that differ, with
- * their values before the change.
+ * Compares a cart before and after a change. Returns the top-level fields of the rendered cart that differ,
+ * with their values before the change.
  */
 export function getPreviousCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   context: CartRenderContext,
 ): Record<string, unknown> {
-  // Renders the cart before the change with its stored status, not with the status at `now`. The two differ
-  // if, for example, the checkout session has run out; this change then stores the new status, and the event
-  // must report that difference.
+  // The cart before the change is rendered with its stored status, because the event must report the change
+  // from this status. The status at the time `now` may already differ, for example because the checkout
+  // session has run out.
   const previous: CartView = { ...toCartView(before, context), status: before.status };
   const current = toCartView(after, context);
-  // Every change raises the cart's version, which the promotion state contains. The versions are ignored
-  // here, so that a promotion does not count as changed only because of the version.
+  // The promotion state contains the cart's version, which every change raises. The version is ignored in the
+  // comparison, so that a promotion does not count as changed only because of the version.
   const compared = new Map<string, unknown>(
     Object.entries({ ...previous, promotion: { ...previous.promotion, cartVersion: current.version } }),
   );
@@ -159,7 +159,10 @@ export function getPreviousCartFields(
   );
 }
 
-/** The largest reported number of available units, unless the line has more, so that the stock stays private. */
+/**
+ * The API reports at most this number of available units of a cart line (or the line's quantity if higher),
+ * so that the merchant's stock stays private.
+ */
 const availableQuantityMax = 100;
 
 function toCartLineView(
@@ -214,8 +217,8 @@ function toCartLineView(
 }
 
 /**
- * Returns the fields of the stored JSON in the documented order, because PostgreSQL does not keep the key
- * order of jsonb.
+ * Returns the fields of a stored image in the documented order, because PostgreSQL does not keep the key
+ * order of a jsonb value.
  */
 function toImageView(
   { url, alt, width, height }: NonNullable<CartLineDisplay["image"]>,
@@ -237,8 +240,8 @@ export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggrega
 }
 
 /**
- * Returns the delivery options for the current address of a cart; undefined if the cart has no valid address
- * or has ended.
+ * Returns the delivery options for the cart's current address; undefined if the cart has no valid address or
+ * has ended.
  */
 export function getCurrentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
   const status = getCartStatusAt(cart, now);
@@ -248,7 +251,7 @@ export function getCurrentDeliveryOptions(cart: CartAggregate, now: Date): Deliv
     : toDeliveryOptionViews(present);
 }
 
-/** Returns the checkout session of a cart; null if the session was canceled or has run out. */
+/** Returns the cart's checkout session as the API shows it; null if the session was canceled or has run out. */
 function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   const { session } = cart;
   if (session === null || session.status === "canceled" || session.status === "expired") return null;
@@ -257,8 +260,8 @@ function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
 }
 
 /**
- * Texts of cart warnings, for developers and support staff. Programs should use the code and the data of a
- * warning.
+ * For each warning code, a text for developers and support staff. Programs should use the code and the data
+ * of a warning.
  */
 const warningMessages: Readonly<Record<CartWarningCode, string>> = {
   price_changed: "The price of a line has changed.",

@@ -1,6 +1,6 @@
 /**
- * Renders the totals and the promotions of a cart for the APIs: the promotion code with its amounts, and the
- * automatic promotions.
+ * Renders the totals and the promotions of a cart as the API shows them: the promotion code with its amounts,
+ * and the automatic promotions.
  */
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -37,8 +37,8 @@ export interface PromotionStateView {
 }
 
 /**
- * Renders the promotions of a cart. `replaced` is the promotion code that this request replaced with the
- * current code; null in all other responses.
+ * Renders the promotions of a cart. `replaced` is the promotion code that this request replaced by the cart's
+ * current code; null if the request replaced no code.
  */
 export function toPromotionStateView(
   cart: CartAggregate,
@@ -98,10 +98,7 @@ function promotionTitle({ titles }: CartPromotionWithRule, { locale, merchant }:
   return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
 }
 
-/**
- * Totals of a cart. Total = subtotal − discount + shipping + tax; the tax is only added if prices do not
- * include it.
- */
+/** The totals of a cart: total = subtotal − discount + shipping, plus tax if the prices do not include tax. */
 export interface CartTotals {
   readonly subtotal: Money;
   readonly discount: Money;

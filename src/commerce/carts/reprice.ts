@@ -1,7 +1,7 @@
 /**
- * Computes the next stored state of a cart from a draft and the current offer: all amounts, promotions,
- * delivery options and warnings. Pure. Every change of a cart uses this function, so that no cart is priced
- * only in part.
+ * Computes the next stored state of a cart from a cart draft and the current offer: all amounts, promotions,
+ * delivery options and warnings. Pure. Every change of a cart uses this file, so that all amounts of a cart
+ * are always calculated together.
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
@@ -26,7 +26,10 @@ import { type CartLineWithOffer, applyCartOfferToLines } from "./price-lines.ts"
 
 export interface RepriceResult {
   readonly next: RepricedCart;
-  /** Why the promotion code of the cart does not apply now; null if the cart has no code or the code applies. */
+  /**
+   * The reason why the cart's promotion code does not apply at this time; null if the cart has no code or the
+   * code applies.
+   */
   readonly refusal: PromotionRefusal | null;
 }
 
@@ -38,7 +41,7 @@ export interface RepriceInput {
   readonly now: Date;
   /** Whether a checkout session has locked the cart. The address of a locked cart does not expire. */
   readonly isInCheckout?: boolean;
-  /** Whether the caller has read the stored cart, because the caller named its version. */
+  /** True if the caller has read the stored cart, because the caller named the cart's current version. */
   readonly areWarningsSeen?: boolean;
 }
 
@@ -90,8 +93,8 @@ export function repriceCart({
 }
 
 /**
- * Reasons for refusing a promotion code that are treated as permanent. A code that is refused for such a
- * reason is removed from the cart. With any other reason, the code stays in the cart as suspended.
+ * The reasons for which a refused promotion code is removed from the cart for good. With any other reason,
+ * the code stays in the cart as suspended.
  */
 const permanentRefusals: ReadonlySet<PromotionRefusal["reason"]> = new Set([
   "ended",
@@ -110,9 +113,9 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
 }
 
 /**
- * Returns the stored warnings about reduced quantities, until the caller changes the line or has read the
- * cart: a change by another caller must not hide from the buyer that fewer units are in the cart than
- * wanted.
+ * Returns stored warnings about reduced quantities that must be repeated, because the caller has neither
+ * changed the line nor read the cart. Otherwise a change by another caller could hide from the buyer that the
+ * cart contains fewer units than wanted.
  */
 function unseenReductions(
   before: CartAggregate | undefined,
@@ -128,7 +131,7 @@ function unseenReductions(
   );
 }
 
-/** Warns that the address has just expired, and keeps the warning until the cart has a new address. */
+/** Returns the warning that the cart's address has expired, until the cart gets a new address. */
 function expiryWarnings(
   draft: CartDraft,
   before: CartAggregate | undefined,
@@ -141,7 +144,7 @@ function expiryWarnings(
 
 /**
  * Returns the cart's address with a new expiry time, which is at most `expiresAtMax`. Returns null if the
- * address has expired or its country does not belong to the market.
+ * address has expired, or if its country does not belong to the cart's market.
  */
 function currentAddress(
   address: StoredCartAddress | null,
@@ -190,8 +193,8 @@ function offeredDeliveryOptions(
 }
 
 /**
- * Returns the shipping price in minor units: null while the price is not known, 0 if no line of the cart
- * requires shipping.
+ * Returns the shipping price in minor units: 0 if no line of the cart requires shipping, null if the price is
+ * not known yet.
  */
 function shippingPriceMinor(
   lines: readonly CartLineWithOffer[],
@@ -233,7 +236,7 @@ function chooseCartPromotions(
 }
 
 /**
- * Returns the tax rate of the address: the rate of its region if there is one, else the rate of its country,
+ * Returns the tax rate at the cart's address: the rate of the region, or else the rate of the country, or
  * else 0.
  */
 function findTaxRate(

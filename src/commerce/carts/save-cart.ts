@@ -1,7 +1,7 @@
 /**
- * Inserts carts, saves repriced carts and publishes their events; changes of the status alone are saved by
- * cart-transitions.ts. One statement writes the cart with its lines and promotions and raises the version by
- * one. A cart whose version has changed meanwhile is not updated.
+ * Inserts carts, saves repriced carts and publishes their events. (A change of only the status is saved by
+ * cart-transitions.ts.) One statement writes the cart with its lines and promotions and raises the version by
+ * one. The statement updates nothing if the cart no longer has the expected version.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
@@ -29,7 +29,7 @@ export interface CartSaveInput {
   readonly now: Date;
 }
 
-/** Inserts a new cart with version 1 and returns it as stored. */
+/** Inserts a new cart with version 1 and returns the stored cart. */
 export function insertCart(transaction: Transaction, save: CartSaveInput): Promise<CartAggregate> {
   return saveAndReadCart(
     transaction,
@@ -39,8 +39,8 @@ export function insertCart(transaction: Transaction, save: CartSaveInput): Promi
 }
 
 /**
- * Saves the cart with one statement and reads it with a second statement. The second statement is needed to
- * see what database triggers changed.
+ * Saves the cart with one statement and reads it with a second statement, which also sees the values that
+ * database triggers changed.
  */
 async function saveAndReadCart(
   transaction: Transaction,
@@ -69,7 +69,7 @@ export interface CartUpdateInput extends CartSaveInput {
   readonly status: "active" | "locked";
 }
 
-/** Updates a locked cart, raises its version by one, and returns it as stored. */
+/** Updates a locked cart, raises its version by one, and returns the stored cart. */
 export function updateCart(
   transaction: Transaction,
   { version, status, ...save }: CartUpdateInput,
@@ -118,7 +118,7 @@ const cartId = parameter<string>("cartId");
 const merchantId = parameter<string>("merchantId");
 const savedAt = parameter<Date>("now");
 
-/** Returns the parameter values that the statements for inserting and for updating a cart have in common. */
+/** Returns the parameters that the statements for inserting and for updating a cart have in common. */
 function savedValues({
   cartId: id,
   merchantId: owner,
@@ -141,8 +141,8 @@ function savedValues({
 }
 
 /**
- * SQL types of saved cart columns that `cartColumns` does not list. The digest of the address token is a
- * separate parameter, because JSON cannot contain binary data.
+ * SQL types of the columns that are saved with a cart and that `cartColumns` does not list. The digest of the
+ * address token is a separate parameter, because JSON cannot contain binary data.
  */
 const furtherColumnTypes = {
   buyer_email_id: "text",
@@ -205,9 +205,9 @@ const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<u
       position int)`;
 
 /**
- * SQL that inserts or updates the promotions of a cart. Code promotions have their own `on conflict` clause
- * with the cart as the only key. A cart has at most one code promotion, so a new code overwrites the row of
- * the old code.
+ * SQL that inserts or updates the promotions of a cart. A cart has at most one code promotion. Code
+ * promotions therefore have their own `on conflict` clause, by the cart only: a new code overwrites the row
+ * of the old code.
  */
 const upsertPromotions = upsertPromotionsSql();
 
@@ -226,7 +226,10 @@ function upsertPromotionsSql(): RawBuilder<unknown> {
     set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
 }
 
-/** Compares the cart before and after the change, and returns the events about its promotion code. */
+/**
+ * Returns the types of the events that a change of the cart's promotion code requires, by comparing the cart
+ * before and after the change.
+ */
 export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
   const [previous, current] = [findPromotionWithCode(before), findPromotionWithCode(after)];
   if (current === undefined) return previous === undefined ? [] : ["cart.promotion_removed"];
@@ -241,15 +244,15 @@ export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAgg
   return previous.state === "suspended" ? ["cart.promotion_restored"] : [];
 }
 
-/** The fields of a command's context that are needed to publish the events of a cart. */
+/** The part of a command's context that is needed to publish events about a cart. */
 export interface CartEventContext extends Pick<CommandContext, "outbox" | "now"> {
   readonly publicUrl: string;
 }
 
 /**
  * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal` is true
- * if the cart and its checkout session do not change again in this transaction; the events then contain
- * `after` and do not read the cart again.
+ * if the cart and its checkout session do not change again in this transaction; the events then contain the
+ * cart `after`. Otherwise, the events read the cart again at the end of the transaction.
  */
 export function publishCartEvents(
   { outbox, now, publicUrl }: CartEventContext,

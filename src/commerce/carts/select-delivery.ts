@@ -1,4 +1,4 @@
-/** Selects a delivery option of a cart, among the options that are offered for the cart's address. */
+/** Selects the delivery option of a cart. Possible are the delivery options for the cart's address. */
 import { failAtField } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
@@ -7,11 +7,11 @@ import { toCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart, type CartChangePlanner } from "./change-cart.ts";
 
 export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
-  /** The id of the delivery method; null to deselect the delivery method of the cart. */
+  /** The id of the delivery option; null to remove the cart's selected delivery option. */
   readonly optionId?: string | null | undefined;
 }
 
-/** Selects one of the delivery options that are offered for the address of the cart. */
+/** Selects one of the delivery options for the cart's address. */
 export function selectCartDelivery(
   transaction: Transaction,
   context: CartCommandContext,
@@ -20,7 +20,7 @@ export function selectCartDelivery(
   return changeCart(transaction, context, { target: input, plan: planDeliverySelection(input, context.now) });
 }
 
-/** Plans to select a delivery option, for an active cart or a cart in checkout. */
+/** Returns the plan to select a delivery option for a cart that is active or in checkout. */
 export function planDeliverySelection(
   input: Pick<CartDeliveryOptionSelectInput, "optionId">,
   now: Date,
@@ -32,7 +32,8 @@ export function planDeliverySelection(
     return {
       event: "cart.updated",
       draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
-      // The selected option must be one of the options after repricing. The stored options may be outdated.
+      // The selected option must be one of the delivery options of the repriced cart, because the stored
+      // options may be outdated.
       checkResult: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;
         const allowed = (deliveryOptions ?? []).map(({ id }) => id);

@@ -1,7 +1,7 @@
 /**
- * Sets the address of a cart: a new address or a saved address of the buyer. An address is stored encrypted
- * and is never returned. The caller gets a token for the address instead. The token is valid for this cart
- * until the cart ends, another address is set, or 30 minutes pass without a change.
+ * Sets the address of a cart: a new address or a saved address of the buyer. The address is stored encrypted
+ * and is never returned; the caller gets a token for it. The token is valid for this cart until the cart
+ * ends, another address is set, or 30 minutes pass without a change of the cart (at most 24 hours).
  */
 
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
@@ -36,9 +36,9 @@ import { digestAddressToken } from "./find-carts.ts";
 
 export interface CartAddressSetInput extends ExpectedVersionInput {
   readonly address: PostalAddressInput;
-  /** How strictly the address is checked; `strict` if left out. */
+  /** How strictly the address is checked. If left out: `strict`. */
   readonly validation?: AddressValidationLevel | null | undefined;
-  /** Whether the address is also saved for later carts of the buyer; false if left out. */
+  /** True to save the address also for later carts of the buyer. If left out: false. */
   readonly saveForBuyer?: boolean | null | undefined;
 }
 
@@ -63,7 +63,10 @@ export interface CartAddressToken {
 
 const addressLifetimeMsMax = 24 * 3_600_000;
 
-/** How long the encrypted address is kept after the cart last used it, so that problems can be analyzed. */
+/**
+ * Time from the latest possible expiry of the address to the erasure of the encrypted address, in
+ * milliseconds, so that problems can be analyzed.
+ */
 const erasureDelayMs = 24 * 3_600_000;
 
 export async function setCartAddress(
@@ -93,7 +96,10 @@ export function normalizeCartAddressInput({
   return { level, ...normalizeAndValidateAddress(address, level) };
 }
 
-/** Saves the address for later carts of the buyer if `saveForBuyer` is set; throws if the cart has no buyer. */
+/**
+ * If `saveForBuyer` is true, saves the address for later carts of the buyer; throws if the cart has no buyer
+ * reference.
+ */
 export async function saveAddressForBuyer(
   transaction: Transaction,
   context: CartCommandContext,
@@ -123,11 +129,11 @@ export async function saveAddressForBuyer(
 
 export type CartAddressToSave = NormalizedCartAddress & {
   readonly cart: CartAggregate;
-  /** The version of the cart that the caller expects, if any. */
+  /** The version of the cart that the caller expects; if left out, all versions are accepted. */
   readonly target?: ExpectedVersionInput;
 };
 
-/** Encrypts and stores the address, sets it on the locked cart, and returns the address token. */
+/** Encrypts and stores an address, sets it on the locked cart, and returns the address token. */
 export async function setAddressOfLockedCart(
   transaction: Transaction,
   context: CartCommandContext,
@@ -140,14 +146,14 @@ export async function setAddressOfLockedCart(
 }
 
 export interface StoredAddressChangePlan {
-  /** The token that represents the stored address from now on. */
+  /** The new token that represents the stored address. */
   readonly token: string;
   readonly plan: CartChangePlanner;
 }
 
 /**
- * Encrypts and stores the new address, and erases the cart's previous address. Returns a plan that sets the
- * new address on the cart, which may be active or in checkout.
+ * Encrypts and stores the new address, and erases the cart's previous address. Returns the new address token,
+ * and the plan to set the new address on the cart, which may be active or in checkout.
  */
 export async function storeEncryptedCartAddress(
   transaction: Transaction,
@@ -179,7 +185,6 @@ export async function storeEncryptedCartAddress(
     eraseAfter,
   });
   await transaction.insertInto("personalData").values(row).execute();
-  // The cart's previous address is erased at once.
   if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
   const plan: CartChangePlanner = (before) => ({
     event: "cart.address_set",
@@ -227,8 +232,8 @@ function toCartAddressToken(
 }
 
 /**
- * Returns the cart lines that cannot be delivered: lines that are out of stock or no longer sold. If the
- * address has no delivery options, all lines that require shipping are included.
+ * Returns the cart lines that cannot be delivered: lines that are out of stock or no longer sold. If there
+ * are no delivery options for the address, all lines that require shipping are included.
  */
 function toServiceability(cart: CartAggregate): CartAddressToken["serviceability"] {
   const unbuyableLineIds = new Set(
@@ -250,7 +255,10 @@ interface CartSavedAddressSetInput extends ExpectedVersionInput {
   readonly savedAddressId: string;
 }
 
-/** Sets a saved address of the buyer on the cart. The cart gets its own copy, which is erased with the cart. */
+/**
+ * Sets a saved address of the buyer on the cart. The cart gets a copy of the address, which is erased with
+ * the cart.
+ */
 export async function setCartSavedAddress(
   transaction: Transaction,
   context: CartCommandContext,

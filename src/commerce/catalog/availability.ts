@@ -1,10 +1,10 @@
 /**
  * Computes the availability of variants and products ("in_stock", "backorder" and so on): in TypeScript for
- * loaded rows, and in SQL for statements that sort or aggregate many variants.
+ * rows that are already loaded, and in SQL for statements that sort or group many variants.
  */
 import { type RawBuilder, sql } from "kysely";
 
-/** All availabilities, from the best for the buyer to the worst. */
+/** All availability values, from the best for the buyer to the worst. */
 export const availabilities = [
   "in_stock",
   "low_stock",
@@ -37,16 +37,16 @@ export function computeAvailability(stock: VariantStock, now: Date): Availabilit
   return free <= stock.lowStockThreshold ? "low_stock" : "in_stock";
 }
 
-/** Returns the best availability of a list; "out_of_stock" if the list is empty. */
+/** Returns the best availability in a list; "out_of_stock" if the list is empty. */
 export function findBestAvailability(list: readonly Availability[]): Availability {
   return availabilities.find((availability) => list.includes(availability)) ?? "out_of_stock";
 }
 
 /**
- * SQL expression for the number of units of a variant that are reserved at a time. Units held by an expired
- * checkout session count as free, even before the cleanup has deleted the hold. The statement must use the
- * alias `sl` for the stock level. `own` is a condition on holds (alias `h`), for example the holds of the
- * caller's session: units of these holds count as free too.
+ * SQL expression for the number of reserved units of a variant at the time `now`. Units held for an expired
+ * checkout session do not count, even before the cleanup deletes the hold. The statement must use the alias
+ * `sl` for the table of stock levels. `own` is a condition on the stock holds (alias `h`) of the caller's own
+ * session: units of these holds do not count either.
  */
 export function reservedUnitsSql(
   now: Date | RawBuilder<Date>,
@@ -63,10 +63,11 @@ const indexSql = (availability: Availability): RawBuilder<number> =>
 /**
  * SQL expression for the availability of a variant, as an index into the list `availabilities`; index 0 is
  * the best availability. The statement must use the alias `v` for the variant and `sl` for its stock level. A
- * variant may lack a stock level.
+ * variant without a stock level is allowed.
  */
 export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> {
-  // The free units come from a subselect with `offset 0`, so that PostgreSQL sums the holds only once.
+  // The subselect that computes the free units has `offset 0`, so that PostgreSQL computes the sum of the
+  // stock holds only once.
   return sql<number>`(select case when v.discontinued then ${indexSql("discontinued")}
       when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${indexSql("out_of_stock")}
       when v.available_from > ${now} then ${indexSql("preorder")}

@@ -1,6 +1,6 @@
 /**
- * Bounds and validators of the fields that merchants enter: slugs, codes, locales, localized texts, URLs,
- * GTINs and the fields of variants. Markets and promotions use them too.
+ * Limits and checks of the fields that merchants enter: slugs, codes, locales, localized texts, URLs, GTINs
+ * and fields of variants. Markets and promotions use these functions too.
  */
 import {
   findAllowedValueFaults,
@@ -15,8 +15,8 @@ import {
 import { isTextWithoutForbiddenCharacters, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
 
 /**
- * Maximum text lengths (in characters) and maximum counts. The GraphQL descriptions use the same constants,
- * so that documentation and validation agree.
+ * Maximum lengths of texts (in characters) and maximum counts. The descriptions in the GraphQL schema use the
+ * same constants, so that documentation and validation agree.
  */
 export const catalogBounds = {
   attributeValueMax: 500,
@@ -92,8 +92,8 @@ export function toLocale(locale: string): string {
 }
 
 /**
- * A text in one locale. GraphQL has no map type, so callers enter a localized text as a list of locale and
- * text. The database stores the localized text as the map `{locale: text}`.
+ * A text in one locale. GraphQL has no map type, so callers enter a localized text as a list of these
+ * objects. The database stores the localized text as the map `{locale: text}`.
  */
 export interface LocalizedTextInput {
   readonly locale: string;
@@ -126,8 +126,8 @@ export function toLocalizedMap(entries: readonly LocalizedTextInput[]): Record<s
 }
 
 /**
- * Returns true for an https URL without user name and password. Other URLs would cause mixed-content warnings
- * or publish credentials.
+ * Returns true if the text is an https URL without user name and password. Pages with other URLs would cause
+ * mixed-content warnings or reveal passwords.
  */
 export function isHttpsUrl(text: string): boolean {
   if (text.length > catalogBounds.urlMax || !isTextWithoutForbiddenCharacters(text) || /\s/.test(text))
@@ -157,11 +157,11 @@ interface VariantOptionInput {
 }
 
 /**
- * Fields of a variant that a change may set. A field that is left out stays unchanged; in a new variant it
- * gets its default.
+ * Fields of a variant that a change may set. A field that is left out stays unchanged; for a new variant, it
+ * gets its default value.
  */
 export interface VariantFields {
-  /** Article number, unique within the merchant's catalog regardless of case. */
+  /** The merchant's article number of the variant, unique within the merchant regardless of case. */
   readonly sku: string;
   readonly options: readonly VariantOptionInput[];
   readonly gtin?: string | null | undefined;
@@ -172,14 +172,14 @@ export interface VariantFields {
   readonly discontinued?: boolean | null | undefined;
   readonly availableFrom?: Date | null | undefined;
   readonly position?: number | null | undefined;
-  /** Number of units that may be sold beyond the units on hand. */
+  /** Number of units of the variant that may be sold beyond the units on hand. */
   readonly backorderLimit?: number | null | undefined;
   readonly lowStockThreshold?: number | null | undefined;
 }
 
 /**
- * A SKU consists of printable ASCII characters without spaces at the ends. People can then type the SKU, and
- * ignoring upper and lower case is unambiguous.
+ * Matches a SKU: printable ASCII characters, without spaces at the ends. People can then type the SKU, and
+ * two SKUs that differ only in case are easy to recognize.
  */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
@@ -249,8 +249,8 @@ function gtinFaults(field: string, gtin: string | null | undefined): Faults {
 }
 
 /**
- * Checks the check digit of a GTIN by GS1 General Specifications 7.9: counted from the right, digits have the
- * weights 1, 3, 1, 3 and so on, and the weighted sum is a multiple of ten.
+ * Returns true if the check digit of a GTIN is right (GS1 General Specifications 7.9): counted from the
+ * right, the digits have the weights 1, 3, 1, 3 and so on, and the weighted sum must be a multiple of ten.
  */
 export function isGtin(text: string): boolean {
   if (!/^(?:\d{8}|\d{12,14})$/.test(text)) return false;

@@ -1,6 +1,6 @@
 /**
- * Lists of a merchant's published products and categories. The list of categories is returned as a query,
- * which the caller pages or counts.
+ * Lists a merchant's published products and categories. The list of categories is returned as a query, to
+ * which the caller adds paging or counting.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -25,12 +25,12 @@ export const findCategories = (reader: DatabaseReader, ids: readonly string[]): 
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
 
-/** Maximum number of products in a merchant's product list that is returned as a whole, without pages. */
+/** Maximum number of products in a merchant's product list, which is returned as a whole and not in pages. */
 export const productListMax = 500;
 
 /**
- * The ids of a merchant's most recently published products (at most `productListMax`), the total number of
- * its published products, and its default locale and market.
+ * A merchant's product list: the ids of its most recently published products (at most `productListMax`), the
+ * total number of its published products, and its default locale and market.
  */
 export interface ProductList {
   readonly ids: readonly string[];
@@ -41,7 +41,7 @@ export interface ProductList {
   readonly catalogVersion: number;
 }
 
-/** Loads the product lists of several merchants in one statement, by merchant ID. */
+/** Loads the product lists of several merchants in one statement. Returns the lists by merchant id. */
 export async function loadPublishedProductLists(
   reader: DatabaseReader,
   merchantIds: readonly string[],

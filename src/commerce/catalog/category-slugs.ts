@@ -1,6 +1,6 @@
 /**
- * The slugs of categories in single locales. In a locale without a slug of its own, a category has its
- * general slug. No slug names two categories of a merchant in one locale.
+ * Slugs of categories that are set for one locale each. In a locale without its own slug, a category has its
+ * general slug. In each locale, a slug belongs to at most one category of a merchant.
  */
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -40,8 +40,8 @@ interface SlugsToSave {
 }
 
 /**
- * Replaces the slugs of a category in single locales. Returns false if they are the same as before. The
- * caller must have locked the merchant's row and saved the category.
+ * Replaces all slugs that a category has for single locales; the general slug stays. Returns false if nothing
+ * changes. The caller must have locked the merchant's row and saved the category.
  */
 export async function saveCategorySlugs(
   transaction: Transaction,
@@ -71,7 +71,10 @@ const toComparable = (slugs: readonly CategorySlugInput[]): string =>
     .toSorted()
     .join();
 
-/** Refuses slugs that another category has: in the same locale, or as its general slug. */
+/**
+ * Throws if a slug of the category belongs to another category: in the same locale, or as the other
+ * category's general slug.
+ */
 async function requireFreeSlugs(
   transaction: Transaction,
   input: {
@@ -101,7 +104,7 @@ async function requireFreeSlugs(
   if (details[0] !== undefined) throw fail("already_exists", { message: details[0].message, details });
 }
 
-/** Refuses a general slug that another category has in a single locale. */
+/** Throws if the general slug of a category is a slug of another category in some locale. */
 export async function requireFreeGeneralSlug(
   transaction: Transaction,
   { merchantId }: CommandContext,

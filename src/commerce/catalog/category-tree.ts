@@ -1,6 +1,6 @@
 /**
- * Reads the category tree of merchants: top-level categories, children, ancestors, and a category by its
- * slug.
+ * Reads the category tree of merchants: top-level categories, child categories, ancestors, and a category by
+ * its slug.
  */
 import { type Selectable, sql } from "kysely";
 import type { CategorySlugTable } from "#database/tables.ts";
@@ -8,10 +8,10 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import type { CategoryRow } from "./catalog-lists.ts";
 
-/** The largest number of categories below one parent, or at the top level, that are returned. */
+/** Maximum number of categories below one parent, or at the top level, that a list contains. */
 export const siblingCategoriesMax = 500;
 
-/** Returns a merchant's top-level categories, by position. */
+/** Returns a merchant's top-level categories, sorted by position. */
 export const findRootCategories = (reader: DatabaseReader, merchantId: string): Promise<CategoryRow[]> =>
   reader
     .selectFrom("category")
@@ -23,7 +23,7 @@ export const findRootCategories = (reader: DatabaseReader, merchantId: string): 
     .limit(siblingCategoriesMax)
     .execute();
 
-/** Returns the categories directly below the given categories, by position. */
+/** Returns the categories directly below the given parent categories, sorted by position. */
 export async function findChildCategories(
   reader: DatabaseReader,
   parentIds: readonly string[],
