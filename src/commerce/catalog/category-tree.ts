@@ -36,12 +36,13 @@ export async function findChildCategories(
   return rows;
 }
 
-/** Returns the categories above the given categories, the top-level category first, by category id. */
+/** For each given category id: the categories above the category, the top-level category first. */
 export async function findCategoryAncestors(
   reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, CategoryRow[]>> {
-  // `union` without `all` terminates even if the tree contains a cycle.
+  // `union` without `all` ignores rows that were found before, so the query also ends if the tree contains a
+  // cycle.
   const { rows } = await sql<CategoryRow & { readonly below: string }>`
     with recursive up as (
       select id as below, parent_id from category where id = any(${ids}::text[])
@@ -51,7 +52,7 @@ export async function findCategoryAncestors(
   return new Map(ids.map((id) => [id, inOrder(grouped.get(id) ?? [])]));
 }
 
-/** Sorts the ancestors of one category from the top level down. */
+/** Sorts the ancestors of one category from the top level downwards. */
 function inOrder(ancestors: readonly CategoryRow[]): CategoryRow[] {
   const sorted: CategoryRow[] = [];
   for (let next = ancestors.find(({ parentId }) => parentId === null); next !== undefined;) {
@@ -77,8 +78,8 @@ export const findLocalizedCategorySlugs = (
     .execute();
 
 /**
- * Finds a merchant's category by its slug in a locale, or in a more general locale; otherwise by its general
- * slug. Without a locale, only the general slug is compared.
+ * Finds a merchant's category by the slug that it has in the given locale or in a more general locale, or
+ * else by its general slug. Without a locale, only general slugs are compared.
  */
 export async function findCategoryBySlug(
   reader: DatabaseReader,

@@ -1,8 +1,8 @@
 /**
- * Steps shared by all changes of a merchant's catalog. A change first locks the merchant's row, so that
- * changes of one catalog run one after the other and a check stays valid until the transaction ends. Then the
- * change raises each affected version once and updates the search index. Locks are always taken in the same
- * order: merchant, products by ID, other rows.
+ * Steps that all changes of a merchant's catalog have in common. A change first locks the merchant's row, so
+ * that changes of one catalog run one after the other and a check stays valid until the transaction ends.
+ * Then the change raises each affected version once and updates the search index. All changes lock in the
+ * same order: the merchant, products by id, other rows.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -19,8 +19,8 @@ export interface LockedMerchant {
 }
 
 /**
- * Locks the merchant's row with `for no key update`. Statements that only refer to the merchant by foreign
- * key, for example those of carts and orders, need not wait for this lock.
+ * Locks the merchant's row with `for no key update`. This lock does not delay statements that only have a
+ * foreign key to the merchant, for example those that insert carts and orders.
  */
 export async function lockCatalog(
   transaction: Transaction,
@@ -45,7 +45,10 @@ export interface LockedProduct {
   readonly defaultLocale: string;
 }
 
-/** Locks the merchant and one of its products in one statement, and checks the product's expected version. */
+/**
+ * Locks the merchant and one of its products in one statement. Throws if the product has another version than
+ * the caller expects.
+ */
 export async function lockProduct(
   transaction: Transaction,
   context: CommandContext,
@@ -67,12 +70,12 @@ export async function lockProduct(
   return product;
 }
 
-/** A locked product with its state before the change, which events compare with the new state. */
+/** A locked product with its state before the change. Events compare this state with the new state. */
 export interface EditableProduct extends LockedProduct {
   readonly before: ProductAggregate;
 }
 
-/** Loads the state of a locked product before the change. */
+/** Loads the state that a locked product has before the change. */
 export async function loadEditableProduct(
   transaction: Transaction,
   { now }: CommandContext,
@@ -84,8 +87,8 @@ export async function loadEditableProduct(
 }
 
 /**
- * Locks a product for a change. Refuses an archived product, which callers must first turn back into a draft.
- * The status is checked before the version, as for carts.
+ * Locks a product for a change and loads it. Throws for an archived product; callers must first turn the
+ * product back into a draft. The status is checked before the version.
  */
 export async function lockEditableProduct(
   transaction: Transaction,
@@ -127,9 +130,9 @@ export interface ChangedProduct {
 }
 
 /**
- * Records changes of products: raises the version of each changed product and of the catalog by one,
- * publishes the events, and reindexes the published ones of these products. Also reindexes the products in
- * `alsoIndex`.
+ * Saves that products have changed: raises the version of each changed product and of the catalog by one,
+ * publishes the events, and updates the published products among them in the search index. Also updates the
+ * products in `alsoIndex` in the search index.
  */
 export async function recordProductChanges(
   transaction: Transaction,
@@ -156,7 +159,10 @@ export async function recordProductChanges(
   );
 }
 
-/** Raises the catalog's version after a change that affects no single product, for example of a category. */
+/**
+ * Raises the catalog's version after a change that concerns no single product, for example a change of a
+ * category.
+ */
 export async function raiseCatalogVersion(transaction: Transaction, context: CommandContext): Promise<void> {
   await transaction
     .updateTable("merchant")

@@ -31,20 +31,23 @@ import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-cata
 
 export interface CategoryUpsertInput {
   /**
-   * Id of the category to change. If left out, the category is found by its slug, or created if no category
-   * has the slug.
+   * Id of the category to change. If left out, the slug identifies the category; if no category has the slug,
+   * a new category is created.
    */
   readonly categoryId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly slug: string;
-  /** The slugs in single locales, which replace the present ones. If left out, they do not change. */
+  /**
+   * The category's slugs for single locales, which replace the stored ones. If left out, the stored slugs
+   * stay.
+   */
   readonly localizedSlugs?: readonly CategorySlugInput[] | null | undefined;
   readonly names: readonly LocalizedTextInput[];
-  /** The parent category; null for a top-level category. If left out, the parent does not change. */
+  /** The parent category; null for a top-level category. If left out, the parent stays. */
   readonly parentId?: string | null | undefined;
   /**
-   * Position among the categories with the same parent. If left out, a category keeps its position; a new or
-   * moved category is last.
+   * Position of the category among the categories with the same parent. If left out, the category keeps its
+   * position; a new or moved category becomes the last.
    */
   readonly position?: number | null | undefined;
 }
@@ -100,8 +103,8 @@ interface Category {
 }
 
 /**
- * Finds the category by its ID, or by its slug if no ID is given. Throws if another category uses the slug,
- * or if the category has another version than expected.
+ * Finds the category by its id, or by its slug if no id is given. Throws if another category has the slug, or
+ * if the category has another version than the caller expects.
  */
 async function findCategory(
   transaction: Transaction,
@@ -132,11 +135,11 @@ async function findCategory(
 
 interface CategoryRow {
   readonly slug: string;
-  /** The category's names as JSON: locale → name. */
+  /** The category's names as a JSON object that maps a locale to a name. */
   readonly names: string;
   readonly parentId: string | null;
   readonly position: number;
-  /** The slugs in single locales; undefined if they do not change. */
+  /** The category's new slugs for single locales; undefined if the slugs do not change. */
   readonly slugs: readonly CategorySlugInput[] | undefined;
 }
 
@@ -219,8 +222,8 @@ function categoryConflict(
 }
 
 /**
- * Checks that the parent category exists, that it is not a descendant of the category itself, and that the
- * category tree does not get deeper than its maximum depth.
+ * Throws if the parent category does not exist or is below the category itself, or if the category tree would
+ * become deeper than the maximum depth.
  */
 async function requireValidParent(
   transaction: Transaction,
@@ -267,8 +270,9 @@ async function findEndPosition(
 }
 
 /**
- * Finds the published products in a category and in all categories below it. Their index rows contain all
- * ancestor categories, so a changed category affects all of them.
+ * Finds the published products in a category and in all categories below it. In the search index, every
+ * product is stored with all categories above its own, so a change of the category affects all these
+ * products.
  */
 async function findPublishedInSubtree(transaction: Transaction, categoryId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -1,7 +1,7 @@
 /**
  * Creates products, and changes their brand, rating, attributes, options and categories. A new product is a
- * draft: texts, variants and prices may be added in any order, because their presence is checked only on
- * publication.
+ * draft. Its texts, variants and prices may be added in any order, because they are required only when the
+ * product is published.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -44,7 +44,7 @@ import {
 } from "./product-texts.ts";
 
 export interface RatingInput {
-  /** Average rating from 0 to 5. */
+  /** Average rating of the product, from 0 to 5. */
   readonly average: number;
   readonly count: number;
 }
@@ -59,7 +59,10 @@ interface AttributeInput {
   readonly unit?: string | null | undefined;
 }
 
-/** Fields of a product that a change may set. A missing field stays unchanged; null removes the value. */
+/**
+ * Fields of a product that a change may set. A field that is left out stays unchanged; null removes the
+ * value.
+ */
 export interface ProductFields {
   readonly brand?: string | null | undefined;
   /** The product's rating, which the merchant imported from another system. */
@@ -169,8 +172,8 @@ function attributesFaults(field: string, attributes: readonly AttributeInput[] |
 }
 
 /**
- * Checks that the value of a product attribute has an allowed type. The GraphQL scalar accepts any JSON
- * value, so the type must be checked here.
+ * Returns a fault if the value of a product attribute has a type that is not allowed. The GraphQL scalar of
+ * attribute values accepts any JSON value, so it does not check the type.
  */
 function valueFaults(field: string, value: unknown): Faults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
@@ -196,7 +199,7 @@ function valueFaults(field: string, value: unknown): Faults {
   ];
 }
 
-/** Converts attributes to the form stored in the column `product.attributes`. */
+/** Converts attributes to the form in which the column `product.attributes` stores them. */
 function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
   return attributes.map(({ code, names, value, unit }) => ({
     code,
@@ -220,7 +223,7 @@ interface FieldsToSave {
   readonly fields: ProductFields;
 }
 
-/** Saves the given fields of a product; returns true if any value changed. */
+/** Saves the given fields of a product. Returns true if any value has changed. */
 export async function saveProductFields(
   transaction: Transaction,
   context: CommandContext,
@@ -253,8 +256,8 @@ export async function saveProductFields(
 }
 
 /**
- * Returns only the columns of the fields that the caller gave. A field with null empties its column; a
- * missing field leaves its column unchanged.
+ * Returns the columns of those fields that the caller gave. A field with null empties its column; the column
+ * of a field that is left out is not returned.
  */
 function patchOf({ brand, rating, attributes }: ProductFields): Record<string, unknown> {
   return {
@@ -291,7 +294,7 @@ async function requireCategories(
   if (details.length > 0) throw fail("resource_not_found", { details });
 }
 
-/** Replaces the product's categories in the given order; returns true if the list of categories changed. */
+/** Replaces the product's categories and their order. Returns true if the list of categories has changed. */
 export async function saveProductCategories(
   transaction: Transaction,
   productId: string,

@@ -1,9 +1,9 @@
 /**
- * Creates and changes the variants of a product: reads the current rows, merges the input into them, and
- * writes all rows in one statement. A variant is found by its ID, or else by its SKU. Variants are never
- * deleted, because orders and prices refer to them; they are marked as discontinued. A variant that is not
- * discontinued has exactly one choice of each option, and no two variants of a product have the same
- * choices.
+ * Creates and changes the variants of a product: reads the stored variants, merges the input into them, and
+ * writes all changed rows in one statement. A variant is found by its id, or else by its SKU. Variants are
+ * never deleted, because orders and prices refer to them; instead they are marked as discontinued. A variant
+ * that is not discontinued has exactly one choice of each option of the product, and no two variants of a
+ * product have the same choices.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -25,11 +25,11 @@ export interface VariantUpsertInput extends VariantFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
   /**
-   * Id of the variant to change. If left out, the variant is found by its SKU, or created if no variant has
-   * the SKU.
+   * Id of the variant to change. If left out, the SKU identifies the variant; if no variant has the SKU, a
+   * new variant is created.
    */
   readonly variantId?: string | null | undefined;
-  /** ID of the product's picture that shows the variant. */
+  /** Id of the picture of the product that shows this variant. */
   readonly mediaId?: string | null | undefined;
 }
 
@@ -55,18 +55,18 @@ export async function upsertVariant(
 }
 
 export interface VariantSaveResult {
-  /** IDs of the saved variants, in the order of the input. */
+  /** Ids of the saved variants, in the order of the input. */
   readonly variantIds: readonly string[];
   readonly createdIds: ReadonlySet<string>;
   readonly isChanged: boolean;
-  /** Stock changes that the caller publishes after all changes of the transaction are written. */
+  /** Stock changes whose events the caller publishes after all changes of the transaction are written. */
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
 }
 
 /**
  * Creates and changes variants of a product. The caller must have locked the merchant's row, so that no other
- * transaction can take a SKU between the check and the write. The caller must save the product's options
- * before the variants.
+ * transaction can use a SKU between the check and the write, and must have saved the product's options
+ * before.
  */
 export async function saveVariants(
   transaction: Transaction,
@@ -145,7 +145,10 @@ async function readMediaIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Inserts new variants and updates existing ones whose data changed; returns true if any row was written. */
+/**
+ * Inserts new variants and updates stored variants whose data has changed. Returns true if any row was
+ * written.
+ */
 async function insertOrUpdateVariants(
   transaction: Transaction,
   context: CommandContext,

@@ -1,7 +1,8 @@
 /**
- * SQL expressions of the price that a variant has in a market at a given time. The statement must use the
- * alias `pr` for the open row of the table `price` (`valid_until is null`). If the end of this row has passed
- * and the sweep has not stored it yet, the expressions return the price that follows.
+ * SQL expressions for the price that a variant has in a market at the time `now`. The statement must use the
+ * alias `pr` for the newest row of the price history (table `price`, `valid_until is null`). If the end of
+ * this price has passed and the background job has not stored it yet, the expressions return the price that
+ * follows.
  */
 import { type RawBuilder, sql } from "kysely";
 
@@ -9,11 +10,11 @@ type Time = Date | RawBuilder<Date>;
 
 const hasEnded = (now: Time): RawBuilder<boolean> => sql`pr.ends_at <= ${now}::timestamptz`;
 
-/** The price in minor units; null if the price has ended and no other price follows. */
+/** The price in minor units; null if the price has ended and no price follows. */
 export const currentAmountSql = (now: Time): RawBuilder<number | null> =>
   sql`(case when ${hasEnded(now)} then pr.next_amount_minor else pr.amount_minor end)`;
 
-/** The price before a reduction, in minor units; null if the price is not reduced. */
+/** The compare-at price (the price before a reduction) in minor units; null if the price is not reduced. */
 export const currentCompareAtSql = (now: Time): RawBuilder<number | null> =>
   sql`(case when ${hasEnded(now)} then pr.next_compare_at_minor else pr.compare_at_minor end)`;
 
@@ -21,6 +22,6 @@ export const currentCompareAtSql = (now: Time): RawBuilder<number | null> =>
 export const currentValidFromSql = (now: Time): RawBuilder<Date> =>
   sql`(case when ${hasEnded(now)} then pr.ends_at else pr.valid_from end)`;
 
-/** When the price ends; null if no end was set. */
+/** The time at which the price ends; null if no end was set. */
 export const currentEndSql = (now: Time): RawBuilder<Date | null> =>
   sql`(case when ${hasEnded(now)} then null else pr.ends_at end)`;

@@ -1,6 +1,7 @@
 /**
- * Ends prices whose end has passed: closes the row in the price history, opens the row of the price that
- * follows, and publishes the change. Until then, reads compute the price from the current time.
+ * Ends prices whose end time has passed: sets the end of the row in the price history, inserts the row of the
+ * price that follows, and publishes the change. Before this job runs, reads already use the price that
+ * follows.
  */
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -11,15 +12,15 @@ import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
 import { lockCatalog, recordProductChanges } from "./change-catalog.ts";
 import { findProductAggregates } from "./read-products.ts";
 
-/** Names the price of one variant in one market. */
+/** Identifies the price of one variant in one market. */
 export interface PriceKey {
   readonly variantId: string;
   readonly marketId: string;
 }
 
 /**
- * Stores the ends of the given prices as far as they have passed, and returns the IDs of the variants whose
- * price changed. The caller must have locked the merchant's row.
+ * Ends those of the given prices whose end time has passed, and returns the ids of the variants whose price
+ * changed. The caller must have locked the merchant's row.
  */
 export async function storePriceEnds(
   transaction: Transaction,
@@ -56,10 +57,10 @@ interface DuePriceServices {
 }
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
-/** The largest number of prices that one transaction ends. */
+/** Maximum number of prices that one transaction ends. */
 const pricesPerTransaction = 500;
 
-/** Ends all prices that are due, and returns the number of merchants whose prices ended. */
+/** Ends all prices whose end time has passed. Returns the number of merchants whose prices ended. */
 export function endDuePrices({ db, now, render, reindex, signal }: DuePriceServices): Promise<number> {
   return processDueRows({
     find: (after: { readonly id: string } | undefined, rowsMax) =>
@@ -94,7 +95,10 @@ export function endDuePrices({ db, now, render, reindex, signal }: DuePriceServi
   });
 }
 
-/** Ends up to 500 due prices of one merchant, those that ended first, and returns their number. */
+/**
+ * Ends up to 500 prices of one merchant whose end time has passed, earliest end first. Returns the number of
+ * ended prices.
+ */
 async function endMerchantPrices(transaction: Transaction, context: CommandContext): Promise<number> {
   await lockCatalog(transaction, context);
   const due = await transaction
@@ -115,7 +119,7 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   await sql`select id from product where id = any(${productIds}::text[]) order by id for no key update`.execute(
     transaction,
   );
-  // Loads the products as they were before the first of these prices ended.
+  // Loads the products as they were before the earliest of these ends.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
   await storePriceEnds(transaction, context, due);

@@ -1,4 +1,4 @@
-/** Input of a product import, and the validation of its items. */
+/** Defines the input of a product import and checks its items. */
 import {
   findListLengthFaults,
   createBodyFault,
@@ -17,13 +17,13 @@ interface ImportPriceInput extends PriceAmounts {
 
 export interface ImportVariantInput extends VariantFields {
   readonly prices?: readonly ImportPriceInput[] | null | undefined;
-  /** The counted number of units of the variant. This number replaces the stock on hand. */
+  /** The counted number of units of the variant, which replaces the stock on hand. */
   readonly onHand?: number | null | undefined;
 }
 
 /**
- * A product to create or update; an existing product is found by any of the item's slugs or SKUs.
- * Translations, variants and prices that are not listed stay unchanged.
+ * A product to create or update. If a product of the merchant has one of the item's slugs or SKUs, that
+ * product is updated. Its translations, variants and prices that the item does not list stay unchanged.
  */
 export interface ProductImportItem extends ProductFields {
   readonly categorySlugs?: readonly string[] | null | undefined;

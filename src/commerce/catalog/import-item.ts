@@ -1,7 +1,7 @@
 /**
- * Imports one item of a product import. Validates the item, finds its product by slugs and SKUs or creates a
- * new product, and saves the given fields. Fields that are left out stay unchanged. Throws a failure if the
- * item breaks a rule.
+ * Imports one item of a product import: checks the item, finds its product by slugs and SKUs or creates a new
+ * product, and saves the given fields. Fields that are left out stay unchanged. Throws a failure if the item
+ * breaks a rule.
  */
 import { sql } from "kysely";
 import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
@@ -25,26 +25,26 @@ import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
 import type { ImportVariantInput, ProductImportItem } from "./import-fields.ts";
 
 /**
- * Markets, categories and products that the imported items refer to by handle, slug or id, loaded once for
+ * Markets, categories and products to which the imported items refer by handle, slug or id; loaded once for
  * all items.
  */
 export interface ImportReferencedRecords {
   readonly defaultLocale: string;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
-  /** Products that the items refer to, in their state before the import, by product ID. */
+  /** The products that the import may change, as they were before the import, by product id. */
   readonly befores: ReadonlyMap<string, ProductAggregate>;
 }
 
 export interface ImportedProductChanges {
   readonly productId: string;
   readonly isCreated: boolean;
-  /** Events to publish for the changes of the item, except stock events. */
+  /** Types of the events that the item's changes cause, except stock events. */
   readonly types: readonly ProductEventType[];
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
   /**
-   * True if the product is on sale, or was on sale before the import, and the import changed any part of the
-   * product, including its stock.
+   * True if the product must be updated in the search index: it is published, or was published before the
+   * import, and the import changed the product or its stock.
    */
   readonly needsIndexing: boolean;
 }
@@ -86,7 +86,8 @@ export async function importProductItem(
     productId: product.id,
     isCreated: found === undefined,
     types,
-    // No stock event is published for a new variant, because the variant had no stock before the import.
+    // Stock changes of new variants are left out, because a new variant has no earlier stock with which an
+    // event could compare.
     stockChanges: [
       ...saved.stockChanges,
       ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),
@@ -143,8 +144,8 @@ function eachPrice<Found>(
 }
 
 /**
- * Finds the product by the slugs and SKUs of the import item. Refuses an item whose slugs and SKUs belong to
- * different products, because it is unclear which product the merchant means.
+ * Finds the product that has the slugs and SKUs of the import item. Throws if they belong to different
+ * products, because it is then unclear which product the merchant means.
  */
 async function findProduct(
   transaction: Transaction,

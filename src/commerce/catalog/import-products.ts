@@ -1,7 +1,7 @@
 /**
- * Imports many products in one transaction, each in its own savepoint. An item that breaks a rule is rolled
- * back and reported in its result; the other items are saved. An unexpected error (any error that is not a
- * `Failure`) aborts the whole import.
+ * Imports many products in one transaction, each in its own savepoint. If an item breaks a rule, its changes
+ * are rolled back and its result reports the failure; the other items are saved. An unexpected error (any
+ * error that is not a `Failure`) aborts the whole import.
  */
 import { sql } from "kysely";
 import { publishStockEvents } from "#commerce/inventory/stock-levels.ts";
@@ -28,7 +28,7 @@ export interface ProductsImportInput {
 export interface ProductImportResult {
   readonly index: number;
   /**
-   * The result of an import item. `updated` is also used if the product already had exactly the imported
+   * The result of an import item. `updated` also means that the product already had exactly the imported
    * data.
    */
   readonly status: "created" | "updated" | "failed";
@@ -39,10 +39,7 @@ export interface ProductImportResult {
 export interface ProductImportError {
   readonly code: FailureCode;
   readonly message: string;
-  /**
-   * Faults of the import item. The JSON Pointers of the faulty fields start at the item, not at the whole
-   * input.
-   */
+  /** Faults of the import item. The JSON Pointers of the fields start at the item, not at the whole input. */
   readonly details: readonly FailureDetail[];
   readonly conflict: FailureConflict | null;
 }
@@ -92,8 +89,8 @@ async function readImportReferences(
 }
 
 /**
- * Loads the state of all affected products before the import. The merchant's row is locked, so no other
- * change can alter them meanwhile.
+ * Loads all products that the import may change, as they are before the import. The merchant's row is locked,
+ * so no other transaction changes them meanwhile.
  */
 async function readProductsBeforeImport(
   transaction: Transaction,
@@ -149,8 +146,8 @@ function toResult(index: number, outcome: ImportedProductChanges | Failure): Pro
 }
 
 /**
- * Publishes the events, raises versions and reindexes. A product that several items change gets one new
- * version; a created product keeps version 1.
+ * Publishes the events of an import, raises the versions of the products, and updates the search index. If
+ * several items change one product, its version is raised once; a created product keeps version 1.
  */
 async function publishImport(
   transaction: Transaction,

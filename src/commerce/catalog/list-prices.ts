@@ -1,4 +1,4 @@
-/** The price history: all prices that variants have and had, newest first, page by page. */
+/** Lists the price history: all present and former prices of variants, newest first, in pages. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { KeysetPage } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
@@ -17,7 +17,10 @@ export interface PriceHistoryFilter {
 }
 
 export interface PriceHistoryRow {
-  /** The position of the price in the history: start in microseconds since 1970, variant and market. */
+  /**
+   * The position of the price in the price history: the start in microseconds since 1970, the variant and the
+   * market.
+   */
   readonly id: string;
   readonly variantId: string;
   readonly marketId: string;
@@ -25,18 +28,18 @@ export interface PriceHistoryRow {
   readonly amountMinor: number;
   readonly compareAtMinor: number | null;
   readonly validFrom: Date;
-  /** When the price ended; null if it has no end yet. */
+  /** The time at which the price ended; null if the price is still valid. */
   readonly validUntil: Date | null;
-  /** The end that was set together with the price, exclusive; null if none was set. */
+  /** The end time that was set together with the price, exclusive; null if none was set. */
   readonly endsAt: Date | null;
 }
 
 type PriceQuery = SelectQueryBuilder<Tables, "price" | "market", PriceHistoryRow>;
 
-/** Matches the `id` of a row, which is also its cursor. */
+/** Matches the `id` of a price, which is also the cursor for paging. */
 export const priceCursorPattern = /^\d{1,17}:var_[0-9a-hjkmnp-tv-z]{26}:mkt_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** Selects prices without an order, for counting them. */
+/** Returns the query that selects prices without an order, for counting. */
 export function buildPriceHistoryQuery(
   reader: DatabaseReader,
   { merchantId, variantId, marketId, startedFrom, startedTo }: PriceHistoryFilter,
@@ -66,13 +69,13 @@ export function buildPriceHistoryQuery(
   return list;
 }
 
-/** Converts a cursor to the row of values after which, or before which, a page begins. */
+/** Converts a cursor to the SQL row value after which, or before which, a page of prices begins. */
 function position(cursor: string): RawBuilder<unknown> {
   const [micros = "", variantId = "", marketId = ""] = cursor.split(":");
   return sql`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${variantId}, ${marketId})`;
 }
 
-/** Loads one page of prices, newest first. Cursors must match `priceCursorPattern`. */
+/** Loads one page of prices, newest first. The cursors must match `priceCursorPattern`. */
 export function findPricePage(
   query: PriceQuery,
   { after, before, limit, isInverted }: KeysetPage,

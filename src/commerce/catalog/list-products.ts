@@ -1,17 +1,20 @@
-/** Selects the ids of a merchant's products for lists, with filters. */
+/** Builds the query for the ids of a merchant's products, with filters, for lists. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toSafeId } from "#foundation/ids.ts";
 
-/** Whether at least one variant of a product has free units, few free units, or none. */
+/**
+ * Selects products with at least one variant that has free units (in_stock), few free units (low_stock) or no
+ * free units (out_of_stock).
+ */
 export type ProductStockFilter = "in_stock" | "low_stock" | "out_of_stock";
 
 export interface ProductFilter {
   /** The merchant whose products are selected; null selects the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
-  /** A category. Products of the categories below it are selected too. */
+  /** Id of a category. Products in the categories below this category are selected too. */
   readonly categoryId?: string | null | undefined;
   readonly brand?: string | null | undefined;
   readonly stock?: ProductStockFilter | null | undefined;
@@ -24,8 +27,8 @@ export interface ProductFilter {
 const freeUnits = sql`sl.on_hand - sl.reserved`;
 
 /**
- * SQL conditions on the free units of a variant. The conditions for few and for no units repeat the condition
- * of the partial index `stock_level_low`.
+ * SQL conditions on the free units of a variant. The conditions `low_stock` and `out_of_stock` contain the
+ * condition of the partial index `stock_level_low`, so that PostgreSQL can use this index.
  */
 const stockConditions: Readonly<Record<ProductStockFilter, RawBuilder<boolean>>> = {
   in_stock: sql`${freeUnits} > 0`,
@@ -45,7 +48,7 @@ const isInCategory = (categoryId: string): RawBuilder<boolean> => sql<boolean>`p
     union select c.id from category c join below b on c.parent_id = b.id)
   select pc.product_id from product_category pc join below b on b.id = pc.category_id)`;
 
-/** Selects product ids. The caller adds the order and limit, or counts the rows. */
+/** Returns the query that selects product ids. The caller adds the order and the limit, or counts the rows. */
 export function buildProductIdQuery(
   reader: DatabaseReader,
   { merchantId, status, categoryId, brand, stock, updatedFrom, updatedTo }: ProductFilter,

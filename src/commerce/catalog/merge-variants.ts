@@ -1,7 +1,7 @@
 /**
- * Merges the variants of an input into the current variants of a product, and checks the rules: every SKU is
- * unique within the merchant; every combination of choices is unique within the product and fits the
- * product's options. Reads and writes no data.
+ * Merges the variants of an input into the stored variants of a product, in memory, and checks the rules:
+ * each SKU is unique within the merchant, and each combination of choices is unique within the product and
+ * fits the product's options.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createBodyFault, type Faults, failAtField, requireNoFaults } from "#foundation/faults.ts";
@@ -30,21 +30,21 @@ export interface VariantRow {
 }
 
 /**
- * Current variants of a product, and the data against which changes of these variants are checked, for
- * example used SKUs.
+ * The stored variants of a product, and the data that is needed to check changes of these variants, for
+ * example SKUs that are already in use.
  */
 export interface VariantMergeContext {
   readonly product: LockedProduct;
   readonly now: Date;
   readonly rows: readonly VariantRow[];
-  /** SKUs of the merchant's other products, in lower case; the variants of this product cannot use them. */
+  /** SKUs of the merchant's other products, in lower case. The variants of this product must not have them. */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
   readonly options: ProductOptionChoices;
   readonly mediaIds: ReadonlySet<string>;
 }
 
 export interface VariantToSave extends VariantFields {
-  /** JSON Pointer of this variant in the mutation's input, used in error details. */
+  /** JSON Pointer of this variant in the mutation's input, for the details of errors. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
   readonly mediaId?: string | null | undefined;
@@ -55,7 +55,7 @@ export interface MergedVariant extends VariantRow {
 }
 
 /**
- * Merges the entered variants into the current variants of a product, and returns the rows to write. Throws a
+ * Merges the entered variants into the stored variants of a product, and returns the rows to write. Throws a
  * failure if the result would break a rule. Does not access the database.
  */
 export function mergeVariantInputs(
@@ -141,8 +141,8 @@ function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean):
 }
 
 /**
- * Returns the new value of a variant's field: the current value if the field is left out, the default if the
- * field is null.
+ * Returns the new value of a variant's field: the stored value if the field is left out, the default if the
+ * field is null, otherwise the given value.
  */
 function resolveField<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
   if (given === undefined) return before;
@@ -150,8 +150,8 @@ function resolveField<Value>(given: Value | null | undefined, before: Value, fal
 }
 
 /**
- * Checks the choices of a variant. A discontinued variant may keep its choices even if the product no longer
- * offers them.
+ * Returns the faults of a variant's choices. A discontinued variant may keep its choices even if the product
+ * no longer offers them.
  */
 function combinationFaults(current: VariantMergeContext, row: MergedVariant, at: string): Faults {
   const before = current.rows.find(({ id }) => id === row.id);

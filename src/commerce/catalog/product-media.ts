@@ -29,13 +29,13 @@ interface MediaAttachInput {
   readonly type: "image" | "video";
   /** URL of the picture or video: an absolute https URL, or a path that starts with `/media/`. */
   readonly url: string;
-  /** Alternative texts, for people who cannot see the picture; empty if the picture is only decoration. */
+  /** Alternative texts for people who cannot see the picture; empty if the picture is mere decoration. */
   readonly alts: readonly LocalizedTextInput[];
   readonly width: number;
   readonly height: number;
   /**
-   * Position of the picture or video, counted from 0. Existing media at this position and later positions
-   * move one position back. If left out, the picture or video is added at the end.
+   * Position at which the picture or video is inserted, counted from 0; later pictures and videos move by
+   * one. If left out, the picture or video is added at the end.
    */
   readonly position?: number | null | undefined;
 }
@@ -119,8 +119,8 @@ function mediaFaults({ type, url, alts, width, height, position }: MediaAttachIn
 }
 
 /**
- * Returns true for an https URL or a path below `/media/`. Segments `..` and empty or percent-encoded
- * segments are refused, because they could lead out of `/media/`.
+ * Returns true for an https URL or a path below `/media/`. Paths with `..`, empty or percent-encoded segments
+ * are refused, because they could lead to a place outside of `/media/`.
  */
 export function isMediaUrl(text: string): boolean {
   if (!text.startsWith("/")) return isHttpsUrl(text);
@@ -130,8 +130,8 @@ export function isMediaUrl(text: string): boolean {
 }
 
 /**
- * Removes a picture or video from a product. Variants that used the removed picture are then shown by the
- * product's first picture.
+ * Removes a picture or video from a product. Variants that were shown by the removed picture are then shown
+ * by the product's first picture.
  */
 export async function removeMedia(
   transaction: Transaction,

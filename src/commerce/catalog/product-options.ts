@@ -1,7 +1,7 @@
 /**
- * Options of a product, for example colour and size, in which its variants differ. A variant that is not
- * discontinued has exactly one choice of each option. Options may therefore change only if these variants
- * still have one choice of each option. Discontinued variants keep their former choices.
+ * The options of a product in which its variants differ, for example colour and size. A variant that is not
+ * discontinued has exactly one choice of each option. A change of the options is refused if it would break
+ * this rule. Discontinued variants keep their former choices.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -19,7 +19,7 @@ import { createProductConflict, type LockedProduct } from "./change-catalog.ts";
 export interface OptionInput {
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
-  /** Choices of the option, in display order. */
+  /** The choices of the option, in the order in which they are displayed. */
   readonly choices: readonly OptionChoiceInput[];
 }
 
@@ -62,8 +62,8 @@ function optionFaults(at: string, { code, names, choices }: OptionInput): Faults
 }
 
 /**
- * Replaces the product's options; returns true if any option changed. The caller must check afterwards that
- * every variant has one choice of each new option.
+ * Replaces the product's options. Returns true if any option has changed. The caller must then check that
+ * every variant has one choice of each option.
  */
 export async function saveProductOptions(
   transaction: Transaction,
@@ -93,7 +93,7 @@ export async function saveProductOptions(
   return (counted[0]?.changes ?? 0) > 0;
 }
 
-/** The options of a product: option code → codes of its choices. */
+/** Maps the code of each option of a product to the codes of its choices. */
 export type ProductOptionChoices = ReadonlyMap<string, ReadonlySet<string>>;
 
 export async function loadProductOptionChoices(
@@ -114,8 +114,8 @@ export async function loadProductOptionChoices(
 }
 
 /**
- * Checks the saved options of a product against its variants. Throws a failure if a variant that is not
- * discontinued does not have exactly one existing choice of each option.
+ * Throws a failure if a variant of the product that is not discontinued does not have exactly one of the
+ * saved choices for each saved option.
  */
 export async function requireVariantsFitOptions(
   transaction: Transaction,
@@ -147,8 +147,8 @@ export interface VariantOptionChoices {
 }
 
 /**
- * Throws a failure if a variant does not have exactly one existing choice of each option. Discontinued
- * variants are not checked.
+ * Throws a failure if a variant that is not discontinued does not have exactly one existing choice of each
+ * option.
  */
 export function requireChoicesFitOptions(
   product: LockedProduct,
@@ -165,8 +165,8 @@ export function requireChoicesFitOptions(
 }
 
 /**
- * Explains why a variant's choices do not match the product's options, for example because a choice is
- * missing. Returns undefined if they match.
+ * Explains why the choices of a variant do not fit the product's options, for example because a choice is
+ * missing. Returns undefined if the choices fit.
  */
 export function explainOptionMismatch(
   options: ProductOptionChoices,

@@ -1,6 +1,6 @@
 /**
- * Texts and slugs of a product. A slug belongs to one product of its merchant for ever: a product keeps its
- * former slugs and may use them again, but no other product can.
+ * The texts and slugs of a product. A slug belongs to one product of its merchant for ever: the product may
+ * use its former slugs again, and no other product may use them.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -17,7 +17,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, findLocaleFaults, findSlugFaults, toLocale } from "./catalog-fields.ts";
 import { createProductConflict, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
 
-/** All texts of a product in one locale. A text that is left out is removed. */
+/** All texts of a product in one locale. Saving removes a stored text that is left out here. */
 export interface TranslationInput {
   readonly locale: string;
   readonly slug: string;
@@ -102,13 +102,13 @@ function translationFaults(at: string, translation: TranslationInput): Faults {
 export interface TranslationsToSave {
   readonly productId: string;
   readonly translations: readonly TranslationInput[];
-  /** Returns the JSON Pointer of the slug of the translation with this index in the input. */
+  /** Returns the JSON Pointer of the slug in the translation with the given index in the input. */
   readonly fieldOf: (index: number) => string;
 }
 
 /**
- * Saves translations; returns true if any changed. The merchant's row must be locked, so that no other change
- * can take a slug between the check and the write.
+ * Saves translations of a product. Returns true if any translation has changed. The caller must have locked
+ * the merchant's row, so that no other transaction can use a slug between the check and the write.
  */
 export async function saveProductTranslations(
   transaction: Transaction,

@@ -1,9 +1,9 @@
 /**
- * Status changes of a product: draft → published → draft, and finally archived. Unpublishing returns the
- * product to the status draft, in which it can be edited. Only drafts can be deleted, so that no product
+ * Changes the status of a product: a draft is published, a published product becomes a draft again
+ * (unpublish), and a draft is deleted or archived. Only drafts can be deleted or archived, so that no product
  * disappears from sale by mistake. A draft that was never published is deleted with all its data. A draft
  * that was published before is archived: its slugs stay reserved, its price history is kept, and orders still
- * find it. Unpublishing also restores an archived product as a draft.
+ * refer to it. Unpublishing an archived product turns it into a draft.
  */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -38,7 +38,7 @@ export async function publishProduct(
   return { productId: product.id };
 }
 
-/** Turns a published or archived product back into a draft. */
+/** Turns a published or archived product into a draft. */
 export async function unpublishProduct(
   transaction: Transaction,
   context: CommandContext,
@@ -56,7 +56,7 @@ export async function unpublishProduct(
   return { productId: product.id };
 }
 
-/** Deletes or archives a draft. `archived` is true if the product was archived instead of deleted. */
+/** Deletes a draft, or archives it if it was published before. `archived` tells which of the two happened. */
 export async function deleteOrArchiveProduct(
   transaction: Transaction,
   context: CommandContext,
@@ -79,8 +79,8 @@ export async function deleteOrArchiveProduct(
       .where("merchantId", "=", context.merchantId)
       .execute();
     await raiseCatalogVersion(transaction, context);
-    // The event about the deletion contains the last state of the product, but with the next version.
-    // Receivers ignore events whose version is not newer than the version they have.
+    // The event about the deletion contains the product's last state with the next version, because receivers
+    // ignore an event whose version is not newer than the version that they have.
     const { before } = product;
     const object = { ...before, version: before.version + 1 };
     context.outbox.append({ type: "product.deleted", id: product.id, before, object });
@@ -89,8 +89,8 @@ export async function deleteOrArchiveProduct(
 }
 
 /**
- * Refuses to publish an incomplete product. The conflict's reason is the first missing part; its data lists
- * all missing parts.
+ * Throws if the product is incomplete and cannot be published. The error's reason is the first missing part;
+ * its data lists all missing parts.
  */
 export async function requirePublishableProduct(
   transaction: Transaction,
@@ -138,8 +138,8 @@ interface StatusToSet {
 }
 
 /**
- * Sets the product's status. `publishedAt` keeps the time of the first publication, so that a product that
- * was briefly unpublished does not appear as new.
+ * Sets the product's status. `publishedAt` stays the time of the first publication, so that a product that
+ * was unpublished for a while does not appear as new.
  */
 export async function setProductStatus(
   transaction: Transaction,

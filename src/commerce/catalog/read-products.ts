@@ -1,7 +1,7 @@
 /**
- * Reads products. One statement loads any number of whole products, each with everything that any view needs.
- * A loaded product contains all locales and markets, and the renderers select from them, so that loads of
- * many requests can be combined.
+ * Reads whole products, any number in one statement, with everything that the API shows. A loaded product
+ * contains all locales and markets, from which the rendering code selects. So the products of many requests
+ * can be loaded together.
  */
 import { type RawBuilder, sql } from "kysely";
 import {
@@ -42,7 +42,7 @@ export interface StoredVariantPrice {
    */
   readonly lowest30dMinor: number | null;
   readonly validFrom: string;
-  /** The end of the price, exclusive; null if the price has no end. */
+  /** The time at which the price ends, exclusive; null if the price has no end. */
   readonly endsAt: string | null;
 }
 
@@ -62,7 +62,7 @@ export interface StoredProductVariant {
   readonly reserved: number;
   readonly backorderLimit: number;
   readonly lowStockThreshold: number;
-  /** Version of the stock; increases with every change of the stock. */
+  /** Version of the variant's stock; increases with every change of the stock. */
   readonly stockVersion: number;
   readonly prices: readonly StoredVariantPrice[];
 }
@@ -122,8 +122,8 @@ export interface ProductAggregate {
 }
 
 /**
- * Loads products by ID; unknown IDs are left out. The caller must make sure that the IDs belong to the right
- * merchant. `now` decides which stock holds have expired and which prices have ended.
+ * Loads products by id; ids without a product are ignored. The caller must make sure that the ids belong to
+ * the right merchant. `now` decides which stock holds have expired and which prices have ended.
  */
 export async function findProductAggregates(
   reader: DatabaseReader,
@@ -161,13 +161,13 @@ export interface PublicProductSlugs {
 export interface PublicProductRow {
   readonly merchantSlug: string;
   readonly productSlug: string | null;
-  /** The published product; null if the merchant exists but has no published product with this slug. */
+  /** The published product; null if the merchant has no published product with this slug. */
   readonly product: ProductAggregate | null;
 }
 
 /**
- * Loads published products by merchant slug and product slug; former product slugs work too. Addresses of
- * unknown or suspended merchants are left out.
+ * Loads published products by merchant slug and product slug; a former slug of a product works too. Entries
+ * whose merchant is unknown or suspended are left out of the result.
  */
 export async function findPublicProducts(
   reader: DatabaseReader,
@@ -188,8 +188,8 @@ export async function findPublicProducts(
 }
 
 /**
- * A placeholder in a padded list of product addresses. The list always has a power of two entries, so that
- * few different statements are needed. The placeholder matches no merchant.
+ * Fills a list of product addresses (merchant slug and product slug) up to a power of two entries, so that
+ * few different SQL texts are needed. Matches no merchant.
  */
 const paddingAddress: PublicProductSlugs = { merchantSlug: "", productSlug: "" };
 

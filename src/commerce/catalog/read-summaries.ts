@@ -1,8 +1,8 @@
 /**
- * SQL parts of statements that return product summaries for lists and search. The parts of a summary that
+ * SQL parts of the statements that return product summaries for lists and search. The parts of a summary that
  * change only with the catalog are stored as JSON in the table `search_summary`, one row for each locale,
- * written together with the search index. Prices and availability are read on every request.
- * `renderProductSummary` builds the same summary from a whole product; a test compares both.
+ * written together with the search index. Prices and availability are read at every request.
+ * `renderProductSummary` builds the same summary from a whole product; a test compares the two results.
  */
 import { type RawBuilder, sql } from "kysely";
 import { utcTextSql } from "#database/sql-fragments.ts";
@@ -10,7 +10,7 @@ import { availabilityIndexSql } from "./availability.ts";
 import { currentAmountSql, currentCompareAtSql } from "./current-price.ts";
 import type { LocalizedMap } from "./read-products.ts";
 
-/** Part of a product summary in one locale that is stored in the table `search_summary`. */
+/** The part of a product summary that the table `search_summary` stores for one locale. */
 export interface StoredProductSummary {
   readonly id: string;
   readonly slug: string;
@@ -22,7 +22,7 @@ export interface StoredProductSummary {
   readonly ratingCount: number | null;
   readonly publishedAt: string;
   readonly updatedAt: string;
-  /** Categories of the product, the main category first; null if there are none. */
+  /** Categories of the product, the main category first; null if the product has no category. */
   readonly categories: readonly { readonly slug: string; readonly names: LocalizedMap }[] | null;
   readonly image: {
     readonly url: string;
@@ -33,8 +33,8 @@ export interface StoredProductSummary {
 }
 
 /**
- * Row from which a product summary is rendered: the stored part, the merchant, the market of the requested
- * country, and the prices and availability of the variants in that market.
+ * The row from which a product summary is rendered: the stored part of the summary, the merchant, the market
+ * of the requested country, and the prices and availability of the variants in this market.
  */
 export interface ProductSummaryRow {
   readonly kept: StoredProductSummary;
@@ -42,7 +42,10 @@ export interface ProductSummaryRow {
   readonly merchantSlug: string;
   readonly merchantName: string;
   readonly merchantLocale: string;
-  /** Default locale of the country's market; null, like `currency`, if the merchant does not sell there. */
+  /**
+   * Default locale of the market of the requested country; null, like `currency`, if the merchant does not
+   * sell to this country.
+   */
   readonly marketLocale: string | null;
   readonly currency: string | null;
   readonly minMinor: number | null;
@@ -51,8 +54,8 @@ export interface ProductSummaryRow {
   readonly maxCompareMinor: number | null;
   readonly variantCount: number;
   /**
-   * Two availabilities, as indexes into the list `availabilities`. `rank` is the best availability of all
-   * variants; `offeredRank` is the best of the variants that have a price in the market.
+   * Best availability of all variants, as an index into the list `availabilities`. `offeredRank` is the best
+   * availability of those variants that have a price in the market.
    */
   readonly rank: number | null;
   readonly offeredRank: number | null;
@@ -60,8 +63,8 @@ export interface ProductSummaryRow {
 
 /**
  * SQL expression for the stored part of a product summary. The statement must use the alias `p` for the
- * product and `t` for its translation. Every change of a column that this expression reads must reindex the
- * product.
+ * product and `t` for its translation. A change of any column that this expression reads must update the
+ * product in the search index.
  */
 export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title',
   t.title, 'summary', t.summary, 'brand', p.brand,
@@ -75,7 +78,10 @@ export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug
   'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height)
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))`;
 
-/** Columns of `ProductSummaryRow`; the statement must also contain the joins of `productSummaryJoinsSql`. */
+/**
+ * SQL for the columns of `ProductSummaryRow`. The statement must also contain the joins of
+ * `productSummaryJoinsSql`.
+ */
 export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug",
   m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
@@ -86,8 +92,8 @@ export interface ProductSummaryParameters {
 }
 
 /**
- * SQL joins of the tables that `summaryColumnsSql` reads. `requested` is the alias of a row source that has
- * the columns `product_id` and `locale`.
+ * SQL joins of the tables that `summaryColumnsSql` reads. `requested` is the alias of a table or subquery
+ * with the columns `product_id` and `locale`.
  */
 export function productSummaryJoinsSql(
   requested: RawBuilder<unknown>,

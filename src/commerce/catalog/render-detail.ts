@@ -1,6 +1,6 @@
 /**
- * Renders the full view of a product for a product page: the summary, all texts, media, variants and
- * attributes, and the offers of every country in which the product is sold.
+ * Renders all fields of a product for a product page: the summary, all texts, media, variants and attributes,
+ * and the offers of every country in which the product is sold.
  */
 import { getCurrencyExponent, type Money, createMoney } from "#foundation/money.ts";
 import {
@@ -182,8 +182,8 @@ function toOffers(product: ProductAggregate): ProductDetail["offers"] {
 const productPolicyTypes = ["return", "warranty", "cancellation"];
 
 /**
- * Selects one policy of each type. The policy of the market takes precedence over the merchant's general
- * policy.
+ * Selects one policy of each type: the merchant's policy for the market if there is one, otherwise the
+ * merchant's general policy.
  */
 function toPolicies(
   product: ProductAggregate,
@@ -211,8 +211,8 @@ const schemaAvailability: Readonly<Record<Availability, string>> = {
 };
 
 /**
- * Builds the product as JSON-LD in the vocabulary https://schema.org/Product. A page that embeds the JSON-LD
- * in a script element must escape `<` before.
+ * Renders the product as JSON-LD in the vocabulary https://schema.org/Product. A page that embeds the JSON-LD
+ * in a script element must escape the character `<`.
  */
 function renderStructuredData(
   product: ProductAggregate,

@@ -1,6 +1,6 @@
 /**
- * Renders product summaries for a buyer in one locale and country: from a whole product, or from a row of a
- * list or search. The functions are pure and read no data.
+ * Renders product summaries for a buyer in one locale and country, either from a whole product or from a row
+ * of a list or search result. The functions are pure and read no data.
  */
 import { type Money, createMoney } from "#foundation/money.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -21,14 +21,17 @@ import type {
 } from "./read-products.ts";
 import type { ProductSummaryRow } from "./read-summaries.ts";
 
-/** The buyer's locales and country, and other settings that rendering depends on. */
+/** The buyer's locales and country, and other values on which the rendering of a product depends. */
 export interface ProductRenderContext {
-  /** Requested locales, best first; may be empty. */
+  /** The locales that the buyer requests, best first; may be empty. */
   readonly locales: readonly string[];
-  /** The buyer's country. If the product is not sold there, the merchant's default market is used for texts. */
+  /**
+   * The buyer's country. If the product is not sold there, the default locale of the merchant's default
+   * market is used for texts.
+   */
   readonly country: string;
   readonly now: Date;
-  /** Base URL of this service, put before relative URLs of media. */
+  /** Base URL of this service, which is put before the relative URLs of pictures and videos. */
   readonly publicUrl: string;
 }
 
@@ -67,7 +70,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   const market = findFallbackMarket(product, view.country);
   const translation = findBestTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
-  // Only prices in the market of the buyer's country are shown. The buyer could not buy at the prices of
+  // Only prices in the market of the buyer's country are shown, because the buyer cannot buy at the prices of
   // another market.
   const sold = product.markets.find(({ countries }) => countries.includes(view.country));
   const offered = findPricedVariants(product, sold);
@@ -117,7 +120,7 @@ export function getVariantAvailability(variant: StoredProductVariant, now: Date)
 
 /**
  * Returns the market whose default locale is used for texts if no requested locale is available: the market
- * of the country, or the merchant's default market if the product is not sold there.
+ * of the buyer's country, or the merchant's default market if the product is not sold in this country.
  */
 export function findFallbackMarket(
   product: ProductAggregate,
@@ -149,9 +152,8 @@ export function findBestTranslation(
 export type TranslatedNameSelector = (names: LocalizedMap) => string | null;
 
 /**
- * Returns a function that selects the translation of a name, for example of a category. The function prefers
- * `locale`. Otherwise it falls back, as `findBestTranslation` does, to the default locale of the market and
- * then to that of the merchant.
+ * Returns a function that selects the translation of a name, for example of a category: in `locale`, or else,
+ * as in `findBestTranslation`, in the default locale of the market or of the merchant.
  */
 export function createTranslatedNameSelector(
   product: ProductAggregate,
@@ -212,7 +214,10 @@ export function calculatePriceRange(
   };
 }
 
-/** Renders a summary from a row of a list or search. `publicUrl` is put before relative URLs of media. */
+/**
+ * Renders a product summary from a row of a list or search result. `publicUrl` is put before the relative
+ * URLs of pictures.
+ */
 export function renderProductSummaryRow(row: ProductSummaryRow, publicUrl: string): ProductSummary {
   const { kept, currency } = row;
   const { image, ratingAverage, ratingCount } = kept;

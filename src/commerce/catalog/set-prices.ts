@@ -1,8 +1,8 @@
 /**
- * Sets the prices of variants in markets. The price history must be kept unchanged, because the lowest price
- * of the last 30 days has to be shown beside a reduction (Directive 98/6/EC, article 6a). A new price
- * therefore ends the current row and inserts a new one; only the end of an existing row is ever changed. A
- * price can have an end of its own: its row then also contains the price that follows.
+ * Sets the prices of variants in markets. The price history must stay unchanged, because the lowest price of
+ * the last 30 days has to be shown beside a reduced price (Directive 98/6/EC, article 6a). A new price
+ * therefore sets the end of the present row and inserts a new row; no other value of a stored row ever
+ * changes. A temporary price has an end time; its row also contains the price that follows.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -29,13 +29,13 @@ import {
 } from "./change-catalog.ts";
 
 export interface PriceAmounts {
-  /** Price in minor units; null ends the offer in the market. */
+  /** Price in minor units; null to stop selling the variant in the market. */
   readonly amountMinor: number | null;
-  /** Price before a reduction, in minor units; must be above the price. */
+  /** Compare-at price (the price before a reduction), in minor units; must be higher than the price. */
   readonly compareAtMinor?: number | null | undefined;
   /**
-   * ISO 4217 code. If present, the code must be the market's currency. This detects amounts that are given in
-   * the wrong minor units, for example yen as cents.
+   * ISO 4217 code, which must be the market's currency if given. This check finds amounts in wrong minor
+   * units, for example yen given as cents.
    */
   readonly currency?: string | null | undefined;
 }
@@ -44,8 +44,8 @@ export interface PriceInput extends PriceAmounts {
   readonly variantId: string;
   readonly marketId: string;
   /**
-   * The end of the price, exclusive. From then on, the price without an end that was valid before applies
-   * again; if there was none, the variant is not sold in the market. Null if the price has no end.
+   * The time at which the price ends, exclusive. Then the last price without an end applies again; if there
+   * was none, the variant is no longer sold in the market. Null if the price has no end.
    */
   readonly endsAt?: Date | null | undefined;
 }
@@ -54,7 +54,7 @@ export interface PricesSetInput {
   readonly prices: readonly PriceInput[];
 }
 
-/** Sets prices and returns the IDs of the products whose prices changed. */
+/** Sets prices of variants and returns the ids of the products whose prices changed. */
 export async function setPrices(
   transaction: Transaction,
   context: CommandContext,
@@ -125,7 +125,10 @@ function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: 
     : [createBodyFault(field, "out_of_range", `${name} must be later than the present time.`)];
 }
 
-/** Locks the products of the variants in the order of their IDs, and returns variant ID → product ID. */
+/**
+ * Locks the products of the variants in the order of product ids. Returns a map from the id of each variant
+ * to the id of its product.
+ */
 async function lockVariants(
   transaction: Transaction,
   context: CommandContext,
@@ -206,10 +209,10 @@ export function findMarketCurrencyFaults(
 }
 
 /**
- * Writes prices and returns the IDs of the variants whose price changed. The caller must have locked the
- * merchant's row. The new price normally begins now and ends the current price. If the current price began in
- * this millisecond or later (by the clock of another machine), the new price begins one millisecond after the
- * current price began. The periods of the price history therefore never overlap.
+ * Saves prices and returns the ids of the variants whose price changed. The caller must have locked the
+ * merchant's row. A new price normally begins now, and the present price ends then. If the present price
+ * began in this millisecond or later (by the clock of another machine), the new price begins one millisecond
+ * after it. So the periods of the price history never overlap.
  */
 export async function savePrices(
   transaction: Transaction,
@@ -221,7 +224,8 @@ export async function savePrices(
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
     "endsAt" timestamptz)`;
-  // The price that follows a new price with an end is the replaced price, or the price that was to follow it.
+  // After a temporary price, the replaced price applies again; if the replaced price is temporary too, the
+  // price that follows it.
   const ended = await sql<PriceKey & { amountMinor: number | null; compareAtMinor: number | null }>`
     update price p set valid_until = greatest(${context.now}::timestamptz, p.valid_from + interval
     '1 millisecond')

@@ -1,8 +1,9 @@
 /**
- * The steps that every change of a checkout session shares. The change locks the cart, then the session, and
- * checks the status and version of the session. It prices the whole cart again, keeps the cart locked,
- * reserves the stock that the cart needs, and raises both versions by one. A change without an effect keeps
- * both versions. A cart that cannot be sold now is refused here.
+ * The steps that all changes of a checkout session have in common. A change locks the cart and then the
+ * session, and checks the status and version of the session. It prices the whole cart again, keeps the cart
+ * locked, reserves the stock that the cart needs, and raises the versions of cart and session by one. If
+ * nothing changes, both versions stay. If the cart contains items that cannot be bought now, the change is
+ * refused.
  */
 
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
@@ -35,7 +36,7 @@ export interface LockedSession {
   readonly session: SessionAggregate;
 }
 
-/** Locks the cart and the session until the end of the transaction, then reads both. */
+/** Locks the cart and the checkout session until the end of the transaction, then reads both. */
 export async function lockSession(
   transaction: Transaction,
   context: CartCommandContext,
@@ -65,8 +66,8 @@ export async function readSession(transaction: Transaction, sessionId: string): 
 }
 
 /**
- * The columns of a checkout session that an update sets; columns that are left out keep their values.
- * Sessions that end without an order are updated by `endSessionAndUnlockCart` instead.
+ * The columns of a checkout session that an update sets; columns that are left out stay unchanged. The end of
+ * a session without an order is saved by `endSessionAndUnlockCart` instead.
  */
 export interface SessionUpdate {
   readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
@@ -81,7 +82,7 @@ export interface SessionUpdate {
 
 /**
  * Updates the checkout session and raises its version by one. If the update completes the session, also
- * deletes the secret of the checkout page.
+ * deletes the secret in the URL of the checkout page.
  */
 export async function saveSession(
   transaction: Transaction,
@@ -103,7 +104,7 @@ export async function saveSession(
   return readSession(transaction, session.id);
 }
 
-/** Returns the columns of a session that are copied from its cart. */
+/** Returns the columns of a checkout session whose values come from the cart. */
 export function copySessionFieldsFromCart({
   country,
   currency,
@@ -116,13 +117,13 @@ export function copySessionFieldsFromCart({
 export interface SessionEventInput {
   readonly before: SessionAggregate;
   readonly after: SessionAggregate;
-  /** The session's cart before and after the session changed; left out if the cart did not change. */
+  /** The cart before and after this change of its checkout session; left out if the cart did not change. */
   readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
 }
 
 /**
- * Publishes an event of a session, with the previous values of the changed fields of the session and its
- * cart.
+ * Publishes an event about a checkout session, with the previous values of the changed fields of the session
+ * and its cart.
  */
 export function publishSessionEvent(
   { outbox, now }: Pick<CartCommandContext, "outbox" | "now">,
@@ -137,7 +138,7 @@ export function publishSessionEvent(
   outbox.append({ type, id: after.id, previous: Object.fromEntries([...sessionChanges, ...cartChanges]) });
 }
 
-/** Returns those fields of a checkout session's view that a change of the session can alter. */
+/** Returns the fields of a rendered checkout session that a change of the session can alter. */
 function changeableFields(session: SessionAggregate): Record<string, unknown> {
   const {
     version,
@@ -183,29 +184,26 @@ function cartDifferences(
 }
 
 export interface SessionRepriceInput extends LockedSession {
-  /**
-   * The planned change of the session's cart. If left out, the cart is priced again and otherwise stays
-   * unchanged.
-   */
+  /** Plans the change of the session's cart. If left out, the cart is only priced again. */
   readonly plan?: CartChangePlanner;
-  /** The version of the session that the caller expects, if any. */
+  /** The version of the checkout session that the caller expects; if left out, all versions are accepted. */
   readonly target?: ExpectedVersionInput;
 }
 
 export interface SessionRepriceResult {
-  /** The cart with its new prices, saved if it has changed. The session keeps the cart locked. */
+  /** The cart with its new prices, saved if it has changed. The cart stays locked for the checkout session. */
   readonly cart: CartAggregate;
   /**
-   * The warnings that pricing the cart again has produced. A cart without a change is not saved, so its
-   * stored warnings are those of its last change.
+   * The warnings from the new calculation of prices. If the cart has not changed, it is not saved, so the
+   * warnings that are stored with the cart can be older.
    */
   readonly warnings: readonly StoredCartWarning[];
   readonly isChanged: boolean;
 }
 
 /**
- * Prices the cart of an open session again and reserves exactly the items of the cart. The caller saves the
- * session.
+ * Prices the cart of an open checkout session again, and reserves exactly the items in the cart. The caller
+ * saves the session.
  */
 export async function repriceSessionCart(
   transaction: Transaction,
@@ -236,8 +234,8 @@ export async function repriceSessionCart(
     expiresAt: new Date(session.expiresAt),
     lines: toSellableQuantities(after.lines, warnings),
   });
-  // The failure rolls this change of the cart back, so the failure reports the version that the cart had
-  // before the change.
+  // If stock is missing, the failure rolls back this change of the cart, so the failure contains the cart's
+  // version before the change.
   requireNoStockShortage({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
@@ -256,7 +254,7 @@ export interface SessionTarget extends ExpectedVersionInput {
 export interface SessionChangeRequest {
   readonly target: SessionTarget;
   /**
-   * Returns the planned change of the session's cart. Runs before the cart is priced, and may write rows that
+   * Returns the plan to change the session's cart. Called before the cart is priced; may write rows that
    * belong to the change, for example an encrypted address.
    */
   readonly prepare: (
@@ -265,7 +263,7 @@ export interface SessionChangeRequest {
   ) => CartChangePlanner | Promise<CartChangePlanner>;
 }
 
-/** Changes the cart of an open session, for example its address or its promotion code. */
+/** Changes the cart of an open checkout session, for example its address or promotion code. */
 export async function changeSession(
   transaction: Transaction,
   context: CartCommandContext,
@@ -286,10 +284,10 @@ export async function changeSession(
   };
 }
 
-/** The context of commands that create or cancel sessions. */
+/** The context of commands that create or cancel checkout sessions. */
 export interface SessionCommandContext extends CartCommandContext {
-  /** The kind of caller; stored as the actor if the session is canceled. */
+  /** The kind of caller. If the caller cancels a session, it is stored as the actor. */
   readonly cancelActor: SessionCancelActor;
-  /** The id of the internal token of the request; null if the caller has another credential. */
+  /** The id of the caller's internal token; null if the caller has another credential. */
   readonly tokenId: string | null;
 }

@@ -1,7 +1,7 @@
 /**
- * The contact e-mail of a checkout: the cart's own e-mail, else the e-mail of the cart's address. An e-mail
- * that comes from the address becomes the cart's own e-mail, so that the order and the checkout page have
- * it.
+ * Determines the contact e-mail address of a checkout: the e-mail address of the cart, or else the e-mail
+ * address in the cart's address. In the second case, the e-mail address is also stored in the cart, so that
+ * the order and the checkout page have it.
  */
 import { findPersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
@@ -12,8 +12,8 @@ import { replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /**
- * Returns the id of the cart's e-mail. If the cart has none, stores the e-mail of the cart's address; null if
- * there is no address, or no e-mail in the address.
+ * Returns the id of the cart's stored e-mail address. If the cart has none, first stores the e-mail address
+ * in the cart's address. Returns null if neither exists.
  */
 export async function resolveContactEmailId(
   transaction: Transaction,
@@ -29,15 +29,16 @@ export async function resolveContactEmailId(
   return replaceBuyerEmail(transaction, context, { cart, email: opened.address.email ?? null });
 }
 
-/** An address that a checkout gets, and the contact e-mail that the caller sends with the address, if any. */
+/** A new address for a checkout, and the contact e-mail address that the caller gives with it, if any. */
 interface AddressWithContact {
   readonly contactEmail: string | null | undefined;
   readonly address: Pick<PostalAddress, "email">;
 }
 
 /**
- * Returns the e-mail that a cart gets together with a new address: the contact e-mail that the caller sends,
- * else the e-mail of the address if the cart has no e-mail. Null if the cart's e-mail stays as it is.
+ * Returns the e-mail address that a cart gets together with a new address: the contact e-mail address that
+ * the caller gives; or else, if the cart has no e-mail address, the e-mail address in the new address.
+ * Returns null if the cart's e-mail address stays unchanged.
  */
 export function chooseContactEmail(
   { buyerEmail }: Pick<CartAggregate, "buyerEmail">,

@@ -1,6 +1,6 @@
 /**
- * Opens a checkout session for a cart: prices the cart again, locks it, reserves its items in the stock, and
- * creates the secret URL of the checkout page. If one step fails, nothing is changed.
+ * Opens a checkout session for a cart: prices the cart again, locks the cart, reserves its items, and creates
+ * the secret URL of the checkout page. If one of these steps fails, nothing is changed.
  */
 import { randomBytes } from "node:crypto";
 import { getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
@@ -33,18 +33,18 @@ import { getPageSecretSealContext } from "./session-aggregate.ts";
 export interface SessionCreateInput extends ExpectedVersionInput {
   readonly cartId: string;
   /**
-   * The address token of the cart. If left out, the session uses the address of the cart, if there is one;
-   * the checkout page can ask for an address later.
+   * The address token of the cart. If left out, the session uses the cart's address if there is one;
+   * otherwise the checkout page asks for an address.
    */
   readonly addressToken?: string | null | undefined;
-  /** URL of the page that the buyer returns to after the order is placed. */
+  /** URL of the page to which the buyer returns after the order is placed. */
   readonly successUrl: string;
-  /** URL of the page that the buyer returns to after giving up the checkout. */
+  /** URL of the page to which the buyer returns after giving up the checkout. */
   readonly cancelUrl: string;
   readonly lifetimeMinutes?: number | null | undefined;
 }
 
-/** Bounds and default of the lifetime of a checkout session, in minutes. */
+/** Minimum, maximum and default lifetime of a checkout session, in minutes. */
 export const sessionLifetimeMinutes = { min: 30, max: 1440, default: 60 } as const;
 
 export async function createSession(
@@ -85,7 +85,7 @@ export async function createSession(
   return { cart: after, session: await readSession(transaction, sessionId) };
 }
 
-/** Throws `cart_locked` with the session's id if the cart already has a running checkout session. */
+/** Throws `cart_locked`, with the id of the checkout session, if the cart has a running checkout session. */
 function requireUnlockedCart(cart: CartAggregate, now: Date): void {
   if (cart.session === null || getCartStatusAt(cart, now) !== "locked") return;
   throw createCartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
@@ -104,8 +104,8 @@ function sessionCreateFaults({
 }
 
 /**
- * Throws if the merchant's mode is `live`, because the built-in payment provider is for tests only and moves
- * no money.
+ * Throws if the merchant's mode is `live`, because the only payment provider is the built-in test provider,
+ * which moves no money.
  */
 async function requirePaymentProvider(
   transaction: Transaction,

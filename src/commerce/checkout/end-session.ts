@@ -1,7 +1,7 @@
 /**
- * Stores the end of a checkout session without an order: releases the stock that the session reserved and
- * deletes the secret of its page. The caller updates the cart. Used by cart changes that find an expired
- * session, and by the commands in release-sessions.ts.
+ * Saves the end of a checkout session without an order: releases the reserved stock and deletes the secret in
+ * the URL of the checkout page. The caller updates the cart. Used by the commands in release-sessions.ts, and
+ * by changes of a cart whose checkout session has expired.
  */
 import { releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { StockCommandContext } from "#commerce/inventory/stock-levels.ts";
@@ -35,8 +35,8 @@ export type SessionEndInput =
   | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
 
 /**
- * Ends the session and returns its new version. The caller has locked the cart and has checked that the
- * session has not ended.
+ * Ends the checkout session and returns its new version. The caller must have locked the cart and checked
+ * that the session has not ended.
  */
 export async function endSession(
   transaction: Transaction,
@@ -80,8 +80,8 @@ export interface SessionEventContext extends StockCommandContext {
 }
 
 /**
- * Stores that the checkout session of a cart has expired, and publishes the event of the expiry. Does nothing
- * if the stored status of the session is not `open`.
+ * Saves that the checkout session of a cart has expired, and publishes an event about it. Does nothing if the
+ * stored status of the session is not `open`.
  */
 export async function expireCartSession(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
- * The address and the e-mail that a browser has entered on a checkout page. Only that browser sees them
- * whole. Data that the shop or another browser has entered stays masked, because everybody who has the page's
- * address could otherwise read it.
+ * The address and e-mail address that a browser has entered on a checkout page. Only this browser gets them
+ * unmasked. An address from the shop or another browser stays masked, because everyone who knows the URL of
+ * the page could otherwise read it.
  */
 import { sql } from "kysely";
 import {
@@ -20,13 +20,13 @@ export interface EnteredPersonalData {
 
 interface EnteringBrowser {
   readonly cartId: string;
-  /** The digest of the browser's cookie. */
+  /** The digest of the browser's cookie for the checkout page. */
   readonly digest: Buffer;
 }
 
 /**
- * Records that a browser has entered the cart's present address or e-mail on the checkout page. Runs in the
- * transaction that changed the session, because that transaction holds the locks.
+ * Records which browser entered the cart's present address or e-mail address on the checkout page. Must run
+ * in the transaction that changed the session, which still holds the locks.
  */
 export async function recordEnteredPersonalData(
   transaction: Transaction,
@@ -39,8 +39,8 @@ export async function recordEnteredPersonalData(
 }
 
 /**
- * Decrypts the address and the e-mail that the browser has entered for the cart or for the cart's order.
- * Leaves out data that was erased or replaced later.
+ * Decrypts the address and the e-mail address that the given browser has entered for the cart or the cart's
+ * order. Erased and replaced data is left out.
  */
 export async function findEnteredPersonalData(
   reader: DatabaseReader,

@@ -1,7 +1,7 @@
 /**
- * Handles the failure of a payment: releases the promotion uses that the submission took and reopens the
- * session, so that the buyer can try again until the session ends. If the provider may still complete the
- * payment, a void operation is queued.
+ * Handles the failure of a payment: releases the promotion uses that the checkout took, and reopens the
+ * checkout session, so that the buyer can try again until the session expires. If the payment may still
+ * succeed at the payment provider, queues a request to void it.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -24,8 +24,8 @@ export interface SessionFailInput extends ExpectedVersionInput {
 }
 
 /**
- * Gives up a pending payment at the request of the caller. If the provider reports later that the payment
- * succeeded, the money is refunded.
+ * Gives up a pending payment because the caller asks for it. If the payment provider reports later that the
+ * payment succeeded, the money is refunded.
  */
 export async function failSession(
   transaction: Transaction,
@@ -52,15 +52,15 @@ export interface FailedPaymentInput extends LockedSession {
   readonly payment: PaymentRow;
   readonly failureCode: string;
   /**
-   * True if the provider has declined the payment. False if the payment may still succeed at the provider, so
+   * True if the payment provider has declined the payment. False if the payment may still succeed there, so
    * that it must be voided.
    */
   readonly isDeclined: boolean;
 }
 
 /**
- * Records that the payment of a checkout session has failed. Reopens the session, or expires it if its time
- * is over.
+ * Records that the payment of a checkout session has failed. Reopens the session, or ends it as expired if
+ * its expiry time has passed.
  */
 export async function recordFailedPayment(
   transaction: Transaction,
@@ -84,8 +84,8 @@ export async function recordFailedPayment(
 }
 
 /**
- * Cancels the payment and queues a void at the provider. The void is retried until the provider reports the
- * final status of the payment.
+ * Cancels the payment and queues a request to the payment provider to void it. The request is repeated until
+ * the provider reports the final status of the payment.
  */
 export async function cancelAndVoidPayment(
   transaction: Transaction,
@@ -119,7 +119,7 @@ async function reopenSession(
   return { cart, session: after };
 }
 
-/** Expires a session whose time ran out during the payment. */
+/** Ends a checkout session as expired whose expiry time passed during the payment. */
 async function expireSessionAfterFailure(
   transaction: Transaction,
   context: CartCommandContext,

@@ -1,7 +1,7 @@
 /**
- * How long a checkout keeps the personal data of its buyer: until 24 hours after the end of an open session.
- * While the session is being paid, `keepPersonalDataForOrder` keeps the data without a time limit, because
- * the order will refer to it.
+ * Decides how long the personal data of a checkout is kept: until 24 hours after an open session expires.
+ * While the payment is processed, the data has no time limit (`keepPersonalDataForOrder`), because the order
+ * will refer to it.
  */
 import { sql } from "kysely";
 import { getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
@@ -9,12 +9,15 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { endedCartRetentionMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 
-/** Milliseconds that personal data is kept after the end of its session, for the analysis of problems. */
+/**
+ * How long personal data is kept after the end of its checkout session, in milliseconds, so that problems can
+ * be analyzed.
+ */
 const retentionAfterSessionMs = 24 * 3_600_000;
 
 /**
- * Keeps rows of personal data at least until 24 hours after the end of the session. Rows that are kept longer
- * already stay unchanged.
+ * Moves the erasure time of personal data rows to 24 hours after the checkout session expires. A later
+ * erasure time stays unchanged.
  */
 export async function keepPersonalDataUntilSessionEnd(
   transaction: Transaction,
@@ -28,8 +31,8 @@ export async function keepPersonalDataUntilSessionEnd(
 }
 
 /**
- * Restores the time limits of personal data after a failed payment: the address is then kept as long as the
- * session, and the e-mail as long as the cart.
+ * Sets the erasure times of personal data again after a failed payment: the address is kept until 24 hours
+ * after the end of the checkout session, the e-mail address as long as the cart can be read.
  */
 export async function keepPersonalDataAfterFailedPayment(
   transaction: Transaction,

@@ -1,6 +1,7 @@
 /**
- * Ends sessions without an order and unlocks their carts: sessions that the buyer or the merchant cancels,
- * and sessions that have expired. A session that is being paid does not expire; its payment ends it.
+ * Ends checkout sessions without an order and unlocks their carts: sessions that the buyer or the merchant
+ * cancels, and sessions that have expired. A session whose payment is being processed does not expire; the
+ * result of the payment ends it.
  */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -31,7 +32,10 @@ interface SessionExpiryServices {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Expires all sessions that are due and returns their number. Skips rows that another process has locked. */
+/**
+ * Ends all checkout sessions whose expiry time has passed, and returns their number. Skips rows that another
+ * process has locked.
+ */
 export function expireSessions({
   db,
   now,
@@ -57,8 +61,8 @@ interface DueSession {
   readonly cartId: string;
   readonly merchantId: string;
   /**
-   * The expiry of the session as PostgreSQL prints it, with microseconds, which a JavaScript Date cannot
-   * hold. The next batch of sessions must start exactly after this row.
+   * The session's expiry time as a text with microseconds, from which the next batch of sessions continues. A
+   * JavaScript Date has only milliseconds, so the next batch could repeat or skip a session.
    */
   readonly expiresAt: string;
 }
@@ -115,9 +119,9 @@ type SessionRelease = LockedSession &
 type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
 
 /**
- * Ends a checkout session without an order, unlocks its cart and publishes the events. The caller has locked
- * the cart and the session; the session is open or processing. If the session has taken promotion uses, the
- * caller must release them.
+ * Ends a checkout session without an order, unlocks its cart and publishes the events. The caller must have
+ * locked the cart and the session; the session must be open or processing. If the session has taken promotion
+ * uses, the caller must release them.
  */
 export async function endSessionAndUnlockCart(
   transaction: Transaction,
@@ -151,7 +155,7 @@ interface SessionCancelInput extends ExpectedVersionInput {
 
 export const sessionCancelNoteLengthMax = 500;
 
-/** Cancels a session that has not been submitted yet. */
+/** Cancels a checkout session that was not submitted. */
 export async function cancelSession(
   transaction: Transaction,
   context: SessionCommandContext,

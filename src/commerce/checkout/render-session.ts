@@ -1,6 +1,7 @@
 /**
- * Renders a checkout session for the APIs: status at the given time and amounts with their currency. The URL
- * of the checkout page is rendered separately, only for the creator of the session.
+ * Renders a checkout session as the API shows it: the status at a given time, and amounts with their
+ * currency. The URL of the checkout page is rendered separately, because only the creator of the session may
+ * see it.
  */
 import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
 import { getCartStatusAt } from "#commerce/carts/cart-status.ts";
@@ -91,7 +92,10 @@ export function getSessionPaymentStatus({
 }
 
 interface PageUrlContext {
-  /** The id of the internal token or staff member that calls; null if the caller has another credential. */
+  /**
+   * The id of the internal token or staff member that makes the request; null if the caller has another
+   * credential.
+   */
   readonly tokenId: string | null;
   readonly keyring: Keyring;
   readonly publicUrl: string;
@@ -99,8 +103,8 @@ interface PageUrlContext {
 }
 
 /**
- * Returns the URL of the checkout page, only to the creator of the session and only while the session is
- * open; otherwise null. Everyone who knows the URL can check out as the buyer.
+ * Returns the URL of the checkout page if the caller created the session and the session is open; otherwise
+ * null. Everyone who knows the URL can check out in the buyer's place.
  */
 export function getSessionPageUrl(
   session: SessionAggregate,
@@ -110,7 +114,7 @@ export function getSessionPageUrl(
   return isCreator ? getPageUrlOfOpenSession(session, context) : null;
 }
 
-/** Returns the URL of the checkout page; null unless the session is open. */
+/** Returns the URL of the checkout page; null if the session is not open. */
 export function getPageUrlOfOpenSession(
   session: SessionAggregate,
   { keyring, publicUrl, now }: Omit<PageUrlContext, "tokenId">,

@@ -1,8 +1,8 @@
 /**
- * The checkout session as stored: its type, the statement that reads sessions, the query of lists, its status
- * and its conflict errors. The status depends on the clock: an open session whose time is over counts as
- * expired, even before a maintenance job stores that status. The items of the checkout are those of the
- * cart.
+ * The type of a stored checkout session, with the statement that reads sessions, the query that lists
+ * sessions, the computation of the status, and the conflict errors. The status depends on the time: an open
+ * session whose expiry time has passed counts as expired, even before a background job stores this status.
+ * The items of a session are those of its cart.
  */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
@@ -23,7 +23,7 @@ export interface SessionAggregate {
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
   readonly cartId: string;
   readonly orderId: string | null;
-  /** The country for which the session's cart was priced at the last change of the session. */
+  /** The country for which the cart was priced at the last change of the session. */
   readonly country: string;
   readonly currency: string;
   readonly locale: string;
@@ -56,8 +56,8 @@ interface SessionRow extends Omit<SessionAggregate, "secret" | "cancellation" | 
 }
 
 /**
- * Returns sessions by id; ids without a session are left out. The caller must check the merchant of the
- * sessions.
+ * Reads checkout sessions by id; ids without a session are ignored. The caller must check that the sessions
+ * belong to the right merchant.
  */
 export async function findSessions(
   reader: DatabaseReader,
@@ -105,14 +105,17 @@ function toSessionAggregate(row: SessionRow): SessionAggregate {
   };
 }
 
-/** Returns the context that binds the encrypted page secret to its session. */
+/**
+ * Returns the table, column and row for which the secret of a checkout page is encrypted. A secret that is
+ * copied to another session cannot be decrypted there.
+ */
 export const getPageSecretSealContext = (sessionId: string): SealContext => ({
   table: "hosted_checkout_session",
   column: "url_sealed",
   rowId: sessionId,
 });
 
-/** Returns the status of a session at the time `now`, which may differ from the stored status. */
+/** Computes the status of a checkout session at the time `now`. The stored status may be outdated. */
 export function getSessionStatusAt(
   { status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">,
   now: Date,
@@ -128,8 +131,8 @@ const failureCodeOfStatus: Readonly<Record<Exclude<SessionStatus, "open">, Failu
 };
 
 /**
- * Throws unless the session is open and has the version that the caller expects. Checks the status first,
- * because the version of an ended session does not matter.
+ * Throws if the checkout session is not open, or if it has another version than the caller expects. The
+ * status is checked first, because the version of an ended session does not matter.
  */
 export function requireOpenSession(
   session: SessionAggregate,
@@ -149,8 +152,8 @@ interface SessionConflictDetails {
 }
 
 /**
- * Returns a 409 failure with the status and version of the session, so that the caller need not read the
- * session again.
+ * Creates a 409 failure that contains the status and version of the checkout session, so that the caller need
+ * not read the session again.
  */
 export function createSessionFailure(
   code: FailureCode,
@@ -182,8 +185,8 @@ const failureCodeOfEnd = {
 } as const;
 
 /**
- * Throws unless the session has been submitted and has the version that the caller expects. Checks the status
- * before the version.
+ * Throws if the checkout session is not being processed (submitted and waiting for the payment), or if it has
+ * another version than the caller expects. The status is checked first.
  */
 export function requireProcessingSession(
   session: SessionAggregate,
@@ -209,7 +212,10 @@ interface SessionListFilter {
   readonly now: Date;
 }
 
-/** Returns the query of a list of sessions, for the caller to page or count. Filters by the status at `now`. */
+/**
+ * Returns the query that lists checkout sessions; the caller adds paging or counts the rows. The filter
+ * compares the status that a session has at the time `now`.
+ */
 export function buildSessionListQuery(
   reader: DatabaseReader,
   { merchantId, status, now }: SessionListFilter,

@@ -1,5 +1,5 @@
 /**
- * Commands by which a buyer changes the address, the e-mail, the delivery option or the promotion code of a
+ * Commands by which a buyer changes the address, e-mail address, delivery option or promotion code of a
  * checkout session. The rules are the same as for a cart.
  */
 import {
@@ -28,8 +28,8 @@ import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
 
 export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarget {
   /**
-   * The e-mail of the buyer, which replaces the e-mail of the cart. If left out, the cart keeps its e-mail; a
-   * cart without an e-mail gets the e-mail of the address.
+   * The buyer's e-mail address, which replaces the cart's e-mail address. If left out, the cart keeps its
+   * e-mail address; a cart without one gets the e-mail address in the new address.
    */
   readonly contactEmail?: string | null | undefined;
 }
@@ -60,7 +60,10 @@ export function setSessionAddress(
   });
 }
 
-/** Adds the e-mail to a planned change, so that address and e-mail are one change of the cart. */
+/**
+ * Adds the e-mail address to a planned change of the cart, so that the address and the e-mail address are
+ * changed together.
+ */
 const withBuyerEmail =
   (plan: CartChangePlanner, buyerEmailId: string | null): CartChangePlanner =>
   (cart) => {

@@ -1,7 +1,8 @@
 /**
- * Access to the checkout page of a session. The secret in the page URL identifies the session. The first
- * browser that makes a change on the page claims it: another browser with the same URL sees no personal data
- * until the buyer has entered an address there. Also checks the URLs that the page sends the buyer back to.
+ * Controls the access to the checkout page of a session. The secret in the URL identifies the session. The
+ * first browser that changes something on the page claims the page: another browser with the same URL sees no
+ * personal data until the buyer has entered an address there. Also checks the URLs to which the page sends
+ * the buyer back.
  */
 import { createHash } from "node:crypto";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
@@ -12,7 +13,10 @@ export interface CheckoutPageRow {
   readonly sessionId: string;
   readonly merchantId: string;
   readonly cartId: string;
-  /** The digest of the cookie of the browser that claimed the page; null if no browser has claimed it. */
+  /**
+   * The digest of the cookie of the browser that claimed the checkout page; null if no browser has claimed
+   * it.
+   */
   readonly holderDigest: Buffer | null;
 }
 
@@ -33,14 +37,14 @@ export async function findCheckoutPageRow(
 export interface CheckoutPageClaim {
   readonly sessionId: string;
   readonly digest: Buffer;
-  /** True if this browser takes the checkout page over from another browser that claimed the page before. */
+  /** True if this browser takes over the checkout page that another browser had claimed. */
   readonly takesOver: boolean;
 }
 
 /**
  * Claims the checkout page for a browser. Returns false if another browser has claimed the page and this
- * browser does not take it over. Runs in the transaction that changed the session, because that transaction
- * holds the locks.
+ * browser does not take it over. Must run in the transaction that changed the session, which still holds the
+ * locks.
  */
 export async function tryClaimCheckoutPage(
   transaction: Transaction,
@@ -58,21 +62,24 @@ export async function tryClaimCheckoutPage(
   return numUpdatedRows === 1n;
 }
 
-/** The database keeps only the digest of the secret, so that a reader of the database cannot open a page. */
+/**
+ * Returns the digest of the secret in a checkout page's URL. The database stores only the digest, so that a
+ * person who can read the database cannot open the page.
+ */
 export function digestPageSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
 const returnUrlLengthMax = 2048;
 /**
- * Matches URLs whose host follows exactly two slashes. URL parsers treat other numbers of slashes, and
- * backslashes, differently, so two parsers could find different hosts in the same URL.
+ * Matches URLs in which exactly two slashes precede the host. URL parsers treat other numbers of slashes and
+ * backslashes differently, so two parsers could find different hosts in the same URL.
  */
 const unambiguousStart = /^https?:\/\/[^/\\]/i;
 
 /**
- * Checks the URL of a merchant's page that the buyer returns to. The URL must use https, so that it cannot be
- * read in transit.
+ * Returns the faults of the URL to which the buyer returns after the checkout. The URL must use https, so
+ * that nobody can read it on the way.
  */
 export function findReturnUrlFaults(field: string, text: string): Faults {
   if (text.length > returnUrlLengthMax)
@@ -104,6 +111,6 @@ export function findReturnUrlFaults(field: string, text: string): Faults {
   ];
 }
 
-/** Whether the host is the local machine, where developers run their pages. */
+/** Returns true if the host is the local machine, where developers run their shop pages. */
 const isLocalHost = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

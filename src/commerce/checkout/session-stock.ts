@@ -1,13 +1,13 @@
 /**
- * Checks that the lines of a checkout can be bought: each line is still sold, is in stock, and has its full
- * quantity.
+ * Checks that all lines of a checkout can be bought: each line is still sold, is in stock, and has its full
+ * quantity available.
  */
 import type { CartAggregate, StoredCartLine, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
 import { createCartFailure } from "#commerce/carts/cart-status.ts";
 import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 
-/** Codes of warnings about lines that cannot be bought now. */
+/** Codes of cart warnings about lines that cannot be bought at the moment. */
 const unbuyableWarningCodes: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
 
 function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
@@ -27,8 +27,8 @@ export function toSellableQuantities(
 }
 
 /**
- * Throws 409 `invalid_state` with reason `line_unavailable` and the ids of the lines, if lines cannot be
- * bought now.
+ * Throws 409 `invalid_state` with the reason `line_unavailable` and the ids of the lines if some lines cannot
+ * be bought at the moment.
  */
 export function requireAvailableLines(
   cart: CartAggregate,
@@ -41,8 +41,8 @@ export function requireAvailableLines(
 }
 
 /**
- * Throws 409 `invalid_state` with reason `insufficient_stock` and the affected lines, if pricing the cart had
- * to reduce the quantity of a line.
+ * Throws 409 `invalid_state` with the reason `insufficient_stock` and the affected lines if the quantity of a
+ * line had to be reduced to the available stock.
  */
 export function requireUnreducedQuantities(
   cart: CartAggregate,
@@ -55,7 +55,10 @@ export function requireUnreducedQuantities(
   if (lines.length > 0) throw insufficientStockFailure(cart, lines, now);
 }
 
-/** Throws 409 `invalid_state` with reason `insufficient_stock` if stock could not be reserved for all lines. */
+/**
+ * Throws 409 `invalid_state` with the reason `insufficient_stock` if the stock of some lines could not be
+ * reserved.
+ */
 export function requireNoStockShortage(
   cart: CartAggregate,
   shortages: readonly StockShortage[],

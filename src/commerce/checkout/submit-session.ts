@@ -1,7 +1,7 @@
 /**
- * Submits a checkout: the buyer confirms an amount and gives a payment token. Before any payment, everything
- * is checked against the current offer, and the stock and promotion uses of the order are taken. The checkout
- * is then frozen until the payment provider has answered.
+ * Submits a checkout: the buyer confirms the total and gives a payment token. Before the payment, the cart is
+ * checked against current prices and stock, and the stock and promotion uses of the order are taken. The
+ * checkout cannot be changed until the payment provider has answered.
  */
 import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
@@ -30,12 +30,12 @@ export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly sessionId: string;
   /** The total that the buyer has confirmed, in minor units of the currency. */
   readonly expectedAmount: { readonly amountMinor: number; readonly currency: string };
-  /** The token from the payment form of the provider; not needed if the total is 0. */
+  /** The token from the payment provider's payment form; not needed if the total is 0. */
   readonly paymentToken?: string | null | undefined;
 }
 
 export interface SessionSubmitResult extends LockedSession {
-  /** True if submitting changed the prices of the cart. The changed cart is then saved. */
+  /** True if submitting changed the prices of the cart, so that the changed cart was saved. */
   readonly isCartChanged: boolean;
 }
 
@@ -48,16 +48,16 @@ export async function submitSession(
   const locked = await lockSession(transaction, context, input.sessionId);
   const { session } = locked;
   requireOpenSession(session, input, context.now);
-  // Promotions are always locked before the stock, so that transactions cannot deadlock. While the promotions
-  // are locked, no other transaction can change or use them, so the prices of the cart stay valid until this
-  // session takes its promotion uses.
+  // Promotions are locked before the stock in all transactions, so that transactions cannot deadlock. While
+  // the promotions are locked, no other transaction can change or use them, so the cart's prices stay valid
+  // until this session takes its promotion uses.
   await lockPromotions(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
   const { cart, warnings, isChanged } = await repriceSessionCart(transaction, context, locked);
-  // The failure rolls this change of the cart back, so the failure reports the version that the cart had
-  // before the change.
+  // If the session cannot be paid, the failure rolls back this change of the cart, so the failure contains
+  // the cart's version before the change.
   requireReadyToPay(
     { cart: { ...cart, version: locked.cart.version }, session, warnings },
     input,
@@ -116,9 +116,9 @@ interface PricedSession extends LockedSession {
 }
 
 /**
- * Throws if the session cannot be paid, for example because the cart is empty or no delivery option is
- * chosen. A changed total is checked after most other reasons, because these reasons may have caused the
- * change.
+ * Throws if the checkout session cannot be paid, for example because the cart is empty or no delivery option
+ * is chosen. Whether the total differs from the confirmed total is checked after most other reasons, because
+ * they may have changed the total.
  */
 function requireReadyToPay(
   priced: PricedSession,
@@ -167,8 +167,8 @@ const usageLimitReasons: ReadonlySet<unknown> = new Set<PromotionRefusalReason>(
 ]);
 
 /**
- * Throws if pricing the cart has removed its promotion code because a usage limit is reached, for example
- * because other buyers have used the code meanwhile.
+ * Throws if the cart has just lost its promotion code because a usage limit of the code is reached, for
+ * example because other buyers have used the code meanwhile.
  */
 function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Date): void {
   const removed = warnings.find(

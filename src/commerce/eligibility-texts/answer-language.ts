@@ -1,7 +1,7 @@
 /**
- * The language of an eligibility answer. Every text of an answer is in the same language: the first of the
- * caller's languages that the catalogue has, else the language of the order, else English. A policy whose
- * merchant wrote no summary in this language is described by its rules instead.
+ * Chooses the language of an eligibility answer. All texts of an answer are in one language: the first of the
+ * caller's languages for which texts exist, or else the language of the order, or else English. If the
+ * merchant has written no summary of a policy in this language, the policy is described by its rules.
  */
 import type { PolicyRulesType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -16,7 +16,10 @@ import {
 
 export interface AnswerLanguage {
   readonly language: EligibilityLanguage;
-  /** The locales from which the language was chosen, best first: the caller's locales, then the order's. */
+  /**
+   * The locales among which the language is chosen, best first: the caller's locales, then the order's
+   * locale.
+   */
   readonly locales: readonly string[];
 }
 
@@ -28,7 +31,10 @@ export function chooseAnswerLanguage(
   return { language: chooseEligibilityLanguage(locales), locales };
 }
 
-/** Returns the merchant's summary of an order's policy in the language, or else one of the policy's rules. */
+/**
+ * Returns the merchant's summary of an order's policy in the given language; if there is none, a description
+ * of the policy's rules.
+ */
 export function summarizeOrderPolicy(
   order: Pick<OrderAggregate, "id" | "policies">,
   type: PolicyRulesType,

@@ -1,6 +1,6 @@
 /**
- * The catalogue of the texts of eligibility answers: one set of texts and of generated policy summaries for
- * each language. A new language needs its two files and an entry here.
+ * The texts of eligibility answers: for each language, one set of texts and the functions that describe
+ * policies. A new language needs its two files and an entry in this file.
  */
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import { englishSummaries, type PolicySummaries } from "./english-summaries.ts";
@@ -30,7 +30,7 @@ export const getEligibilityTexts = (language: EligibilityLanguage): EligibilityT
 /** Returns the language of a locale, for example `de` for `de-AT`. */
 export const getLocaleLanguage = (locale: string): string => locale.split("-", 1)[0] ?? "";
 
-/** Returns the first language of the locales that the catalogue has; English if it has none of them. */
+/** Returns the language of the first locale for which eligibility texts exist; English if there is none. */
 export function chooseEligibilityLanguage(locales: readonly string[]): EligibilityLanguage {
   for (const locale of locales) {
     const found = eligibilityLanguages.find((language) => language === getLocaleLanguage(locale));
@@ -39,7 +39,10 @@ export function chooseEligibilityLanguage(locales: readonly string[]): Eligibili
   return "en";
 }
 
-/** Describes the rules of a policy, for policies without a text of the merchant in the language. */
+/**
+ * Describes the rules of a policy in the given language, if the merchant has written no text in this
+ * language.
+ */
 export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>(
   type: Type,
   rules: PolicyRulesByType[Type],
@@ -49,12 +52,12 @@ export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>
   return summaries[type](rules);
 }
 
-/** A section of the catalogue whose texts are obstacles to a request. */
+/** The parts of the eligibility texts that contain obstacles to a buyer's request. */
 type ObstacleSection = "cancellationObstacles" | "afterSalesObstacles";
 
 /**
- * Returns the text of an obstacle. An obstacle that leaves the decision to the merchant may have another text
- * than one that denies the request.
+ * Returns the text of an obstacle. The text may differ between an obstacle that denies the request and the
+ * same obstacle if it leaves the decision to the merchant.
  */
 export function getObstacleText<Section extends ObstacleSection>(
   section: Section,

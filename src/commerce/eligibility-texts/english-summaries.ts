@@ -1,10 +1,10 @@
 /**
- * Summaries of policies in English, generated from the rules of the policy. English defines the type of the
- * summaries of the other languages.
+ * Describes policies in English, from the rules of each policy. The type of the summaries in all other
+ * languages is defined here.
  */
 import type { CancellationRules, PolicyRulesByType, ReturnRules } from "#commerce/markets/policy-rules.ts";
 
-/** For each policy type, the function that describes the rules of such a policy in one language. */
+/** For each policy type, the function that describes the rules of such a policy in the language. */
 export type PolicySummaries = {
   readonly [Type in keyof PolicyRulesByType]: (rules: PolicyRulesByType[Type]) => string;
 };

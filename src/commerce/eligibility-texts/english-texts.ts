@@ -1,11 +1,12 @@
 /**
- * The English texts of eligibility answers, by code. English defines which texts exist: the other languages
- * have the type `EligibilityTexts`, so a missing translation does not compile.
+ * The English texts of eligibility answers, by code. The type `EligibilityTexts`, which follows from the
+ * English texts, makes the compiler report a text that is missing in another language.
  */
 
 /**
- * The texts of one language. `…ToApprove` has the obstacles whose text is different if they do not deny the
- * request but leave the decision to the merchant; the text of an obstacle must not contradict the decision.
+ * The texts of eligibility answers in one language. The parts with the suffix `ToApprove` contain those
+ * obstacles whose text differs if the obstacle leaves the decision to the merchant instead of denying the
+ * request.
  */
 export type EligibilityTexts = {
   readonly [Section in keyof typeof englishTexts]: {
@@ -44,7 +45,7 @@ export const englishTexts = {
     line_already_canceled: "The line is already canceled.",
     line_custom_made: "The line is custom-made, and its production has started.",
     line_digital_delivered: "The line has been delivered digitally.",
-    // Currently never returned: the service does not know whether a gift card was used.
+    // The service never returns this text at present, because it does not know whether a gift card was used.
     line_gift_card_used: "The line is a gift card that was used.",
     line_not_separable: "A promotion joins the line with other lines: they can only be canceled together.",
     merchant_suspended: "The merchant is suspended.",

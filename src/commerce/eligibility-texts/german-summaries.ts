@@ -1,4 +1,4 @@
-/** Summaries of policies in German, generated from the rules of the policy. */
+/** Describes policies in German, from the rules of each policy. */
 import type { CancellationRules, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import type { PolicySummaries } from "./english-summaries.ts";
 
@@ -50,7 +50,7 @@ function returnSummary({ mode, windowDays, exchangeWindowDays, extendUntil }: Re
 
 const within = (windowDays: number | null): string =>
   windowDays === null ? "jederzeit" : `innerhalb von ${days(windowDays)} nach der Lieferung`;
-// The summaries use numbers of days only after "innerhalb von", which takes the dative.
+// In these summaries, numbers of days occur only after "innerhalb von", which requires the dative case.
 const days = (count: number): string => counted(count, ["Tag", "Tagen"]);
 const counted = (count: number, [one, many]: readonly [one: string, many: string]): string =>
   `${count} ${count === 1 ? one : many}`;

@@ -1,4 +1,4 @@
-/** Summaries of policies in Japanese, generated from the rules of the policy. */
+/** Describes policies in Japanese, from the rules of each policy. */
 import type { CancellationRules, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import type { PolicySummaries } from "./english-summaries.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Creates, cancels and finds exports, and deletes expired ones. An export is a job that a worker runs
- * (`export-worker.ts`).
+ * Creates, cancels and finds exports, and deletes expired exports. An export is a job that writes rows of a
+ * merchant into a file; a worker (`export-worker.ts`) runs it.
  */
 import { type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -14,21 +14,21 @@ import type { ExportKind } from "./export-kinds.ts";
 
 export type ExportJobRow = Selectable<ExportJobTable>;
 
-/** The maximum number of a merchant's exports that are queued or running at the same time. */
+/** Maximum number of a merchant's exports that are waiting or running at the same time. */
 export const unfinishedExportsMax = 2;
-/** The maximum number of a merchant's exports that are stored at the same time, without canceled ones. */
+/** Maximum number of a merchant's stored exports; canceled exports do not count. */
 export const storedExportsMax = 20;
 /** How long an export is stored after it has ended, in hours. */
 export const exportRetentionHours = 24;
 /**
- * Seconds between the end of an export's period and its first read. Transactions that began before the end of
- * the period have ended by then, and a replica has received their rows.
+ * Seconds between the end of an export's period and the first read of its rows. After this time, transactions
+ * that began in the period have ended, and a replica has received their rows.
  */
 export const exportSettleSeconds = 60;
 
 const settleMs = exportSettleSeconds * 1_000;
 
-/** Returns the time from which an export that ends now, or is continued now, is deleted. */
+/** Returns the time at which an export is deleted if the export ends now or is continued now. */
 export const getExportExpiry = (now: Date): Date =>
   new Date(now.getTime() + exportRetentionHours * 3_600_000);
 
@@ -41,13 +41,19 @@ export interface ExportCommandContext {
 export interface NewExport {
   readonly kind: ExportKind;
   readonly format: ExportJobRow["format"];
-  /** Start of the period; without it, the export begins with the oldest row. */
+  /** Start of the period of the exported rows; if left out, the export begins with the oldest row. */
   readonly from?: Date | null | undefined;
-  /** End of the period, excluded; without it, `exportSettleSeconds` before the creation of the export. */
+  /**
+   * End of the period of the exported rows, exclusive; if left out, `exportSettleSeconds` before the creation
+   * of the export.
+   */
   readonly to?: Date | null | undefined;
 }
 
-/** Queues an export. Throws `export_limit_reached` if the merchant has the maximum number of exports. */
+/**
+ * Creates an export that waits for a worker. Throws `export_limit_reached` if the merchant has the maximum
+ * number of exports.
+ */
 export async function queueExportJob(
   transaction: Transaction,
   { merchantId, now, events }: ExportCommandContext,
@@ -77,7 +83,7 @@ export async function queueExportJob(
 interface ExportPeriod {
   readonly from: Date | null;
   readonly to: Date;
-  /** False if `to` is the default end of the period. */
+  /** True if the caller gave the end of the period; false if the default end is used. */
   readonly isEndGiven: boolean;
   readonly now: Date;
 }
@@ -100,7 +106,8 @@ function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
 }
 
 async function requireFreeExport(transaction: Transaction, merchantId: string, now: Date): Promise<void> {
-  // The lock on the merchant's row makes concurrent requests count one after the other.
+  // The lock on the merchant's row makes concurrent requests wait for each other, so that their exports are
+  // counted one after the other.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -127,7 +134,10 @@ export interface ExportFilter {
   readonly now: Date;
 }
 
-/** Selects exports that have not expired. The caller selects columns, and orders, pages or counts the query. */
+/**
+ * Returns the query for exports that have not expired. The caller selects columns, and adds order and paging
+ * or counts the rows.
+ */
 export function buildExportJobQuery(
   reader: DatabaseReader,
   { merchantId, now }: ExportFilter,
@@ -136,7 +146,7 @@ export function buildExportJobQuery(
   return merchantId === null ? list : list.where("exportJob.merchantId", "=", merchantId);
 }
 
-/** Finds an export by its id; null if it does not exist, has expired or belongs to another merchant. */
+/** Finds an export by its id; null if the export does not exist, has expired or belongs to another merchant. */
 export async function findExport(
   reader: DatabaseReader,
   id: string,
@@ -150,8 +160,8 @@ export async function findExport(
 }
 
 /**
- * Cancels an export that has not ended, or deletes the file of a completed one. Changes nothing if the export
- * was canceled before or has failed.
+ * Cancels an export that has not ended, or deletes the file of a completed export. Does nothing if the export
+ * was already canceled or has failed.
  */
 export async function cancelExport(
   transaction: Transaction,
@@ -177,8 +187,8 @@ export async function cancelExport(
 }
 
 /**
- * Deletes expired exports with their chunks, one export per statement. Returns the number of deleted exports.
- * `signal` ends the job between two exports.
+ * Deletes expired exports with their chunks, one export per statement, and returns their number. If `signal`
+ * is aborted, stops before the next export.
  */
 export async function deleteExpiredExports(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ; total += 1) {
@@ -191,7 +201,7 @@ export async function deleteExpiredExports(db: Database, now: Date, signal?: Abo
   }
 }
 
-/** A part of an export's file: `size` bytes of the file, from the byte `start` on. */
+/** A part of an export's file: `size` bytes, starting at the byte `start` of the file. */
 export interface ExportFilePart {
   readonly exportId: string;
   readonly start: number;
@@ -201,11 +211,14 @@ export interface ExportFilePart {
 export interface StoredExportChunk {
   readonly startByte: number;
   readonly sizeBytes: number;
-  /** The chunk's rows as NDJSON, compressed with gzip. */
+  /** The rows of this chunk as NDJSON, compressed with gzip. */
   readonly content: Uint8Array;
 }
 
-/** Finds the stored chunk that contains a byte of the file; undefined if there is none. */
+/**
+ * Finds the stored chunk that contains the given byte of an export's file; undefined if there is no such
+ * chunk.
+ */
 export function findExportChunkAtByte(
   reader: DatabaseReader,
   exportId: string,

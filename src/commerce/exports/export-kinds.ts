@@ -1,6 +1,6 @@
 /**
- * The kinds of exports: for each kind, the columns of its rows and the SQL that selects the rows. No column
- * contains personal data of buyers: no names, addresses, notes, buyer references or tracking numbers.
+ * The kinds of exports: for each kind, the columns and the SQL that selects the rows. No column contains
+ * personal data of buyers (names, addresses, notes, buyer references or tracking numbers).
  */
 import { type RawBuilder, sql } from "kysely";
 import type { ExportJobTable } from "#database/tables.ts";
@@ -8,23 +8,23 @@ import { getLowestIdAtTime, type IdKind } from "#foundation/ids.ts";
 
 export type ExportKind = ExportJobTable["kind"];
 
-/** A sort key of an export: an SQL expression with its PostgreSQL type. */
+/** A key by which the rows of an export are sorted: an SQL expression and its PostgreSQL type. */
 interface SortKey {
   readonly sql: string;
   readonly type: "text" | "timestamptz" | "bigint";
 }
 
 interface ExportSource {
-  /** The columns of a row in their order: the name of each column and its SQL expression. */
+  /** The columns of an exported row in their order: for each column, its name and its SQL expression. */
   readonly columns: Readonly<Record<string, string>>;
   readonly from: string;
   readonly merchantId: string;
   /**
-   * The keys by which the rows are sorted, which an index of the table supports. The first key is the time of
-   * creation, or an id that begins with the time of creation.
+   * The keys by which the rows are sorted; an index of the table supports this order. The first key is the
+   * creation time, or an id that begins with the creation time.
    */
   readonly keys: readonly [SortKey, ...SortKey[]];
-  /** The kind of the ids that are the first key; left out if the first key is a time. */
+  /** The kind of id, if the first sort key is an id; left out if the first sort key is a time. */
   readonly idKind?: IdKind;
 }
 
@@ -35,8 +35,8 @@ const toSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * Returns the columns of a kind. A column is the table's column of the same name, unless `expressions` has
- * another SQL expression for it.
+ * Returns the columns of a kind of export. Each column is the table's column of the same name, unless
+ * `expressions` contains another SQL expression for it.
  */
 function toColumns(
   table: string,
@@ -187,16 +187,22 @@ export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
   },
 };
 
-/** The column after `currency` that every row with amounts has: the currency's digits after the decimal point. */
+/**
+ * Every exported row with amounts has this column after `currency`: the number of digits after the decimal
+ * point in this currency.
+ */
 export const exponentColumn = "exponent";
 
-/** Returns the names of the columns of a kind of export, in the order in which a row has them. */
+/** Returns the column names of a kind of export, in the order in which an exported row has them. */
 export const listExportColumns = (kind: ExportKind): readonly string[] =>
   Object.keys(exportSources[kind].columns).flatMap((name) =>
     name === "currency" ? [name, exponentColumn] : [name],
   );
 
-/** The rows of an export: those of a merchant that were created in a period. The period's end is excluded. */
+/**
+ * Defines which rows an export contains: the rows of one merchant that were created in a period. The end of
+ * the period is exclusive.
+ */
 export interface ExportScope {
   readonly kind: ExportKind;
   readonly merchantId: string;
@@ -205,13 +211,13 @@ export interface ExportScope {
   readonly periodEnd: Date;
 }
 
-/** The values of the sort keys of a row as texts. */
+/** The values of a row's sort keys, as texts. */
 export type ExportRowKeys = readonly string[];
 
 const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unknown> =>
   sql`${value}::${sql.raw(type)}`;
 
-/** Returns the condition for the rows of an export that follow the row with the given keys. */
+/** Returns the SQL condition that selects the rows of an export after the row with the given sort keys. */
 function buildExportCondition(scope: ExportScope, after: ExportRowKeys | null): RawBuilder<boolean> {
   const { merchantId, keys, idKind } = exportSources[scope.kind];
   const [first] = keys;
@@ -224,8 +230,8 @@ function buildExportCondition(scope: ExportScope, after: ExportRowKeys | null): 
   ];
   if (after !== null) {
     const values = sql.join(keys.map((each, index) => toKeySql(each, after[index])));
-    // The first condition follows from the second, but only the first one limits the range of an index if the
-    // keys are columns of several tables.
+    // This condition follows from the next one. It is needed because PostgreSQL uses only this condition to
+    // limit the range of an index if the sort keys are columns of several tables.
     conditions.push(
       sql`${key} >= ${toKeySql(first, after[0])}`,
       sql`(${sql.join(keys.map((each) => sql.raw(each.sql)))}) > (${values})`,
@@ -234,10 +240,13 @@ function buildExportCondition(scope: ExportScope, after: ExportRowKeys | null): 
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
-/** A value of a row of an export, as the database returns it. */
+/** One value of an exported row, as the database returns it. */
 export type ExportCell = string | number | boolean | Date | null;
 
-/** Selects a page of the rows of an export. Each row has its sort keys in the additional column `row_keys`. */
+/**
+ * Returns the query for one page of the rows of an export. The additional column `row_keys` contains the sort
+ * keys of each row.
+ */
 export function buildExportRowQuery(
   scope: ExportScope,
   { after, limit }: { readonly after: ExportRowKeys | null; readonly limit: number },
@@ -253,7 +262,7 @@ export function buildExportRowQuery(
     order by ${sql.join(keys.map((each) => sql.raw(each.sql)))} limit ${limit}`;
 }
 
-/** Counts the rows of an export, at most up to `limit`. */
+/** Returns the query that counts the rows of an export, at most up to `limit`. */
 export const buildExportRowCountQuery = (
   scope: ExportScope,
   limit: number,

@@ -1,6 +1,6 @@
 /**
- * The worker of a process that writes exports, one chunk at a time. A job gives way to other jobs after
- * `chunksPerTurn` chunks, so that a large export does not hold up a small one.
+ * Writes exports in the background, one chunk at a time. After `chunksPerTurn` chunks, the worker continues
+ * with the next due export, so that a large export does not delay small ones.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "#foundation/log.ts";
@@ -18,12 +18,15 @@ export interface ExportWorkerOptions extends ExportWriterOptions {
 }
 
 export interface ExportWorker {
-  /** Looks for due exports now instead of at the next poll. */
+  /** Looks for due exports at once, instead of waiting for the next poll. */
   readonly wake: () => void;
   readonly start: () => void;
-  /** Waits for the chunk in progress. The next process continues unfinished exports. */
+  /**
+   * Stops the worker and waits for the chunk that is being written. Another process, or this one after its
+   * restart, continues unfinished exports.
+   */
   readonly stop: () => Promise<void>;
-  /** Writes all exports that are due, and waits for them. */
+  /** Writes all due exports; resolves when they are written. */
   readonly drain: () => Promise<void>;
 }
 
@@ -33,7 +36,8 @@ const chunksPerTurn = 20;
 export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
   const { db, clock, log } = options;
   const stopping = new AbortController();
-  // `wake` can be called inside a request that has its own trace. Exports run outside that trace.
+  // `wake` can be called during a request that is being traced. The snapshot runs exports outside of the
+  // request's trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let isStarted = false;
   let isWoken = false;
@@ -77,7 +81,10 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
   };
 }
 
-/** Writes up to `chunksPerTurn` chunks of a claimed export, and then releases it if it has not ended. */
+/**
+ * Writes up to `chunksPerTurn` chunks of a claimed export. If the export is then not complete, releases it
+ * for any worker.
+ */
 async function takeTurn(
   options: ExportWorkerOptions,
   claimed: ExportJobRow,

@@ -1,7 +1,7 @@
 /**
- * Writes exports in steps: each step claims a job or reads one page of rows and stores it as a chunk. All
- * state is in the database, so another worker can take over a job between any two steps. A step stores its
- * chunk only if the job still ends where the step began, so no row is stored twice.
+ * Writes exports in steps: each step claims an export job, or reads one page of rows and stores the page as a
+ * chunk. All state is in the database, so another worker can continue the job after any step. A chunk is
+ * stored only if the file still has the length that it had when the step began, so no row is stored twice.
  */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -25,19 +25,22 @@ export interface ExportWriterOptions {
   /** Reads the exported rows, from the replica if there is one. */
   readonly readOnly: ReportReadRunner;
   readonly clock: Clock;
-  /** The maximum number of rows of one export; `exportRowsMax` if left out. */
+  /** Maximum number of rows of one export; `exportRowsMax` if left out. */
   readonly rowsMax?: number;
-  /** The maximum number of rows of one chunk; 1,000 if left out. */
+  /** Maximum number of rows of one chunk; 1,000 if left out. */
   readonly chunkRowsMax?: number;
 }
 
 export const exportRowsMax = 1_000_000;
 const usualChunkRowsMax = 1_000;
 
-/** Milliseconds for which a claimed job is reserved for one worker. Each stored chunk renews this time. */
+/**
+ * How long a claimed export job is reserved for one worker, in milliseconds. Each stored chunk restarts this
+ * time.
+ */
 export const exportLeaseMs = 60_000;
 
-/** Claims the job that has been due the longest; undefined if no job is due. */
+/** Claims the export job that has been due for the longest time; undefined if no job is due. */
 export async function claimExport(db: Database, now: Date): Promise<ExportJobRow | undefined> {
   return inTransaction(db, async (transaction) => {
     const { rows } = await sql<ExportJobRow>`
@@ -51,8 +54,8 @@ export async function claimExport(db: Database, now: Date): Promise<ExportJobRow
 }
 
 /**
- * Reads the next page of an export and stores it. Returns the changed job; undefined if the job has ended or
- * another worker has continued it.
+ * Reads the next page of an export's rows and stores it as a chunk. Returns the changed job; undefined if the
+ * export has ended or another worker has continued it.
  */
 export async function writeNextExportChunk(
   options: ExportWriterOptions,
@@ -88,8 +91,8 @@ async function countRows(
 }
 
 /**
- * Throws if a replica has not yet received the claim of the job. The job was claimed after the end of its
- * period, so a replica with the claim has all rows of the period.
+ * Throws if the rows are read from a replica that has not yet received the claim of the job. The job was
+ * claimed after the end of its period, so a replica that has the claim has all rows of the period.
  */
 async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow): Promise<void> {
   const job = await reader.selectFrom("exportJob").select("status").where("id", "=", id).executeTakeFirst();
@@ -97,7 +100,7 @@ async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow
     throw new Error("The replica has not received the export yet.");
 }
 
-/** Writes a row as a line of NDJSON. The exponent of the row's currency follows the currency. */
+/** Converts an exported row to a line of NDJSON. Adds the exponent of the row's currency after the currency. */
 function toLine(cells: Readonly<Record<string, ExportCell>>): string {
   const { currency } = cells;
   if (typeof currency !== "string") return `${JSON.stringify(cells)}\n`;
@@ -109,7 +112,7 @@ function toLine(cells: Readonly<Record<string, ExportCell>>): string {
 
 interface NewChunk {
   readonly totalRows: number;
-  /** The rows as NDJSON; empty if the page has no rows. */
+  /** The rows of the page as NDJSON; empty if the page has no rows. */
   readonly lines: Buffer;
   readonly rowCount: number;
   readonly lastKeys: ExportRowKeys | null;
@@ -154,12 +157,15 @@ async function storeChunk(
   });
 }
 
-/** Milliseconds until the next attempt after each failed attempt; the export fails after the last one. */
+/**
+ * Waiting times after the first, second, … failed read of an export, in milliseconds. If one more read fails,
+ * the export fails.
+ */
 const backoffMs = [5_000, 10_000, 20_000, 60_000, 120_000, 300_000];
 
 /**
- * Postpones a job after a failed read. After the last attempt, the export fails. Changes nothing if another
- * worker has continued the job.
+ * Postpones an export job after a failed read, or ends the export as failed after the last attempt. Does
+ * nothing if another worker has continued the job.
  */
 export async function postponeExport(options: ExportWriterOptions, job: ExportJobRow): Promise<void> {
   const waitMs = backoffMs[job.failedAttempts];
@@ -176,7 +182,7 @@ export async function postponeExport(options: ExportWriterOptions, job: ExportJo
     .execute();
 }
 
-/** Makes a job due at once, so that any worker can continue it. */
+/** Makes an export job due at once, so that any worker can continue it. */
 export async function releaseExport({ db, clock }: ExportWriterOptions, { id }: ExportJobRow): Promise<void> {
   await db
     .updateTable("exportJob")
@@ -186,7 +192,7 @@ export async function releaseExport({ db, clock }: ExportWriterOptions, { id }: 
     .execute();
 }
 
-/** Ends a running export as failed, and deletes its chunks. */
+/** Ends a running export as failed and deletes its stored chunks. */
 async function endExport(
   { db, clock }: ExportWriterOptions,
   { id, sizeBytes }: ExportJobRow,

@@ -1,8 +1,9 @@
 /**
- * Adjusts the stock on hand of variants. The stock never falls below zero nor below the reserved units. Every
- * change writes a movement, so the movements always add up to the level. Stock changes do not raise the
- * catalog version: orders change stock all the time and would wait for the merchant's row. Published products
- * are indexed again, because their availability may have changed.
+ * Adjusts the stock on hand of variants. The stock on hand can become neither negative nor lower than the
+ * reserved units. Every change writes a stock movement, so the sum of a variant's movements is always its
+ * stock on hand. Stock changes do not raise the version of the catalog, because every order changes stock and
+ * would have to wait for the lock of the merchant's row. Published products are updated in the search index,
+ * because their availability may have changed.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -29,20 +30,20 @@ import {
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
-/** Reasons that an adjustment may give. "sold" is not allowed, because only orders sell. */
+/** Reasons that a caller may give for an adjustment. "sold" is missing, because only orders write it. */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
 export type StockAdjustReason = (typeof stockAdjustReasons)[number];
 
 /** The input of a stock adjustment. */
 export interface StockAdjustInput {
   readonly variantId: string;
-  /** Units to add to the stock on hand; negative to remove; not zero. */
+  /** Number of units to add to the stock on hand; negative to remove units; not 0. */
   readonly delta: number;
   readonly reason: StockAdjustReason;
   readonly note?: string | null | undefined;
 }
 
-/** The new stock on hand of a variant, with the movement that was written. */
+/** The new stock on hand of a variant, and the stock movement that was written. */
 export interface StockAdjustmentResult {
   readonly variantId: string;
   readonly productId: string;
@@ -53,8 +54,8 @@ export interface StockAdjustmentResult {
 const stockNoteLengthMax = 500;
 
 /**
- * Adds units to or removes units from a variant's stock on hand. Releases expired holds before a change is
- * refused.
+ * Adds units to a variant's stock on hand or removes units from it. If too few units are free, deletes
+ * expired stock holds before the change is refused.
  */
 export async function adjustStock(
   transaction: Transaction,
@@ -82,8 +83,8 @@ type UpdatedStockLevel = Omit<StockLevel, "variantId" | "productId" | "discontin
 };
 
 /**
- * Changes the stock on hand of a variant. Returns undefined if the change would remove reserved units, or
- * more units than there are.
+ * Changes the stock on hand of a variant. Returns undefined if the change would remove reserved units or more
+ * units than the stock has.
  */
 async function updateOnHand(
   transaction: Transaction,
@@ -118,8 +119,9 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
 }
 
 /**
- * Locks the variant's product. To avoid deadlocks, every transaction locks products before stock levels. The
- * search indexer locks the product too, so the indexer reads the stock after this change is committed.
+ * Locks the variant's product. Every transaction locks products before stock levels, so that transactions
+ * cannot deadlock. The search indexer locks the product too, so the indexer reads the stock only after this
+ * change is committed.
  */
 async function lockProductOf(
   transaction: Transaction,
@@ -170,8 +172,8 @@ interface CountCorrection extends CountedStock {
 }
 
 /**
- * Sets the stock on hand to counted values, for imports. Returns the changes; the caller publishes their
- * events after the import.
+ * For imports: sets the stock on hand of variants to the counted numbers. Returns the changes, whose events
+ * the caller publishes after the import.
  */
 export async function setCountedStock(
   transaction: Transaction,
@@ -200,7 +202,7 @@ export async function setCountedStock(
   return changes;
 }
 
-/** Returns true if the count is lower than the units reserved for buyers. */
+/** Returns true if the counted units are fewer than the units that are reserved for buyers. */
 function isBelowReserved({ onHand }: CountedStock, level: StockLevel | undefined): boolean {
   return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }

@@ -1,4 +1,4 @@
-/** Selects stock movements for lists, with filters. */
+/** Builds the query for stock movements, with filters, for lists. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -25,7 +25,7 @@ export interface StockMovementFilter {
 }
 
 export interface StockMovementRow {
-  /** The number of the movement; a later movement has a higher number. */
+  /** The number of the stock movement; later movements have higher numbers. */
   readonly id: string;
   readonly variantId: string;
   readonly delta: number;
@@ -35,7 +35,10 @@ export interface StockMovementRow {
   readonly createdAt: Date;
 }
 
-/** Selects stock movements. The caller adds the order and limit, or counts the rows. */
+/**
+ * Returns the query that selects stock movements. The caller adds the order and the limit, or counts the
+ * rows.
+ */
 export function buildStockMovementQuery(
   reader: DatabaseReader,
   { merchantId, variantId, reason, createdFrom, createdTo }: StockMovementFilter,

@@ -1,6 +1,6 @@
 /**
- * Stock of orders: turns a session's holds into an order's stock, reserves further units, takes units from
- * the stock on hand, and returns units of canceled or returned items.
+ * Manages the stock of orders: turns the stock holds of a checkout session into stock of the order, reserves
+ * further units, takes units from the stock on hand, and gives back the units of canceled or returned items.
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -22,8 +22,8 @@ import {
 } from "./stock-levels.ts";
 
 /**
- * Turns the session's holds into an order's stock. Returns variant id → units taken from the stock on hand;
- * the remaining units stay reserved for the order.
+ * Turns the stock holds of a checkout session into stock of an order. Returns, by variant id, the units that
+ * were taken from the stock on hand. All other units stay reserved for the order.
  */
 export async function convertHoldsToOrderStock(
   transaction: Transaction,
@@ -49,14 +49,14 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta,
 });
 
 /**
- * The last parameters of all functions that change an order's stock: the order lines, and the note of the
- * stock movements, which is the number of the order.
+ * The last two parameters of all functions that change the stock of an order: the order lines, and the note
+ * of the stock movements, which is the order's number.
  */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 
 /**
- * Takes units that an order waits for from the stock on hand. If any variant is short, nothing is taken and
- * the shortages are returned; the caller must then refuse the request.
+ * Takes reserved units of an order from the stock on hand. If too few units of any variant are on hand, takes
+ * nothing and returns the shortages; the caller must then refuse the request.
  */
 export async function allocateStock(
   transaction: Transaction,
@@ -84,8 +84,8 @@ export async function allocateStock(
 }
 
 /**
- * Units of one variant that an order releases: reserved units (`waiting`), and units that were already taken
- * from the stock on hand (`allocated`).
+ * Units of one variant that an order gives back: reserved units (`waiting`), and units that were already
+ * taken from the stock on hand (`allocated`).
  */
 export interface OrderUnitsToRelease {
   readonly variantId: string;
@@ -93,7 +93,7 @@ export interface OrderUnitsToRelease {
   readonly allocated: number;
 }
 
-/** Releases stock of an order: reserved units become available, allocated units return to the stock on hand. */
+/** Gives back stock of an order: reserved units become free, allocated units are added to the stock on hand. */
 export async function releaseOrderStock(
   transaction: Transaction,
   context: StockCommandContext,
@@ -113,7 +113,7 @@ export async function releaseOrderStock(
   await applyStockLevelDeltas(transaction, context, { moves, cause: { reason: "canceled", note } });
 }
 
-/** Adds returned units that can be sold again to the stock on hand. */
+/** Adds returned units that can be sold again to the stock on hand of their variants. */
 export async function restockReturnedUnits(
   transaction: Transaction,
   context: StockCommandContext,
@@ -132,8 +132,8 @@ export async function restockReturnedUnits(
 }
 
 /**
- * Reserves as many units for an order as are available, and returns the shortages. Deleted variants reserve
- * nothing and are not reported.
+ * Reserves as many of the wanted units for an order as are available, and returns the shortages. Deleted
+ * variants are ignored.
  */
 export async function reserveAvailableStock(
   transaction: Transaction,
@@ -160,8 +160,8 @@ export async function reserveAvailableStock(
 }
 
 /**
- * Reserves further units for an order, for example for an exchange. If any variant is short, nothing is
- * reserved and the shortages are returned; the caller must then refuse the request.
+ * Reserves further units for an order, for example for an exchange. If too few units of any variant are
+ * available, reserves nothing and returns the shortages; the caller must then refuse the request.
  */
 export async function reserveStock(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
- * Stock holds of checkout sessions. A variant's reserved quantity is always the sum of its session holds and
- * the units reserved for orders. A session's hold expires by time. If stock is short, expired holds are
- * released before a request is refused.
+ * Manages stock holds: units that are reserved for a checkout session until a time. A variant's reserved
+ * quantity is always the sum of its stock holds and the units reserved for orders. If too few units are free,
+ * expired holds are deleted before a request is refused.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -15,25 +15,29 @@ import {
   type VariantQuantity,
 } from "./stock-levels.ts";
 
-/** A variant of which fewer units are available than wanted. */
+/** A variant of which fewer units are available than a cart, checkout or order needs. */
 export interface StockShortage {
   readonly variantId: string;
   readonly wanted: number;
-  /** Units available to the caller, including the units that the caller's session already holds. */
+  /**
+   * Number of units that the caller can have, including the units that the caller's checkout session already
+   * holds.
+   */
   readonly available: number;
 }
 
-/** The complete set of stock holds of one checkout session. */
+/** All stock holds of one checkout session. */
 export interface SessionStockHolds {
   readonly sessionId: string;
-  /** Time at which the stock holds of the session expire; null if they do not expire. */
+  /** Time at which the stock holds of the checkout session expire; null if they do not expire. */
   readonly expiresAt: Date | null;
   readonly lines: readonly VariantQuantity[];
 }
 
 /**
- * Replaces the stock holds of a checkout session by holds for exactly the given lines. If any variant is
- * short, holds nothing and returns the shortages; the caller must then refuse the request.
+ * Replaces the stock holds of a checkout session by holds for exactly the given lines. If too few units of
+ * any variant are available, holds nothing and returns the shortages; the caller must then refuse the
+ * request.
  */
 export async function replaceStockHolds(
   transaction: Transaction,
@@ -60,17 +64,17 @@ export async function replaceStockHolds(
   return [];
 }
 
-/** The stock that a session holds, with the locked levels of its variants. */
+/** The stock holds of a checkout session, with the locked stock levels of the variants. */
 export interface HeldStock {
-  /** Variant id → quantity that the session holds. */
+  /** For each variant id, the number of units that the checkout session holds. */
   readonly holds: ReadonlyMap<string, number>;
-  /** Variant id → stock level; locked, for the held and the requested variants. */
+  /** The stock levels of the held and the requested variants, by variant id; all are locked. */
   readonly levels: Map<string, StockLevel>;
 }
 
 /**
- * Locks the stock levels of a session's holds, and then reads the holds. Every change of a hold locks the
- * stock level first, so the holds cannot change after they were read.
+ * Locks the stock levels of the variants that a checkout session holds, then reads the stock holds. Every
+ * change of a hold locks the stock level first, so the holds cannot change after they were read.
  */
 export async function lockHeldStock(
   transaction: Transaction,
@@ -93,7 +97,7 @@ export async function lockHeldStock(
 
 interface StockDemand {
   /**
-   * The session whose expired holds must not be deleted; null if the expired holds of all sessions may be
+   * The checkout session whose expired stock holds are kept; null if the expired holds of all sessions may be
    * deleted.
    */
   readonly sessionId: string | null;
@@ -102,8 +106,8 @@ interface StockDemand {
 }
 
 /**
- * Checks whether the wanted units are available. If units are missing, releases expired holds of the affected
- * variants and checks again.
+ * Returns the variants of which too few units are available. Before that, deletes expired stock holds of
+ * these variants and checks again.
  */
 export async function findShortagesForDemand(
   transaction: Transaction,
@@ -138,7 +142,7 @@ function findShortages(wanted: StockDemand["wanted"], { holds, levels }: HeldSto
 
 interface ExpiredHoldsQuery {
   /**
-   * The session whose expired holds must not be deleted; null if the expired holds of all sessions may be
+   * The checkout session whose expired stock holds are kept; null if the expired holds of all sessions may be
    * deleted.
    */
   readonly sessionId: string | null;
@@ -147,8 +151,8 @@ interface ExpiredHoldsQuery {
 }
 
 /**
- * Deletes the expired holds of the given variants and releases their stock. The caller must have locked the
- * stock levels of the variants.
+ * Deletes the expired stock holds of the given variants, so that their units become free. The caller must
+ * have locked the stock levels of the variants.
  */
 async function deleteExpiredHolds(
   transaction: Transaction,
@@ -169,8 +173,8 @@ async function deleteExpiredHolds(
 }
 
 /**
- * Releases expired holds of the variants, so that a request need not be refused. Returns true if there were
- * expired holds.
+ * Deletes expired stock holds of the variants, so that a request need not be refused. Returns true if there
+ * were any.
  */
 export async function releaseExpiredStockHolds(
   transaction: Transaction,
@@ -189,7 +193,10 @@ export async function releaseExpiredStockHolds(
   );
 }
 
-/** Builds a stock level change for each row. Leaves out rows of deleted variants, which have no level. */
+/**
+ * Returns a change of the stock level for each row. Rows of deleted variants are left out, because they have
+ * no stock level.
+ */
 export function toStockLevelDeltas<Row extends { readonly variantId: string }>(
   rows: readonly Row[],
   levels: ReadonlyMap<string, StockLevel>,
@@ -222,9 +229,9 @@ async function writeHolds(
 }
 
 /**
- * Sets the time at which the holds of a checkout session expire. Null means that the holds do not expire,
- * which is used while a payment is processed. The caller must have checked with `replaceStockHolds` that the
- * holds still exist.
+ * Sets the time at which the stock holds of a checkout session expire; null while a payment is processed, so
+ * that the holds do not expire. The caller must have checked with `replaceStockHolds` that the holds still
+ * exist.
  */
 export async function setStockHoldExpiry(
   transaction: Transaction,
@@ -233,7 +240,10 @@ export async function setStockHoldExpiry(
   await transaction.updateTable("stockHold").set({ expiresAt }).where("sessionId", "=", sessionId).execute();
 }
 
-/** Releases all holds of a session. Does nothing if the session has none. */
+/**
+ * Deletes all stock holds of a checkout session, so that their units become free. Does nothing if the session
+ * has no holds.
+ */
 export async function releaseStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
@@ -251,7 +261,7 @@ export async function releaseStockHolds(
 export const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
   [...quantities].map(([variantId, quantity]) => ({ variantId, quantity }));
 
-/** Deletes the rows of a session's holds, without changing stock levels. */
+/** Deletes the rows of a checkout session's stock holds, without changing stock levels. */
 export async function deleteStockHolds(transaction: Transaction, sessionId: string): Promise<void> {
   await transaction.deleteFrom("stockHold").where("sessionId", "=", sessionId).execute();
 }

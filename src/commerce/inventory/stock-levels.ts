@@ -1,8 +1,8 @@
 /**
  * Locks and changes the stock levels of variants, always in the order of variant ids, so that two
- * transactions wait for each other instead of deadlocking. Every change of the stock on hand writes a stock
- * movement. A product that sells out or becomes available again is queued for the search index. Crossed
- * thresholds are published as events.
+ * transactions cannot deadlock. Every change of the stock on hand writes a stock movement. If the
+ * availability of a product changes, the product is queued for an update of the search index. Events are
+ * published when a variant sells out, becomes low or is in stock again.
  */
 import { sql } from "kysely";
 import { computeAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
@@ -11,14 +11,14 @@ import { fail, type Failure } from "#foundation/failure.ts";
 import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
-/** The parts of a command context that stock changes need: merchant, time and outbox. */
+/** The parts of a command's context that stock changes need: merchant, time and outbox. */
 export type StockCommandContext = Pick<CommandContext, "merchantId" | "now" | "outbox">;
 
 /** The stock level of one variant. */
 export interface StockLevel extends VariantStock {
   readonly variantId: string;
   readonly productId: string;
-  /** Version of the level; increases by one with every change. */
+  /** Version of the stock level; increases by one with every change. */
   readonly version: number;
 }
 
@@ -29,8 +29,8 @@ export interface StockLevelBeforeAndAfter {
 }
 
 /**
- * Locks the levels of variants; returns them by variant id. Deleted variants and variants of other merchants
- * are left out.
+ * Locks the stock levels of variants and returns them by variant id. Deleted variants and variants of other
+ * merchants are left out.
  */
 export async function lockStockLevels(
   transaction: Transaction,
@@ -48,7 +48,7 @@ export async function lockStockLevels(
 }
 
 /**
- * A change of a locked stock level: the number of units to add to the stock on hand and to the reserved
+ * A change of a locked stock level: the numbers of units to add to the stock on hand and to the reserved
  * units.
  */
 export interface StockLevelDelta {
@@ -58,8 +58,8 @@ export interface StockLevelDelta {
 }
 
 /**
- * Reason and note of the stock movements that a change writes. A change that only affects reserved units
- * writes no movement.
+ * Reason and note of the stock movements that a change writes. A change of only the reserved units writes no
+ * stock movement.
  */
 export interface StockMovementCause {
   readonly reason: "sold" | "canceled" | "returned";
@@ -67,8 +67,8 @@ export interface StockMovementCause {
 }
 
 /**
- * Changes the stock levels and returns their new values. Callers must have checked before that enough units
- * are available; the function throws an Error if more units would be reserved than are available.
+ * Changes the stock levels and returns their new values. The caller must have checked that enough units are
+ * available; throws an Error if more units would be reserved than are available.
  */
 export async function applyStockLevelDeltas(
   transaction: Transaction,
@@ -115,9 +115,9 @@ export async function applyStockLevelDeltas(
     },
   }));
   publishStockEvents(owner, changes);
-  // Readers do not count expired holds as reserved, but the column `reserved` still contains them. The
-  // availability of a variant with expired holds therefore cannot be compared by its stock level. The product
-  // of such a variant is always queued for the search index.
+  // The column `reserved` still contains expired stock holds, which readers do not count as reserved. For a
+  // variant with expired holds, the availability before and after the change therefore cannot be computed
+  // from the stock level, so its product is always queued for the search index.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
   );
@@ -136,8 +136,8 @@ const hasOtherAvailability = (before: VariantStock, after: VariantStock, now: Da
   computeAvailability(before, now) !== computeAvailability(after, now);
 
 /**
- * Queues products for the search index. The queue rows are committed together with the stock change, so the
- * indexer always reads the changed stock.
+ * Queues products for an update of the search index. The queue rows are committed together with the stock
+ * change, so the search indexer always reads the changed stock.
  */
 async function queueForSearchIndex(transaction: Transaction, productIds: readonly string[]): Promise<void> {
   if (productIds.length === 0) return;
@@ -151,7 +151,7 @@ export interface VariantQuantity {
   readonly quantity: number;
 }
 
-/** Sums the quantities per variant, for lists in which a variant occurs several times. */
+/** Sums up the quantities of each variant, because a variant can occur several times in the list. */
 export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<string, number> {
   const quantities = new Map<string, number>();
   for (const { variantId, quantity } of lines)
@@ -159,7 +159,7 @@ export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<s
   return quantities;
 }
 
-/** The values of a stock level that a failure reports. */
+/** The values of a stock level that an error reports. */
 export interface ReportedStockLevel {
   readonly variantId: string;
   readonly onHand: number;
@@ -167,7 +167,7 @@ export interface ReportedStockLevel {
   readonly backorderLimit: number;
 }
 
-/** Creates the failure for a change that would leave less stock than is reserved. */
+/** Creates the failure for a change after which the stock would be lower than the reserved units. */
 export function createInsufficientStockFailure(
   { variantId, onHand, reserved, backorderLimit }: ReportedStockLevel,
   asked: Readonly<Record<string, number>> = {},
@@ -175,7 +175,7 @@ export function createInsufficientStockFailure(
   return stockFailure(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
 }
 
-/** Creates the failure for a change that would exceed the highest allowed stock. */
+/** Creates the failure for a change after which the stock would be higher than the allowed maximum. */
 export function createStockLimitFailure(variantId: string, data: Readonly<Record<string, number>>): Failure {
   return stockFailure(variantId, "stock_limit_reached", data);
 }
@@ -186,13 +186,16 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
   });
 }
 
-/** Stock level changes by variant id. A transaction collects them here until it publishes their events. */
+/**
+ * For each transaction (by its outbox), the changes of stock levels by variant id, until their events are
+ * published.
+ */
 const pendingChanges = new WeakMap<Outbox, Map<string, StockLevelBeforeAndAfter>>();
 
 /**
- * Publishes events for crossed thresholds: sold out, low, back in stock. A transaction publishes at most one
- * event per variant, comparing the level before its first change with the level after its last. Other changes
- * publish nothing. The caller must have locked the levels.
+ * Publishes events for variants that sold out, became low or are in stock again. A transaction publishes at
+ * most one event for each variant, because the stock level before the first change is compared with the level
+ * after the last change. The caller must have locked the stock levels.
  */
 export function publishStockEvents(
   { outbox, now }: StockCommandContext,
@@ -218,8 +221,8 @@ function thresholdEvents({ before, after }: StockLevelBeforeAndAfter, now: Date)
 type StockState = "out" | "low" | "enough";
 
 /**
- * Returns whether the variant is sold out, low or sufficiently in stock, as buyers see it: a variant is sold
- * out only if no units can be backordered either.
+ * Returns whether buyers see the variant as sold out, low or sufficiently in stock. A variant is sold out
+ * only if buyers cannot order it beyond the stock on hand either.
  */
 function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;
@@ -235,7 +238,7 @@ function eventOf(was: StockState, is: StockState): DomainEvent["type"] | null {
 }
 
 /**
- * Returns the stock values before the change, named as in the event's GraphQL document
+ * Returns the stock values before the change, named as in the GraphQL document of the event
  * (schema/events/variant.graphql).
  */
 function previousOf(

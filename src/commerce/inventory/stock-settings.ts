@@ -1,6 +1,6 @@
 /**
- * Sets a variant's backorder limit (units that may be sold beyond the stock) and low-stock threshold. Creates
- * the stock level of a new variant with 0 units.
+ * Sets a variant's backorder limit (the number of units that may be sold beyond the stock on hand) and its
+ * low-stock threshold. Creates the stock level of a new variant with 0 units.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -19,13 +19,13 @@ export interface StockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
   /**
-   * Number of units that may be sold beyond the stock. Null keeps the stored value; for a new variant, null
-   * means 0.
+   * Number of units that may be sold beyond the stock on hand. If null, the stored value stays; a new variant
+   * gets 0.
    */
   readonly backorderLimit: number | null;
   /**
-   * Number of free units at or below which the stock is low. Null keeps the stored value; for a new variant,
-   * null means 5.
+   * Number of free units at or below which the stock counts as low. If null, the stored value stays; a new
+   * variant gets 5.
    */
   readonly lowStockThreshold: number | null;
 }
@@ -36,14 +36,14 @@ const lowStockThresholdDefault = 5;
 export interface StockSettingsResult {
   readonly isChanged: boolean;
   /**
-   * Changes of stock levels that already existed; new levels are left out. The caller publishes the events of
-   * these changes.
+   * Changes of the stock levels of variants that existed before. The caller publishes the events of these
+   * changes.
    */
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
 }
 
 /**
- * Saves stock settings of variants. The caller must hold the lock of the merchant's row, so that no other
+ * Saves the stock settings of variants. The caller must have locked the merchant's row, so that no other
  * command changes settings at the same time.
  */
 export async function saveStockSettings(
@@ -102,8 +102,8 @@ const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<
     "lowStockThreshold" int)`;
 
 /**
- * Updates the stock settings of variants. Skips a variant if its reserved units exceed its stock on hand plus
- * the new backorder limit.
+ * Updates the stock settings of variants. A variant is skipped if its reserved units are more than its stock
+ * on hand plus the new backorder limit.
  */
 async function writeSettings(
   transaction: Transaction,
@@ -142,7 +142,10 @@ interface PreviousSettings {
   readonly lowStockThresholdWas: number;
 }
 
-/** Finds the variants that `writeSettings` skipped: their backorder limit differs from the wanted limit. */
+/**
+ * Returns the variants that `writeSettings` skipped: those whose stored backorder limit differs from the
+ * wanted limit.
+ */
 async function findRefusedSettings(
   transaction: Transaction,
   settings: readonly StockSettingsInput[],

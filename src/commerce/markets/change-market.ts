@@ -33,11 +33,11 @@ import {
   saveMarketCountries,
 } from "./market-countries.ts";
 
-/** All fields of a market. Saving a market replaces the current values of all fields. */
+/** All fields of a market. Saving a market replaces all stored fields. */
 export interface MarketUpsertInput {
   /**
-   * Id of the market to change. If left out, the market is found by its handle, or created if no market has
-   * the handle.
+   * Id of the market to change. If left out, the handle identifies the market; if no market has the handle, a
+   * new market is created.
    */
   readonly marketId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
@@ -48,7 +48,7 @@ export interface MarketUpsertInput {
   /** Whether prices in the market include tax. */
   readonly taxIncluded: boolean;
   readonly defaultLocale: string;
-  /** IANA time zone in which the market's deadlines end. */
+  /** IANA time zone that decides at which moment a day, and so a deadline, ends in the market. */
   readonly timeZone: string;
   /** ISO 3166-1 alpha-2 codes of the market's countries; the first is its main country. */
   readonly countries: readonly string[];
@@ -204,8 +204,8 @@ async function updateMarket(
 }
 
 /**
- * Raises the market's version if only its countries have changed. The countries are in another table, so the
- * update of the market's row does not raise the version.
+ * Raises the market's version by one if only its countries have changed. They are stored in another table, so
+ * the update of the market's row did not raise the version.
  */
 async function raiseMarketVersion(
   transaction: Transaction,
@@ -220,8 +220,8 @@ async function raiseMarketVersion(
 }
 
 /**
- * Finds and locks the published products with a price in the market. The lock prevents changes of a product
- * before the search index has read it.
+ * Finds and locks the published products with a price in the market. The lock delays other changes of these
+ * products until the search index is updated.
  */
 async function findPublishedInMarket(transaction: Transaction, marketId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -240,8 +240,8 @@ interface MarketScope {
 }
 
 /**
- * Loads a market of the merchant for a change of its policies, delivery methods or tax rates. Throws a
- * failure if the merchant has no market with this ID.
+ * Loads a market of the merchant before its policies, delivery methods or tax rates are changed. Throws a
+ * failure if the merchant has no market with this id.
  */
 export async function requireMarket(
   transaction: Transaction,

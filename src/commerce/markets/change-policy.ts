@@ -1,7 +1,8 @@
 /**
- * Creates and changes a merchant's policies on cancellations, returns, withdrawals and warranty: one for all
- * markets, and optionally another for a single market. Every change raises the policy's version, because
- * orders keep the version that was valid when they were placed. Rules that are left out have their defaults.
+ * Creates and changes a merchant's policies on cancellations, returns, withdrawals and warranty: a policy for
+ * all markets, and optionally a policy for a single market. Every change raises the policy's version, because
+ * orders keep the version that was valid when they were placed. Rules that are left out get their default
+ * values.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -36,15 +37,15 @@ export type PolicyType = (typeof policyTypes)[number];
 
 export interface PolicyUpsertInput {
   /**
-   * The market of the policy. If null or left out, the policy applies to all markets without a policy of
-   * their own.
+   * The market for which the policy is valid. If null or left out, the policy is valid in all markets that
+   * have no own policy of this type.
    */
   readonly marketId?: string | null | undefined;
   readonly type: PolicyType;
   readonly expectedVersion?: number | null | undefined;
   readonly summaries: readonly LocalizedTextInput[];
   readonly url?: string | null | undefined;
-  /** Rules of the policy, for example the return period; the defaults if left out. */
+  /** Rules of the policy, for example the return period. Rules that are left out get their default values. */
   readonly rules?: PolicyRulesInput | null | undefined;
 }
 
@@ -80,7 +81,7 @@ export async function upsertPolicy(
   return { policyId };
 }
 
-/** Saves the policy; returns true if any value changed. */
+/** Saves the policy. Returns true if any value has changed. */
 async function savePolicy(
   transaction: Transaction,
   { merchantId, now }: CommandContext,
@@ -119,12 +120,15 @@ function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInp
 }
 
 /**
- * Rules of a policy as a merchant enters them. Null means that the rule is left out, except for the rules
- * listed in `nullable`, for which null is a value.
+ * Rules of a policy as a merchant enters them. Null has the same meaning as a rule that is left out, except
+ * for the rules listed in `nullable`, for which null is a value.
  */
 type PartialRules<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 
-/** Rules grouped by policy type. Only the group of this policy's type may be present. */
+/**
+ * The rules of a policy, in a group named after the policy type. The groups of other policy types must be
+ * left out.
+ */
 type PolicyRulesInput = {
   readonly [Type in PolicyRulesType]?: PartialRules<PolicyRulesByType[Type]> | null | undefined;
 };
@@ -226,8 +230,8 @@ function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules
 }
 
 /**
- * Throws a failure if a policy without a market contains amounts, because their currency would be unknown:
- * amounts are in the currency of the policy's market.
+ * Returns a fault if a policy without a market contains amounts. Amounts are in the currency of the policy's
+ * market, so the currency would be unknown.
  */
 function amountFaults(rules: PartialRules<ReturnRules>): Faults {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
@@ -252,10 +256,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
-/**
- * Policy rules for which null is a value. For these rules, null means no time limit, no exchanges or no
- * maximum.
- */
+/** Policy rules for which null is a value: no time limit, no exchanges or no maximum. */
 const nullable: ReadonlySet<string> = new Set([
   "cancellation.windowMinutes",
   "return.windowDays",
@@ -265,7 +266,7 @@ const nullable: ReadonlySet<string> = new Set([
   "return.returnsPerBuyerMax",
 ]);
 
-/** Returns the policy rules to store; rules that the merchant left out are not included. */
+/** Returns the policy rules to store, without the rules that the merchant left out. */
 function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredPolicyRules {
   const givenRules = Object.entries(rules[type] ?? {}).filter(
     ([name, value]) => isPresent(value) || (value === null && nullable.has(`${type}.${name}`)),
