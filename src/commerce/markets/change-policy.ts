@@ -274,7 +274,7 @@ function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): S
   return Object.fromEntries(givenRules);
 }
 
-/** Checks that all categories excluded from returns belong to the merchant. */
+/** Throws if a category that the policy excludes from returns does not belong to the merchant. */
 async function requireKnownCategories(
   transaction: Transaction,
   { merchantId }: CommandContext,

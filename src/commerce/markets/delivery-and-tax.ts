@@ -1,7 +1,7 @@
 /**
- * Creates and changes the delivery methods and tax rates of a market. A delivery method is found by its code;
- * its prices are in the market's currency. A tax rate is found by country and region; it is stored in basis
- * points, so that no rate is a floating-point number.
+ * Creates and changes the delivery methods and tax rates of a market. A delivery method is identified by its
+ * code, and its prices are in the market's currency. A tax rate is identified by its country and region. Tax
+ * rates are stored in basis points (hundredths of a percent), so that no rate is a floating-point number.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -27,7 +27,7 @@ import { amountMinorMax } from "#foundation/money.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./change-market.ts";
 
-/** All fields of a delivery method. Saving replaces the current values of all fields. */
+/** All fields of a delivery method. Saving a delivery method replaces all stored fields. */
 export interface DeliveryMethodUpsertInput {
   readonly marketId: string;
   readonly code: string;
@@ -35,16 +35,16 @@ export interface DeliveryMethodUpsertInput {
   readonly carrier?: string | null | undefined;
   readonly pickup: boolean;
   readonly priceMinor: number;
-  /** Delivery is free if the subtotal is at least this amount, in minor units; null if delivery is never free. */
+  /** Subtotal from which delivery is free, in minor units; null if delivery is never free. */
   readonly freeFromMinor?: number | null | undefined;
   /**
-   * ISO 4217 code of the currency of the delivery price. If the code is given, it must be that of the
-   * market's currency.
+   * ISO 4217 code of the currency in which the delivery price is given. If given, it must be the market's
+   * currency.
    */
   readonly currency?: string | null | undefined;
   readonly minDays: number;
   readonly maxDays: number;
-  /** Whether the delivery method is offered to buyers; true if left out. */
+  /** True if the delivery method is offered to buyers. If left out: true. */
   readonly active?: boolean | null | undefined;
   readonly position?: number | null | undefined;
 }
@@ -107,12 +107,12 @@ function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
   ];
 }
 
-/** Tax rate of a country or of one of its regions. */
+/** The tax rate of a country, or of a region of the country. */
 export interface TaxRateUpsertInput {
   readonly marketId: string;
   /** ISO 3166-1 alpha-2 code of the taxed country; must be one of the market's countries. */
   readonly country: string;
-  /** ISO 3166-2 code of a region of the country; if left out, the rate applies to the whole country. */
+  /** ISO 3166-2 code of a region of the country. If left out, the rate is valid in the whole country. */
   readonly regionCode?: string | null | undefined;
   readonly name: string;
   /** Tax rate in basis points: 1900 means 19 %. */
@@ -135,8 +135,8 @@ export async function upsertTaxRate(
     });
   }
   const { country, name, basisPoints, appliesToShipping } = input;
-  // The statement writes the row even if the tax rate is unchanged. With `do nothing`, PostgreSQL would not
-  // return the ID of the existing tax rate.
+  // The statement writes an existing row even if the tax rate is unchanged, because PostgreSQL does not
+  // return the id of the row with `do nothing`.
   const { rows } = await sql<{ id: string }>`
     insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points,
     applies_to_shipping, updated_at)

@@ -1,4 +1,4 @@
-/** Countries of a market: a country belongs to at most one market of its merchant. */
+/** Saves the countries of a market. A country belongs to at most one market of a merchant. */
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -10,7 +10,7 @@ interface MarketCountries {
   readonly countries: readonly string[];
 }
 
-/** Refuses countries that already belong to another market of the merchant. */
+/** Throws if a country already belongs to another market of the merchant. */
 export async function requireCountriesWithoutMarket(
   transaction: Transaction,
   context: CommandContext,
@@ -45,7 +45,7 @@ export async function requireCountriesWithoutMarket(
   });
 }
 
-/** Replaces the countries of a market; returns true if the list of countries changed. */
+/** Replaces the countries of a market. Returns true if the list of countries has changed. */
 export async function saveMarketCountries(
   transaction: Transaction,
   context: CommandContext,

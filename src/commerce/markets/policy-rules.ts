@@ -1,16 +1,19 @@
 /**
- * The rules of policies, by which eligibility is decided: their types, the defaults of rules that a merchant
- * leaves out, and the legal minimum in each country.
+ * Defines the rules of policies, which decide what a buyer can request: their types, the defaults of rules
+ * that a merchant leaves out, and the legal minimum in each country.
  */
 
-/** How a buyer's request is handled: granted at once, decided by the merchant, or not possible. */
+/**
+ * How a buyer's request is handled: approved at once (immediate), decided by the merchant (request), or not
+ * possible (none).
+ */
 export type PolicyMode = "immediate" | "request" | "none";
 
 export interface CancellationRules {
   readonly mode: PolicyMode;
   /**
-   * Length of the cancellation window in minutes, counted from the time of the order; null if the window ends
-   * when packing begins.
+   * Time in which a buyer can cancel, in minutes from the time of the order; null if this time ends when
+   * packing begins.
    */
   readonly windowMinutes: number | null;
   readonly afterWindow: "request" | "deny";
@@ -21,34 +24,37 @@ export type ReturnMethod = "mail" | "store" | "pickup" | "keep_item";
 export interface ReturnRules {
   readonly mode: PolicyMode;
   /**
-   * Length of the return window in days after delivery; the last day ends at midnight in the market's time
-   * zone. Null if there is no time limit.
+   * Length of the return window in days after delivery. The window ends at the end of its last day in the
+   * market's time zone. Null if there is no time limit.
    */
   readonly windowDays: number | null;
-  /** Days after delivery in which an exchange is possible; null if the merchant offers no exchanges. */
+  /**
+   * Number of days after delivery in which the buyer can request an exchange; null if the merchant offers no
+   * exchanges.
+   */
   readonly exchangeWindowDays: number | null;
   readonly methods: readonly ReturnMethod[];
-  /** Restocking fee in basis points of the refunded amount. */
+  /** Restocking fee, which is deducted from the refund, in basis points of the value of the returned units. */
   readonly restockingBasisPoints: number;
   /**
-   * Return shipping fee deducted from the refund, in minor units of the market's currency; 0 if the merchant
-   * pays.
+   * Return shipping fee, which is deducted from the refund, in minor units of the market's currency; 0 if the
+   * merchant pays the return shipping.
    */
   readonly returnShippingMinor: number;
   /**
-   * Goods worth up to this amount (in minor units) are refunded without being sent back; null if goods are
-   * always sent back.
+   * Highest refund for which the buyer may keep the goods, in minor units; null if goods must always be sent
+   * back.
    */
   readonly keepItemMinor: number | null;
   /**
    * A date in the form `YYYY-MM-DD`. Buyers can return goods at least until the end of this day, even if the
-   * normal return window ends earlier.
+   * return window ends earlier.
    */
   readonly extendUntil: string | null;
   readonly excludedCategoryIds: readonly string[];
-  /** Countries from which nothing can be returned. */
+  /** Countries in which buyers cannot return goods. */
   readonly excludedCountries: readonly string[];
-  /** Maximum number of returns per buyer in 365 days; null if there is no maximum. */
+  /** Maximum number of returns of one buyer in 365 days; null if there is no maximum. */
   readonly returnsPerBuyerMax: number | null;
   readonly storeCredit: boolean;
   readonly photoRequired: boolean;
@@ -56,22 +62,22 @@ export interface ReturnRules {
 
 export interface WithdrawalRules {
   /**
-   * Length of the withdrawal window in days after the delivery of the last line; 0 if the merchant grants no
-   * right of withdrawal beyond the law.
+   * Length of the withdrawal window in days after the delivery of the order's last line; 0 if the merchant
+   * grants no more than the law requires.
    */
   readonly windowDays: number;
 }
 
 export interface WarrantyRules {
-  /** Length of the warranty in months after delivery; 0 if the merchant grants no warranty beyond the law. */
+  /** Length of the warranty in months after delivery; 0 if the merchant grants no more than the law requires. */
   readonly months: number;
   readonly repairs: number;
   readonly replacements: number;
 }
 
 /**
- * The complete rules of one policy, as an order stores them. The type of the policy decides which of the four
- * kinds of rules it is.
+ * The complete rules of a policy, as an order stores them. Which of these types the rules have depends on the
+ * type of the policy.
  */
 export type PolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
@@ -84,7 +90,7 @@ export interface PolicyRulesByType {
 
 export type PolicyRulesType = keyof PolicyRulesByType;
 
-/** Rules as stored in a policy: rules that the merchant left out are absent. */
+/** The rules that a policy stores. Rules that the merchant left out are not contained. */
 export type StoredPolicyRules<Type extends PolicyRulesType = PolicyRulesType> = Partial<
   PolicyRulesByType[Type]
 >;
@@ -92,22 +98,22 @@ export type StoredPolicyRules<Type extends PolicyRulesType = PolicyRulesType> = 
 /**
  * Member states of the European Union
  * (https://european-union.europa.eu/principles-countries-history/eu-countries_en). The European Economic Area
- * adds Iceland, Liechtenstein and Norway (https://www.efta.int/eea).
+ * consists of these countries and Iceland, Liechtenstein and Norway (https://www.efta.int/eea).
  */
 const europeanUnion = new Set(
   "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(" "),
 );
 const economicArea = new Set([...europeanUnion, "IS", "LI", "NO"]);
 
-/** Returns true if the legal guarantee of Directive (EU) 2019/771 applies in the country. */
+/** Returns true if the statutory guarantee of Directive (EU) 2019/771 is valid in the country. */
 export const isInEuropeanUnion = (country: string): boolean => europeanUnion.has(country);
 
-/** Returns true if the right of withdrawal of Directive 2011/83/EU applies in the country. */
+/** Returns true if the right of withdrawal of Directive 2011/83/EU is valid in the country. */
 const isInEconomicArea = (country: string): boolean => economicArea.has(country);
 
-/** Minimum withdrawal period by Directive 2011/83/EU, article 9; a merchant may grant more. */
+/** Minimum length of the withdrawal period by Directive 2011/83/EU, article 9, in days. */
 const withdrawalDaysMin = 14;
-/** Minimum guarantee by Directive (EU) 2019/771, article 10; a merchant may grant more. */
+/** Minimum length of the statutory guarantee by Directive (EU) 2019/771, article 10, in months. */
 export const guaranteeMonthsMin = 24;
 const remediesDefault = 1;
 
@@ -133,8 +139,8 @@ export const defaultPolicyRules: PolicyRulesByType = {
 };
 
 /**
- * Returns the complete rules of a policy for a buyer in a country. Defaults replace the rules that the
- * merchant left out, and no rule gives the buyer less than the legal minimum.
+ * Returns the complete rules of a policy for a buyer in a country. Rules that the merchant left out get their
+ * default values. Rules below the legal minimum of the country are raised to the minimum.
  */
 export function fillPolicyRuleDefaults<Type extends PolicyRulesType>(
   type: Type,

@@ -10,8 +10,8 @@ export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
 export type PolicyRow = Selectable<PolicyTable>;
 
 /**
- * Loads the markets of several merchants, oldest first. Each market's countries are in order, the main
- * country first.
+ * Loads the markets of several merchants, oldest market first. The countries of a market are in the
+ * merchant's order, the main country first.
  */
 export function findMarkets(reader: DatabaseReader, merchantIds: readonly string[]): Promise<MarketRow[]> {
   return reader
@@ -52,7 +52,7 @@ export const findDeliveryMethods = (
     .orderBy("id")
     .execute();
 
-/** Returns the names of delivery methods by locale, by the id of the delivery method. */
+/** Returns the names of delivery methods: for each id of a delivery method, a map from locale to name. */
 export async function findDeliveryNames(
   reader: DatabaseReader,
   ids: readonly string[],

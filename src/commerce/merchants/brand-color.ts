@@ -1,10 +1,13 @@
-/** The colour of a merchant's buttons, and the colour of the text on it. */
+/**
+ * Matches a merchant's colour for buttons, in the form `#rrggbb`. This file also computes the colour of the
+ * text on these buttons.
+ */
 
 export const brandColorFormat = /^#[0-9a-f]{6}$/;
 
 /**
- * Returns the colour with the higher contrast, black or white. One of them always has a contrast of at least
- * 4.58:1, more than WCAG 2.2 asks for text (success criterion 1.4.3: 4.5:1).
+ * Returns black or white, whichever has the higher contrast on the colour. The contrast is always at least
+ * 4.58:1; WCAG 2.2 requires 4.5:1 for text (success criterion 1.4.3).
  */
 export function getTextColorOn(color: string): "#000000" | "#ffffff" {
   const luminance = getRelativeLuminance(color);
@@ -21,8 +24,8 @@ function getRelativeLuminance(color: string): number {
 }
 
 /**
- * Returns a style sheet that sets the merchant's colour and the text colour on it as CSS custom properties.
- * The checkout page's main style sheet uses these properties.
+ * Returns a style sheet that sets two CSS custom properties: the merchant's colour and the colour of text on
+ * it. The main style sheet of the checkout page uses these properties.
  */
 export const buildBrandStyleSheet = (color: string): string =>
   `:root{--brand-fill:${color};--on-brand-fill:${getTextColorOn(color)}}\n`;

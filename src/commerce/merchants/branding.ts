@@ -1,4 +1,7 @@
-/** How the checkout page presents a merchant: name, logo, colour, and links to support and to legal texts. */
+/**
+ * Reads and changes a merchant's branding, which the checkout page shows: name, logo, colour, and links to
+ * support and legal texts.
+ */
 import { type Selectable, sql } from "kysely";
 import type { MerchantBrandingTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
@@ -13,7 +16,7 @@ const textFields = ["displayName", "color", "supportEmail", "supportPhone", ...u
 
 export type BrandingTexts = Readonly<Record<(typeof textFields)[number], string | null>>;
 
-/** The branding of a merchant, without the logo's file. */
+/** A stored branding of a merchant, without the content of the logo file. */
 export type BrandingRow = Omit<Selectable<MerchantBrandingTable>, "logo">;
 
 export interface BrandingUpdate extends Partial<{
@@ -35,8 +38,8 @@ const columns = [
 ] as const;
 
 /**
- * Returns the branding (name, logo, colour and links) of each given merchant, by merchant id. Merchants
- * without branding are left out.
+ * Returns the brandings (name, logo, colour and links) of the given merchants, by merchant id. Merchants
+ * without a branding are left out.
  */
 export async function findBrandings(
   reader: DatabaseReader,
@@ -50,7 +53,7 @@ export async function findBrandings(
   return new Map(rows.map((row) => [row.merchantId, row]));
 }
 
-/** Returns the file of a logo; undefined if no merchant has a logo with this hash. */
+/** Returns the content of a logo file; undefined if no merchant has a logo with this hash. */
 export async function findLogo(
   reader: DatabaseReader,
   hash: string,
@@ -74,7 +77,7 @@ const noLogo: { readonly [Field in keyof LogoFile]: null } = {
   logoHeight: null,
 };
 
-/** Changes the given parts of a merchant's branding. Omitted parts stay unchanged; null removes a part. */
+/** Changes parts of a merchant's branding. A part that is left out stays unchanged; null removes a part. */
 export async function updateBranding(
   transaction: Transaction,
   access: { readonly merchantId: string | null; readonly now: Date },
@@ -107,7 +110,7 @@ const withoutUndefined = (
 ): Partial<BrandingTexts> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-/** The maximum length of a merchant's display name in characters. */
+/** Maximum length of a merchant's display name, in characters. */
 export const displayNameLengthMax = 100;
 const emailFormat = /^[^\s@\p{Cc}<>"&?]+@[^\s@\p{Cc}<>"&?]+\.[^\s@\p{Cc}<>"&?]+$/u;
 const phoneFormat = /^\+?[0-9][0-9 ()./-]{3,29}$/;

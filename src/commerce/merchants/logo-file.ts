@@ -1,6 +1,6 @@
 /**
- * Checks a merchant's logo: a PNG, JPEG or WebP file, recognised by its content and not by its name. SVG
- * files are refused, because they can contain scripts.
+ * Checks the file of a merchant's logo. The file must be a PNG, JPEG or WebP image; the content of the file
+ * decides, not its name. SVG files are refused, because they can contain scripts.
  */
 import { createHash } from "node:crypto";
 import { imageSize } from "image-size";
@@ -9,7 +9,7 @@ import { createBodyFault, type Faults } from "#foundation/faults.ts";
 export const logoTypes = ["image/png", "image/jpeg", "image/webp"] as const;
 export type LogoType = (typeof logoTypes)[number];
 
-/** The largest accepted logo file in bytes, and the largest width and height of a logo in pixels. */
+/** Maximum size of a logo file in bytes, and maximum width and height of a logo in pixels. */
 export const logoBounds = { bytesMax: 131_072, pixelsMax: 2000 } as const;
 
 export interface LogoFile {
@@ -22,13 +22,13 @@ export interface LogoFile {
 
 const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A valid logo, or the faults of an invalid logo. */
+/** A valid logo, or the faults of a logo that is not valid. */
 export interface LogoDecodeResult {
   readonly file?: LogoFile;
   readonly faults: Faults;
 }
 
-/** Decodes and checks a logo in base64 (RFC 4648, section 4). */
+/** Decodes a logo file from base64 (RFC 4648, section 4) and checks it. */
 export function decodeLogoFile(field: string, text: string): LogoDecodeResult {
   const refuse = (code: string, message: string): LogoDecodeResult => ({
     faults: [createBodyFault(field, code, message)],
@@ -53,7 +53,7 @@ export function decodeLogoFile(field: string, text: string): LogoDecodeResult {
   return { file: { logo, logoHash, logoType, logoWidth, logoHeight }, faults: [] };
 }
 
-/** Detects the type of an image file by its first bytes, as the WHATWG MIME Sniffing Standard does. */
+/** Detects the type of an image file from its first bytes, as the WHATWG MIME Sniffing Standard describes. */
 function detectType(bytes: Buffer): LogoType | undefined {
   const start = bytes.subarray(0, 12).toString("latin1");
   if (start.startsWith("\u0089PNG\r\n\u001a\n")) return "image/png";
@@ -61,7 +61,7 @@ function detectType(bytes: Buffer): LogoType | undefined {
   return start.startsWith("RIFF") && start.endsWith("WEBP") ? "image/webp" : undefined;
 }
 
-/** Reads the width and height of an image from the header of its file; undefined if the header is damaged. */
+/** Reads the width and height of an image from the header of its file; undefined if the header cannot be read. */
 function readSize(bytes: Buffer): { readonly width: number; readonly height: number } | undefined {
   try {
     return imageSize(bytes);

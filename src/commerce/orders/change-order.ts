@@ -1,8 +1,8 @@
 /**
- * The only way to change an order. Locks the order, reads it, checks its version, runs the change, reads the
- * order again, derives its statuses, saves it once, publishes its events and adds them to its timeline. No
- * other module updates `sales_order`. Also changes an order by the id of one of its parts, and runs changes
- * that background work makes.
+ * Changes orders; only this file updates the table `sales_order`. A change locks the order, reads it, checks
+ * its version, runs the work of the change, reads the order again, computes its statuses, saves it once,
+ * publishes its events and adds them to its timeline. An order can also be changed by the id of one of its
+ * parts (for example a payment), or by background work.
  */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -35,7 +35,7 @@ export interface OrderTarget extends ExpectedVersionInput {
   readonly orderId: string;
 }
 
-/** Changed columns of `sales_order`; columns that are left out keep their values. */
+/** The columns of `sales_order` that a change sets; columns that are left out stay unchanged. */
 export interface OrderPatch {
   readonly status?: OrderStatus;
   readonly holdReason?: string | null;
@@ -43,26 +43,29 @@ export interface OrderPatch {
   readonly cancellation?: Omit<Cancellation, "at">;
   /**
    * The amount by which the change reduces what the buyer owes, in minor units. `shippingReducedMinor` is the
-   * part of this amount that is shipping.
+   * part of this amount that belongs to shipping.
    */
   readonly reducedMinor?: number;
   readonly shippingReducedMinor?: number;
 }
 
 export interface OrderChangeOutcome extends OrderPatch {
-  /** Events in the order of publication; each except `order.updated` gets a timeline entry. */
+  /**
+   * Events to publish, in their order. Every event except `order.updated` also gets an entry in the order's
+   * timeline.
+   */
   readonly events: readonly OrderEvent[];
 }
 
 /**
- * Carries out a change of an order: writes the order's parts (lines, fulfillments, payments, returns) and
- * returns the change of the order's own row. Returns null to leave the order unchanged.
+ * Does the work of an order change: writes the order's parts (lines, fulfillments, payments, returns) and
+ * returns the new values of the order's own row. Returns null if the order stays unchanged.
  */
 export type OrderChangeWork = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
 
 export interface OrderChangeRequest {
   readonly target: OrderTarget;
-  /** Throws if the order's state does not allow the change. Called before the version is checked. */
+  /** Throws if the order's state does not allow the change. Called before the check of the order's version. */
   readonly requireState?: (order: OrderAggregate) => void;
   readonly work: OrderChangeWork;
 }
@@ -78,8 +81,8 @@ export async function changeOrder(
 }
 
 /**
- * Locks the order until the end of the transaction, then reads it. Throws `order_not_found` for an order of
- * another merchant, and for an order of another buyer if a buyer calls.
+ * Locks the order until the end of the transaction, then reads it. Throws `order_not_found` if the order
+ * belongs to another merchant, or if the caller acts for a buyer and the order belongs to another buyer.
  */
 export async function lockOrder(
   transaction: Transaction,
@@ -93,8 +96,8 @@ export async function lockOrder(
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  // A second statement reads the order. The locking statement may have waited for another transaction, and
-  // would then return the order's lines as they were before that transaction.
+  // The order is read by a second statement. The statement that locks may have waited for another
+  // transaction, and would return the order's lines from before the wait.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
   if (order === undefined || isOrderOfOtherBuyer(order, context)) throw fail("order_not_found");
@@ -102,8 +105,8 @@ export async function lockOrder(
 }
 
 /**
- * Finds the order of one of its parts, for example of a payment. Throws `resource_not_found` if the part
- * belongs to another merchant or has no order.
+ * Finds the id of the order to which a part belongs, for example a payment. Throws `resource_not_found` if
+ * the part belongs to another merchant or has no order.
  */
 export async function findOrderIdByPartId(
   transaction: Transaction,
@@ -123,7 +126,7 @@ export interface LockedOrderChange extends ExpectedVersionInput {
   readonly work: OrderChangeWork;
 }
 
-/** Changes an order that the caller has locked. A transaction may change each order at most once. */
+/** Changes an order that the caller has locked. A transaction may call this at most once for each order. */
 export async function changeLockedOrder(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -203,10 +206,7 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
     .execute();
 }
 
-/**
- * Services for changes of orders that no API request causes, for example after a payment provider has
- * answered.
- */
+/** Services for order changes that no API request causes, for example when a payment provider has answered. */
 export interface SystemChangeServices {
   readonly db: Database;
   readonly now: Date;
@@ -219,7 +219,7 @@ export interface SystemChangeServices {
 
 const systemCause = { operationId: null, actor: "system", requestId: null } as const;
 
-/** Runs a change of an order in a new transaction, with the actor `system`. */
+/** Runs an order change in a new transaction, with `system` as the actor. */
 export function changeOrderAsSystem<Changed>(
   services: SystemChangeServices,
   merchantId: string,
@@ -245,7 +245,7 @@ export function changeOrderAsSystem<Changed>(
   );
 }
 
-/** The changed order with the id of the part that was changed or created. */
+/** The changed order, with the id of the part that was changed or created. */
 export interface ChangedOrderPart {
   readonly order: OrderAggregate;
   readonly id: string;

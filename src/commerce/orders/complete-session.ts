@@ -1,5 +1,5 @@
 /**
- * Turns a submitted checkout into an order: at once if the total is 0, otherwise when the payment is
+ * Turns a submitted checkout session into an order: at once if the total is 0, otherwise when the payment is
  * authorized.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -13,8 +13,8 @@ import { changeOrderAsSystem, type OrderCommandContext, type SystemChangeService
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /**
- * Submits a checkout and, if its total is 0, places the order. A cart can be saved only once per transaction,
- * so if submitting changed the cart, background work places the order in the next transaction.
+ * Submits a checkout session and places the order if the total is 0. A transaction can save a cart only once.
+ * So if submitting has changed the cart, the order is placed by background work, in another transaction.
  */
 export async function submitSessionAndPlaceFreeOrder(
   transaction: Transaction,
@@ -47,7 +47,7 @@ export async function completeSession(
   });
 }
 
-/** Places the orders of submitted checkouts with a total of 0. Returns their number. */
+/** Places the orders of submitted checkout sessions with a total of 0, and returns their number. */
 export function placeOrdersOfFreeCheckouts(
   services: SystemChangeServices & { readonly signal?: AbortSignal | undefined },
 ): Promise<number> {

@@ -1,13 +1,13 @@
 /**
- * Reasons why an action on an order is denied or needs the merchant's approval. The decision is always
- * computed from the reasons, so the two cannot differ.
+ * A reason why an action on an order is denied or needs the merchant's approval. The decision is always
+ * computed from the reasons, so the decision and the reasons cannot contradict each other.
  */
 
 export interface EligibilityReason<Code extends string = string> {
   readonly code: Code;
   /**
-   * The reason as a text for people; programs use `code`. English, until an eligibility answer is translated
-   * for its caller.
+   * The reason as a text for people (programs use `code`); in English until the eligibility answer is
+   * translated.
    */
   readonly message: string;
   /** True if the reason denies the action; false if the merchant may still approve it. */
@@ -15,7 +15,7 @@ export interface EligibilityReason<Code extends string = string> {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The decisions, from the most to the least favorable for the caller. */
+/** The decisions about an action, from the best to the worst for the caller. */
 export const eligibilityDecisions = ["allowed", "request_required", "denied"] as const;
 export type EligibilityDecision = (typeof eligibilityDecisions)[number];
 
@@ -28,7 +28,7 @@ export function findBestDecision(list: readonly EligibilityDecision[]): Eligibil
   return eligibilityDecisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
-/** Keeps only the first reason of each code. */
+/** Keeps the first reason of each code and removes the others. */
 export function removeRepeatedReasons<Reason extends EligibilityReason>(
   reasons: readonly Reason[],
 ): Reason[] {
@@ -38,8 +38,8 @@ export function removeRepeatedReasons<Reason extends EligibilityReason>(
 const answerMinutesMax = 15;
 
 /**
- * The time until which an eligibility answer is valid if the order does not change: the earliest of
- * `instants` (milliseconds since the epoch) after `now`, but at most 15 minutes.
+ * Returns the time until which an eligibility answer is valid if the order does not change: the earliest of
+ * `instants` (in milliseconds since 1970) after `now`, but at most 15 minutes after `now`.
  */
 export function calculateValidUntil(now: Date, instants: readonly number[]): string {
   const at = now.getTime();

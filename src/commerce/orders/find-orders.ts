@@ -1,4 +1,4 @@
-/** Finds orders by id, finds the order of a part, and finds payments and refunds that have no order. */
+/** Finds orders by id, the order of a part (for example a payment), and payments and refunds without an order. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
@@ -11,13 +11,13 @@ import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "
 
 export interface OrderPartOwner {
   readonly merchantId: string;
-  /** The id of the order; null if the payment or refund belongs to a checkout without an order. */
+  /** The id of the order; null if the part is a payment or refund of a checkout session without an order. */
   readonly orderId: string | null;
 }
 
 /**
- * Finds the merchant and the order to which a part (for example a payment) belongs; undefined if the part
- * does not exist. The caller must check the merchant.
+ * Returns the merchant and the order to which a part (for example a payment) belongs; undefined if the part
+ * does not exist. The caller must check that the merchant is the right one.
  */
 export async function findOrderPartOwner(
   reader: DatabaseReader,
@@ -29,7 +29,7 @@ export async function findOrderPartOwner(
   return rows[0];
 }
 
-/** Finds payments whose checkouts have no order (yet), by payment id. */
+/** Returns the payments whose checkout session has no order (yet), by payment id. */
 export async function findPaymentsWithoutOrder(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -45,7 +45,7 @@ export async function findPaymentsWithoutOrder(
   return new Map(rows.map((payment) => [payment.id, toPaymentView(payment, { ...payment, orderId: null })]));
 }
 
-/** Finds refunds of payments that succeeded too late to place an order, by refund id. */
+/** Returns the refunds of payments that succeeded too late to place an order, by refund id. */
 export async function findRefundsWithoutOrder(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -60,7 +60,7 @@ export async function findRefundsWithoutOrder(
   );
 }
 
-/** The database table of each kind of order part. */
+/** For each kind of order part, its database table. */
 export const orderPartTables = {
   payment: "payment",
   refund: "refund",
@@ -69,12 +69,12 @@ export const orderPartTables = {
   warranty: "warranty_registration",
 } as const;
 
-/** The kinds of objects that belong to an order and have an id of their own. */
+/** The kinds of objects that belong to an order and have their own id. */
 export type OrderPartKind = keyof typeof orderPartTables;
 
 /**
- * Returns true if the caller is a buyer and the order belongs to another buyer. An order without a buyer
- * reference belongs to the buyer session that created the order's cart.
+ * Returns true if the caller acts for a buyer and the order belongs to another buyer. An order without a
+ * buyer reference belongs to the buyer session that created the order's cart.
  */
 export function isOrderOfOtherBuyer(
   order: Pick<OrderAggregate, "buyerReference" | "buyerSessionId">,
@@ -86,7 +86,10 @@ export function isOrderOfOtherBuyer(
     : order.buyerReference !== caller.buyerReference;
 }
 
-/** Reads orders by id. Unknown ids are left out. The caller must check the merchant. */
+/**
+ * Reads orders by id; ids without an order are ignored. The caller must check that the orders belong to the
+ * right merchant.
+ */
 export async function findOrders(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -217,7 +220,10 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   'returns', ${returns},
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;
 
-/** The failure code of each session's latest payment, if that payment failed; by session id. */
+/**
+ * Returns, by id of the checkout session, the failure code of the session's latest payment if this payment
+ * has failed.
+ */
 export async function findPaymentFailures(
   reader: DatabaseReader,
   sessionIds: readonly string[],

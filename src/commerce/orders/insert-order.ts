@@ -1,4 +1,4 @@
-/** Inserts an order with its lines and the promotions that were applied to them. */
+/** Inserts an order with its lines and its promotions. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -10,7 +10,7 @@ import type { OrderCommandContext } from "./change-order.ts";
 import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
-/** An order line with the id of the cart line that it was created from. */
+/** An order line, with the id of the cart line from which it was created. */
 export type OrderLineFromCart = OrderLine & { readonly cartLineId: string };
 
 interface OrderToInsert {
@@ -106,8 +106,8 @@ export async function insertOrderLines(
 }
 
 /**
- * Returns the promotions that were applied to the cart, each with its discount per order line and the
- * conditions that the order met.
+ * Returns the promotions that were applied to the cart, each with its discount for every order line and with
+ * the conditions that the order fulfilled.
  */
 async function placedPromotions(
   transaction: Transaction,

@@ -1,4 +1,7 @@
-/** Selects the ids of orders, and of payments, refunds, returns, fulfillments and warranties, for lists. */
+/**
+ * Builds the queries for the ids of orders and of their parts (payments, refunds, returns, fulfillments and
+ * warranties), for lists.
+ */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -19,32 +22,35 @@ export interface OrderFilter {
   /** The merchant whose orders are selected; null selects the orders of all merchants. */
   readonly merchantId: string | null;
   /**
-   * The buyer whose orders are selected; without reference and session, the orders of all buyers are
-   * selected.
+   * The buyer whose orders are selected. If both the buyer reference and the buyer session are null, the
+   * orders of all buyers are selected.
    */
   readonly buyer: ActingBuyer;
-  /** An additional condition on the orders; null for none. */
+  /** An additional SQL condition that selects the orders of an opaque buyer reference; null for none. */
   readonly opaqueBuyer: RawBuilder<boolean> | null;
   readonly status?: Optional<OrderStatus>;
   readonly paymentStatus?: Optional<OrderPaymentStatus>;
   readonly fulfillmentStatus?: Optional<OrderFulfillmentStatus>;
   readonly returnStatus?: Optional<OrderReturnStatus>;
   readonly number?: Optional<string>;
-  /** Id or handle of the market in which the selected orders were placed. */
+  /** Id or handle of the market in which the orders were placed. */
   readonly market?: Optional<string>;
   readonly country?: Optional<string>;
   readonly currency?: Optional<string>;
-  /** The smallest total of the selected orders in minor units; this amount is included. */
+  /** Minimum total of the selected orders, in minor units, inclusive. */
   readonly totalMinorMin?: Optional<number>;
-  /** The largest total of the selected orders in minor units; this amount is included. */
+  /** Maximum total of the selected orders, in minor units, inclusive. */
   readonly totalMinorMax?: Optional<number>;
-  /** Start of the period in which the selected orders were placed; the start itself is included. */
+  /** Start of the period in which the selected orders were placed, inclusive. */
   readonly placedFrom?: Optional<Date>;
-  /** End of the period in which the selected orders were placed; the end itself is excluded. */
+  /** End of the period in which the selected orders were placed, exclusive. */
   readonly placedTo?: Optional<Date>;
 }
 
-/** SQL conditions of a filter, without those on the buyer; conditions without a value are left out. */
+/**
+ * Returns the SQL conditions of an order filter, except those on the buyer. Filter values that are null or
+ * left out give no condition.
+ */
 const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
   [
     [filter.merchantId, (id: unknown) => sql<boolean>`sales_order.merchant_id = ${id}`] as const,
@@ -82,8 +88,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
   ].flatMap(([value, write]) => (value === null || value === undefined ? [] : [write(value)]));
 
 /**
- * Selects order ids, with totals in minor units. The caller adds the sort order and limit, or counts the
- * rows.
+ * Returns the query that selects order ids and totals (in minor units). The caller adds the order and the
+ * limit, or counts the rows.
  */
 export function buildOrderIdQuery(
   reader: DatabaseReader,
@@ -96,7 +102,7 @@ export function buildOrderIdQuery(
   return list;
 }
 
-/** The kinds of order parts, with the kind of their ids. */
+/** For each kind of order part, the kind of its ids. */
 const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
   payment: "payment",
   refund: "refund",
@@ -110,19 +116,22 @@ export interface OrderPartFilter {
   /** The merchant whose order parts are selected; null selects the parts of all merchants. */
   readonly merchantId: string | null;
   readonly status?: Optional<string>;
-  /** Start of the period in which the selected parts were created; the start itself is included. */
+  /** Start of the period in which the selected order parts were created, inclusive. */
   readonly createdFrom?: Optional<Date>;
-  /** End of the period in which the selected parts were created; the end itself is excluded. */
+  /** End of the period in which the selected order parts were created, exclusive. */
   readonly createdTo?: Optional<Date>;
 }
 
-/** The id of an order part and of its order; the order id is null for a payment or refund without an order. */
+/** The ids of an order part and of its order; `orderId` is null for a payment or refund without an order. */
 export interface OrderPartIds {
   readonly id: string;
   readonly orderId: string | null;
 }
 
-/** Selects ids of order parts. Ids begin with the time of creation, so periods are ranges of ids. */
+/**
+ * Returns the query that selects the ids of order parts. Ids begin with the time of creation, so a period is
+ * a range of ids.
+ */
 export function buildOrderPartIdQuery(
   reader: DatabaseReader,
   { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
@@ -138,7 +147,7 @@ export function buildOrderPartIdQuery(
   return list;
 }
 
-/** The columns that all tables of order parts have. */
+/** The columns that the tables of all order parts have. */
 interface PartTable {
   readonly id: string;
   readonly orderId: string | null;

@@ -1,6 +1,6 @@
 /**
- * Opaque buyer references, `byr_…`, which orders show in place of the frontend's reference: how they are
- * computed, and how orders are found by them.
+ * Opaque buyer references (`byr_…`): computes the references, which orders show instead of the frontend's own
+ * buyer references, and finds orders by them.
  */
 import { createHash, createHmac } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
@@ -15,10 +15,10 @@ const pattern = /^byr_[0-9a-f]{26}$/;
 export const isOpaqueBuyerReference = (text: string): boolean => pattern.test(text);
 
 /**
- * Computes the buyer reference that integrators see in place of the frontend's reference. All orders of a
- * buyer at one merchant have the same reference; each order of a guest has a new one. The HMAC key is a
- * secret of the merchant and not one of ENCRYPTION_KEYS, because those are replaced while integrators keep
- * references.
+ * Computes the buyer reference that integrators see instead of the frontend's own reference. All orders of a
+ * buyer with one merchant have the same reference; each order of a guest has a different one. The HMAC key is
+ * a secret of the merchant. A key of ENCRYPTION_KEYS cannot be used, because these keys are replaced over
+ * time, while integrators keep the references.
  */
 export function createOpaqueBuyerReference({
   id,
@@ -36,9 +36,9 @@ export interface OpaqueBuyerQuery {
 }
 
 /**
- * Creates the SQL condition that an order of the merchant has an opaque buyer reference. References are not
- * stored, so the condition computes the reference of each order. PostgreSQL has no HMAC function without an
- * extension, so the condition computes the HMAC with two calls of sha256 (RFC 2104).
+ * Creates the SQL condition that selects the orders with an opaque buyer reference. The references are not
+ * stored, so the condition computes the reference of each order. PostgreSQL without extensions has no HMAC
+ * function, so the condition computes the HMAC with two calls of sha256 (RFC 2104).
  */
 export async function createOpaqueBuyerCondition(
   reader: DatabaseReader,
@@ -57,10 +57,13 @@ export async function createOpaqueBuyerCondition(
     like ${`${reference.slice(prefix.length)}%`}`;
 }
 
-/** The length in bytes of the blocks that SHA-256 hashes. */
+/** Size of the blocks that SHA-256 processes, in bytes. */
 const blockBytes = 64;
 
-/** Returns the two blocks that HMAC-SHA-256 hashes before the text and before the inner hash. */
+/**
+ * Returns the two blocks that HMAC-SHA-256 puts before the text (inner hash) and before the inner hash (outer
+ * hash).
+ */
 function createHmacPads(key: string): { readonly inner: Buffer; readonly outer: Buffer } {
   const given = Buffer.from(key, "utf8");
   const short = given.length > blockBytes ? createHash("sha256").update(given).digest() : given;

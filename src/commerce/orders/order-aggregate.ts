@@ -1,6 +1,6 @@
 /**
- * An order as it is stored, with everything that views and rules of orders need. Products, prices and
- * policies are snapshots of the time of purchase.
+ * The type of a stored order, with everything that the API and the rules of orders need. Products, prices and
+ * policies are copies from the time of purchase.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
@@ -55,7 +55,7 @@ export interface LineQuantity {
 }
 
 export interface FulfillmentLine extends LineQuantity {
-  /** Number of units that replace lost units and for which no stock is reserved; 0 if left out. */
+  /** Number of units in this line that are to be sent again and have no reserved stock; 0 if left out. */
   readonly unreserved?: number;
 }
 
@@ -92,7 +92,7 @@ export interface OrderPayment {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Requests to the payment provider about this payment, as far as their outcome is not known yet. */
+  /** Requests to the payment provider about this payment whose outcome is not known yet. */
   readonly pending: readonly {
     readonly kind: "authorize" | "capture" | "void" | "refund";
     readonly amountMinor: number;
@@ -144,11 +144,11 @@ export interface OrderReturn {
 export interface OrderPolicy {
   readonly id: string;
   readonly type: PolicyType;
-  /** The summary in the order's locale, or in a fallback locale of the merchant. */
+  /** The merchant's summary of the policy in the order's locale, or else in a fallback locale of the merchant. */
   readonly summary: string;
   /**
-   * The merchant's summaries by locale. Empty if the merchant had written none, or if an earlier version of
-   * the service, which stored only `summary`, placed the order.
+   * The merchant's summaries of the policy by locale. Empty if the merchant had written none, or if the order
+   * was placed by an old version of the service that stored only `summary`.
    */
   readonly summaries: Readonly<Record<string, string>>;
   readonly url: string | null;
@@ -176,7 +176,7 @@ export interface OrderWarranty {
     readonly resolution: string | null;
     readonly openedAt: string;
     readonly resolvedAt: string | null;
-    /** Id of the return that was created for an accepted warranty claim; null for other claims. */
+    /** Id of the return that uses an accepted warranty claim; null if no return uses the claim. */
     readonly returnId: string | null;
   }[];
 }
@@ -197,7 +197,7 @@ export interface Cancellation {
   readonly at: string;
 }
 
-/** The minimum subtotal or quantity that some lines had to reach for a promotion to apply. */
+/** The minimum subtotal or quantity that certain lines had to reach so that a promotion applies. */
 export interface PromotionMinimum {
   readonly lineIds: readonly string[];
   readonly subtotalMinor: number | null;
@@ -211,11 +211,14 @@ export interface OrderPromotion {
   readonly code: string | null;
   readonly titles: LocalizedMap;
   readonly discountMinor: number;
-  /** The part of the promotion's discount that falls on each line; a `lineId` of null means shipping. */
+  /**
+   * The amounts that the promotion deducts from each order line. The entry with `lineId` null is the amount
+   * that the promotion deducts from the shipping price.
+   */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
-  /** Ids of the lines that the buyer had to buy for the promotion to apply; empty if left out. */
+  /** Ids of the lines that the buyer had to buy so that the promotion applies; empty if left out. */
   readonly boughtLineIds?: readonly string[];
-  /** The minimum that lines had to reach for the promotion to apply; null or left out if there was none. */
+  /** The minimum that lines had to reach so that the promotion applies; null or left out if there was none. */
   readonly minimum?: PromotionMinimum | null;
 }
 
@@ -233,7 +236,7 @@ export interface OrderAggregate {
     readonly name: string;
     readonly status: "active" | "suspended";
     readonly defaultLocale: string;
-    /** Secret HMAC key from which the references of the merchant's buyers are computed. */
+    /** Secret HMAC key of the merchant, from which the opaque references of its buyers are computed. */
     readonly referenceKey: string;
   };
   readonly cartId: string;
@@ -264,10 +267,7 @@ export interface OrderAggregate {
   readonly holdReason: string | null;
   readonly placedAt: string;
   readonly updatedAt: string;
-  /**
-   * The lines of the order, sorted by position. All other parts of the order are sorted by their time of
-   * creation.
-   */
+  /** The lines of the order, sorted by position. All other parts of the order are sorted by creation time. */
   readonly lines: readonly OrderLine[];
   readonly fulfillments: readonly OrderFulfillment[];
   readonly payments: readonly OrderPayment[];
@@ -275,6 +275,6 @@ export interface OrderAggregate {
   readonly returns: readonly OrderReturn[];
   readonly policies: readonly OrderPolicy[];
   readonly warranties: readonly OrderWarranty[];
-  /** The newest 50 entries of the timeline, oldest first. */
+  /** The 50 newest entries of the timeline, sorted from the oldest to the newest. */
   readonly timeline: readonly { readonly at: string; readonly type: string; readonly actor: OrderActor }[];
 }

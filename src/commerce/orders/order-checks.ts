@@ -1,6 +1,6 @@
 /**
- * Checks of lines, amounts and disputes that several order commands share, and the failure that a refused
- * order command throws.
+ * Checks that several order commands use, of selected lines, amounts and disputes, and the failure of an
+ * order command that is refused.
  */
 import {
   findListLengthFaults,
@@ -19,8 +19,8 @@ const quantityMax = 9999;
 export const noteLengthMax = 500;
 
 /**
- * Returns the faults of the order lines that a caller selected, as far as they can be found without the
- * order; none if `lines` is null or undefined.
+ * Returns the faults in a caller's selection of order lines that can be found without reading the order; none
+ * if `lines` is null or undefined.
  */
 export function findLineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
   if (lines === null || lines === undefined) return [];
@@ -47,7 +47,10 @@ export function requireKnownLines(order: OrderAggregate, lines: readonly LineQua
   );
 }
 
-/** The number of units of a line that a command may select, with the reasons for this limit. */
+/**
+ * The number of units of an order line that a command may select, with the reasons why the number is not
+ * higher.
+ */
 export interface SelectableOrderLine<Reason extends { readonly code: string }> {
   readonly lineId: string;
   readonly quantity: number;
@@ -57,14 +60,14 @@ export interface SelectableOrderLine<Reason extends { readonly code: string }> {
 export interface OrderLineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
   readonly selectable: readonly SelectableOrderLine<Reason>[];
-  /** The reason that the failure states if none of the refused lines has a reason of its own. */
+  /** The reason that the failure names if none of the refused lines has its own reasons. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * Throws if the caller selected more units of a line than may be selected. The failure names every such line
- * and the reasons for the limits.
+ * Throws if the caller selected more units of a line than the command may select. The failure names all such
+ * lines, with the reasons for their limits.
  */
 export function requireSelectableUnits<Reason extends { readonly code: string }>(
   order: OrderAggregate,
@@ -101,7 +104,7 @@ export interface AmountInput {
   readonly currency: string;
 }
 
-/** Returns the faults of an entered amount of money; none if the amount is null or undefined. */
+/** Returns the faults in an amount of money that the caller entered; none if the amount is null or undefined. */
 export function findAmountFaults(amount: AmountInput | null | undefined): Faults {
   return findIntegerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }
@@ -119,7 +122,7 @@ export interface OrderFailureOptions {
   readonly message?: string;
 }
 
-/** Creates a failure of status 409 whose `conflict` has the order's status and version. */
+/** Creates a 409 failure that contains the order's status and version. */
 export function createOrderFailure(
   code: FailureCode,
   order: OrderAggregate,
@@ -145,7 +148,10 @@ export function createOrderConflict(
   };
 }
 
-/** Throws while a payment of the order is disputed: a disputed payment can be neither captured nor refunded. */
+/**
+ * Throws if a payment of the order is disputed, because a disputed payment can be neither captured nor
+ * refunded.
+ */
 export function requireNoDisputedPayment(order: OrderAggregate): void {
   if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
   throw createOrderFailure("invalid_state", order, {

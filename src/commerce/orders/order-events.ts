@@ -1,4 +1,4 @@
-/** Publishes the events of an order and its parts, and writes the timeline that the buyer reads. */
+/** Publishes the events of an order and its parts, and writes the order's timeline, which the buyer reads. */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
@@ -6,15 +6,15 @@ import type { Outbox } from "#webhooks/outbox.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor } from "./order-states.ts";
 
-/** A change of an order or of one of its parts (for example a payment), to be published. */
+/** An event about a change of an order or of one of its parts, for example a payment. */
 export interface OrderEvent {
   readonly type: EventType;
-  /** The id of the changed part, for example of a payment; the order's id if left out. */
+  /** The id of the changed part, for example of a payment. If left out: the id of the order. */
   readonly id?: string;
   readonly previous?: Readonly<Record<string, unknown>> | null;
 }
 
-/** The actor and the time of a change. */
+/** The actor and the time of an order change. */
 interface ActorAndTime {
   readonly now: Date;
   readonly actor: OrderActor;
@@ -29,8 +29,8 @@ interface OrderBeforeAndAfter {
 }
 
 /**
- * Adds `order_completed` to the timeline if the change completed the order. The order's status is derived
- * after all other timeline entries are written, so `order_completed` is the last entry.
+ * Adds `order_completed` to the timeline if this change completed the order. The entry is the last, because
+ * the status of the order is computed after all other entries are written.
  */
 export async function appendCompletionToTimeline(
   transaction: Transaction,
@@ -47,10 +47,10 @@ export async function appendCompletionToTimeline(
   return { ...after, timeline: [...after.timeline, line].slice(-timelineMax) };
 }
 
-/** The number of timeline entries that an order shows. */
+/** Number of timeline entries that the API shows of an order. */
 const timelineMax = 50;
 
-/** Writes an entry in the order's timeline for each event except `order.updated`. */
+/** Adds an entry to the order's timeline for each event except `order.updated`. */
 export async function writeTimelineEntries(
   transaction: Transaction,
   { now, actor }: ActorAndTime,
@@ -66,8 +66,8 @@ export async function writeTimelineEntries(
 }
 
 /**
- * Publishes the events of a change. Every change publishes at least one event of the order itself: the
- * specific event, `order.completed` if the change completed the order, or otherwise `order.updated`.
+ * Publishes the events of an order change. Every change publishes at least one event of the order itself: an
+ * event that the change names, `order.completed` if the change completed the order, or else `order.updated`.
  */
 export function publishOrderEvents(
   { outbox }: { readonly outbox: Outbox },

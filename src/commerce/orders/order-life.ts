@@ -1,6 +1,6 @@
 /**
- * Commands by which a merchant confirms an order, puts it on hold and releases it. No command completes an
- * order: the status `completed` is derived.
+ * Commands by which a merchant confirms an order, puts it on hold, and ends the hold. No command completes an
+ * order, because the status `completed` is computed.
  */
 import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";

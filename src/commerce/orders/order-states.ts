@@ -1,4 +1,4 @@
-/** The statuses and kinds of orders and their parts, as stored and as spelled in REST. */
+/** All statuses and kinds of orders and their parts, as the database and the REST API spell them. */
 export const orderStatuses = ["pending", "confirmed", "on_hold", "completed", "canceled"] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
@@ -87,7 +87,7 @@ export const returnKinds = [
 ] as const;
 export type ReturnKind = (typeof returnKinds)[number];
 
-/** The actor of a change, as shown to the buyer. */
+/** The actor of an order change, as the buyer sees it. */
 export type OrderActor = "buyer" | "merchant" | "system";
 
 /** The reasons that staff can give for a refund. */
@@ -102,7 +102,7 @@ export type RefundReason =
   | "other";
 
 /**
- * Why a refund was made: the reason that staff gave, or the reason of a refund that the service requests
- * itself. `late_payment` is a payment that succeeded too late to place an order.
+ * The cause of a refund: the reason that staff gave, or a cause for which the service itself refunds.
+ * `late_payment` means that the payment succeeded too late to place an order.
  */
 export type RefundCause = RefundReason | "order_canceled" | "order_returned" | "late_payment";

@@ -1,7 +1,7 @@
 /**
- * Derives values of an order from its parts: its statuses, the outstanding amount, and the numbers of sent,
- * lost, refunded and waiting units of a line. Pure. Every save of an order calls `deriveStatuses`, so the
- * statuses always match the parts.
+ * Computes values of an order from its parts: the statuses, the outstanding amount, and for each line the
+ * numbers of sent, lost, refunded and waiting units. Pure. Every save of an order calls `deriveStatuses`, so
+ * the statuses always match the parts.
  */
 import type {
   LineQuantity,
@@ -43,19 +43,19 @@ export function deriveStatuses(order: StatusInputs): DerivedStatuses {
   };
 }
 
-/** The captured amount minus the refunded amount of all payments. */
+/** Returns the captured amount minus the refunded amount of all payments. */
 export function computeNetCapturedAmountMinor({ payments }: Pick<StatusInputs, "payments">): number {
   return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
 }
 
-/** The amount that the buyer still owes; negative if the merchant owes the buyer. */
+/** Returns the amount that the buyer still owes; negative if the merchant owes the buyer. */
 export function computeOutstandingAmountMinor(
   order: Pick<StatusInputs, "totalMinor" | "reducedMinor" | "payments">,
 ): number {
   return order.totalMinor - order.reducedMinor - computeNetCapturedAmountMinor(order);
 }
 
-/** The part of a payment's authorized amount that is neither captured nor voided. */
+/** Returns the part of a payment's authorized amount that was neither captured nor voided. */
 export function computeAuthorizedAmountMinor({
   amountMinor,
   capturedMinor,
@@ -67,7 +67,7 @@ export function computeAuthorizedAmountMinor({
     : amountMinor - capturedMinor - voidedMinor;
 }
 
-/** Whether the units of a line must be shipped, handed over or made accessible. */
+/** Returns true if the units of the order line must be shipped, handed over or made accessible to the buyer. */
 export function needsFulfillment({
   requiresShipping,
   restrictions,
@@ -75,7 +75,7 @@ export function needsFulfillment({
   return requiresShipping || restrictions.includes("digital") || restrictions.includes("gift_card");
 }
 
-/** The number of ordered units that are not canceled. */
+/** Returns the number of ordered units that were not canceled. */
 export const getUncanceledQuantity = ({
   ordered,
   canceled,
@@ -104,8 +104,8 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
     return lines.every((line) => getUncanceledQuantity(line) === 0) ? "canceled" : "not_required";
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
-  // Units that were refunded and then lost are subtracted from the wanted and from the shipped units, because
-  // they are neither waiting nor in transit.
+  // Units that were refunded and then lost neither wait nor are in transit. They are therefore subtracted
+  // from both the wanted units and the shipped units.
   const settled = sum((line) => countUnitsRefundedBeforeLoss({ fulfillments }, line));
   const wanted = sum(getUncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";
@@ -115,7 +115,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
   if (shipped === wanted) return "shipped";
   if (shipped > 0) return "partially_shipped";
   const underWay: ReadonlySet<string> = new Set(["pending", "packing", "ready_for_pickup"]);
-  // Leaves out fulfillments of an exchange, because they contain replacements, not ordered units.
+  // Fulfillments of an exchange are left out, because they contain replacements instead of ordered units.
   return fulfillments.some(({ status, returnId }) => returnId === null && underWay.has(status))
     ? "in_progress"
     : "unfulfilled";
@@ -123,7 +123,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
 
 const overReturnStatuses: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
 
-/** Returns true for a return that is neither declined, closed nor canceled. */
+/** Returns true if the return is neither declined nor closed nor canceled. */
 export const isOpenReturn = ({ status }: Pick<OrderReturn, "status">): boolean =>
   !overReturnStatuses.has(status);
 
@@ -139,9 +139,9 @@ function returnStatusOf({ lines, returns }: StatusInputs): OrderReturnStatus {
 }
 
 /**
- * A confirmed order becomes completed when all units that need delivery are delivered, no amount is owed, the
- * payment status is not pending, failed or disputed, and no return is open. A completed order stays completed
- * even if units are returned later.
+ * Computes the status of an order. A confirmed order becomes completed when all units that need delivery are
+ * delivered, the buyer owes nothing, the payment status is not pending, failed or disputed, and no return is
+ * open. A completed order stays completed, even if units are returned later.
  */
 function statusOf(
   order: StatusInputs,
@@ -149,8 +149,8 @@ function statusOf(
 ): OrderStatus {
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
-  // If the buyer owes nothing, an authorized or voided payment counts as paid, because no further amount will
-  // be captured.
+  // If the buyer owes nothing, an authorized or voided payment counts as paid, because nothing more will be
+  // captured.
   const isPaid =
     !["pending", "failed", "disputed"].includes(paymentStatus) && computeOutstandingAmountMinor(order) <= 0;
   const isQuiet = returnStatus !== "requested" && returnStatus !== "in_progress";
@@ -186,8 +186,8 @@ function unitsAt(
 }
 
 /**
- * The number of units of an order line that were refunded before their parcel was lost or came back. These
- * units stay counted as sent, and no replacements are sent for them.
+ * Counts the units of an order line that were refunded before their parcel was lost or came back. These units
+ * still count as sent, and are not sent again.
  */
 export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -204,9 +204,9 @@ export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine):
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * Returns the number of refunded units of a line that never reached the buyer. It is the larger of two
- * numbers: the refunded units that were reported as not received, and the refunded minus the delivered units.
- * Units that `countUnitsRefundedBeforeLoss` counts are subtracted.
+ * Counts the refunded units of an order line that never reached the buyer: either the refunded units that
+ * were reported as not received, or the refunded units minus the delivered units, whichever is more. Units
+ * that `countUnitsRefundedBeforeLoss` counts are subtracted.
  */
 export function countRefundedUndeliveredUnits(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -231,8 +231,8 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
 }
 
 /**
- * Returns the number of units of an order line that must not be sent, because they were refunded without
- * being delivered. Refunded units that are in transit are left out, because they have already been sent.
+ * Counts the units of an order line that must not be sent, because they were refunded without being
+ * delivered. Refunded units in transit do not count, because they have already been sent.
  */
 export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
   return (
@@ -241,7 +241,7 @@ export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
   );
 }
 
-/** The number of units that replace lost units and have no reserved stock. */
+/** Counts the lost units of an order line that must be sent again and have no reserved stock. */
 export function countUnreservedUnits({ fulfillments }: Fulfilled, id: string): number {
   const lines = fulfillments
     .filter(({ returnId }) => returnId === null)
@@ -249,7 +249,7 @@ export function countUnreservedUnits({ fulfillments }: Fulfilled, id: string): n
   return lines.reduce((sum, { lineId, unreserved = 0 }) => (lineId === id ? sum + unreserved : sum), 0);
 }
 
-/** The number of units of services and digital products that are ordered but neither delivered nor refunded. */
+/** Counts the units of services and digital products that were ordered, and neither provided nor refunded. */
 export function countUnsentIntangibleUnits(line: OrderLine): number {
   if (line.requiresShipping) return 0;
   return Math.max(0, getUncanceledQuantity(line) - line.shipped - Math.max(0, line.refunded - line.shipped));

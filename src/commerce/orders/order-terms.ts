@@ -1,26 +1,23 @@
 /**
- * The policies of an order and the time windows for returns, withdrawals and warranties. Days are counted in
- * the order's time zone; a time window ends with the last millisecond of its last day in that zone. Instants
- * are returned as ISO 8601 texts in UTC.
+ * Finds the policies of an order, and computes the time windows for returns, withdrawals and warranties. Days
+ * are counted in the order's time zone; a time window ends with the last millisecond of its last day in this
+ * zone. Times are returned as ISO 8601 texts in UTC.
  */
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
 import { sentStatuses, getUncanceledQuantity } from "./order-statuses.ts";
 
-/**
- * The event (for example the delivery) with which a time window for returns, withdrawals or warranties
- * begins.
- */
+/** The event with which a time window for returns, withdrawals or warranties starts, for example the delivery. */
 export type WindowStartEvent = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
 
 export interface OrderWindow {
   readonly clock: WindowStartEvent;
-  /** The first moment of the time window; null if the event that starts the window has not happened yet. */
+  /** The first moment of the time window; null if the event with which the window starts has not happened yet. */
   readonly startsAt: string | null;
   /** The last millisecond of the time window; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;
-  /** True if the time window is counted from an expected delivery that is not confirmed yet. */
+  /** True if the time window is counted from an expected delivery that has not happened yet. */
   readonly estimated: boolean;
 }
 
@@ -29,23 +26,23 @@ export interface WindowLength {
   readonly months?: number;
 }
 
-/** The time at which the units of an order line reached the buyer, or are expected to reach the buyer. */
+/** The time at which the units of an order line reached the buyer or are expected to reach the buyer. */
 export interface LineArrival {
   /**
-   * Start of the time windows of the line: its latest delivery, or its expected delivery if no unit has been
-   * delivered.
+   * The time from which the time windows of the order line are counted: its latest delivery, or its expected
+   * delivery if no unit has been delivered.
    */
   readonly startsAt: string;
-  /** The time at which the last parcel of the line was delivered, or is expected to be delivered. */
+  /** The time at which the last parcel of the order line was delivered or is expected to be delivered. */
   readonly at: string;
-  /** `delivered` if no parcel of the line is in transit; otherwise `shipped_plus_transit`. */
+  /** `delivered` if no parcel of the order line is in transit; otherwise `shipped_plus_transit`. */
   readonly clock: "delivered" | "shipped_plus_transit";
 }
 
 const transitDays = 7;
 
 /**
- * Adds days or months to the day of an instant in the given time zone, and returns the last millisecond of
+ * Takes the day of a time in the given time zone, adds days or months, and returns the last millisecond of
  * the resulting day.
  */
 export function calculateDayEndAfter(instant: string, length: WindowLength, timeZone: string): string {
@@ -53,14 +50,14 @@ export function calculateDayEndAfter(instant: string, length: WindowLength, time
   return endOf(day, timeZone);
 }
 
-/** The last millisecond of a day `YYYY-MM-DD` in a time zone. */
+/** Returns the last millisecond of a day (`YYYY-MM-DD`) in a time zone. */
 export function calculateDayEnd(day: string, timeZone: string): string {
   return endOf(Temporal.PlainDate.from(day), timeZone);
 }
 
 /**
- * Returns the last millisecond of a day: one millisecond before the next day begins. The end is computed from
- * the next day, because daylight saving time can skip or repeat midnight.
+ * Returns the last millisecond of a day: one millisecond before the next day begins. The day may be shorter
+ * or longer than 24 hours, because daylight saving time can skip or repeat an hour.
  */
 function endOf(day: Temporal.PlainDate, timeZone: string): string {
   return new Date(day.add({ days: 1 }).toZonedDateTime(timeZone).epochMilliseconds - 1).toISOString();
@@ -70,8 +67,8 @@ export const isWindowOver = ({ endsAt }: Pick<OrderWindow, "endsAt">, now: Date)
   endsAt !== null && Date.parse(endsAt) < now.getTime();
 
 /**
- * Returns the instants (milliseconds since the epoch) at which a time window begins and at which it has
- * ended. Unknown instants are left out.
+ * Returns the times (in milliseconds since 1970) at which a time window begins and at which it is over. Times
+ * that are not known yet are left out.
  */
 export function getWindowBoundaries({
   startsAt,
@@ -84,9 +81,9 @@ export function getWindowBoundaries({
 }
 
 /**
- * Returns when all sent units of an order line have arrived or are expected to arrive. Time windows are
- * counted from the last parcel, so that they do not end while another parcel is in transit. Null if no unit
- * was sent.
+ * Returns the time at which all sent units of an order line have arrived or are expected to arrive; null if
+ * no unit was sent. Time windows are counted from the last parcel, so that they do not end while another
+ * parcel is in transit.
  */
 export function calculateLineArrival(
   order: Pick<OrderAggregate, "fulfillments">,
@@ -101,7 +98,7 @@ export function calculateLineArrival(
   return { startsAt: came ?? at, at, clock: expected === null ? "delivered" : "shipped_plus_transit" };
 }
 
-/** The time of the latest delivery of a line; null if no unit was delivered. */
+/** Returns the time of the latest delivery of an order line; null if no unit was delivered. */
 export function getLineDeliveredAt(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
@@ -110,8 +107,8 @@ export function getLineDeliveredAt(
 }
 
 /**
- * Returns the fulfillments that contain ordered units of a line. Fulfillments of an exchange are left out,
- * because a delivered replacement starts no new time window.
+ * Returns the fulfillments that contain ordered units of an order line. Fulfillments of an exchange are left
+ * out, because the delivery of a replacement starts no new time window.
  */
 function parcelsOf(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
@@ -123,8 +120,9 @@ function parcelsOf(
 }
 
 /**
- * The time from which the last undelivered parcel of an order line counts as lost: 7 days after its expected
- * delivery, or at once if its delivery failed. Null if the line has no sent parcel that is undelivered.
+ * Returns the time from which the last undelivered parcel of an order line counts as lost: 7 days after its
+ * expected delivery, or at once if the delivery has failed. Null if all sent parcels of the line were
+ * delivered, or none was sent.
  */
 export function calculateLineLossTime(
   order: Pick<OrderAggregate, "fulfillments">,
@@ -146,13 +144,13 @@ function parcelLossTime({
 
 export interface WindowTerms extends WindowLength {
   /**
-   * The time window does not end before the end of this day (`YYYY-MM-DD`). A window whose length has neither
-   * days nor months has no end.
+   * The time window ends no earlier than the end of this day (`YYYY-MM-DD`). If neither days nor months are
+   * given, the window has no end.
    */
   readonly extendUntil?: string | null;
 }
 
-/** Returns a time window that is counted from the arrival of an order line. */
+/** Returns a time window that is counted from the arrival of an order line at the buyer. */
 export function calculateWindowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
   arrival: LineArrival | null,
@@ -177,7 +175,7 @@ export function calculateWindowFromArrival(
 
 /**
  * Returns the withdrawal window of units that are not shipped, or not yet. The window is counted from the
- * purchase.
+ * time of purchase.
  */
 export function calculateWithdrawalWindowFromPlacing(
   order: Pick<OrderAggregate, "timeZone" | "placedAt">,
@@ -193,7 +191,7 @@ export function calculateWithdrawalWindowFromPlacing(
 
 /**
  * Returns the withdrawal window of all goods of an order. The window is counted from the arrival of the last
- * line, and has no end until all units of all lines have been sent.
+ * order line, and has no end until all units of all lines have been sent.
  */
 export function calculateWithdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,
@@ -222,11 +220,11 @@ function laterByDays(instant: string, days: number): string {
 const withoutNulls = (instants: readonly (string | null)[]): string[] =>
   instants.filter((instant) => instant !== null).toSorted();
 
-// All instants are texts of the same format, so sorting the texts also sorts the instants by time.
+// All times are texts in the same format, so sorting the texts sorts the times.
 const latest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants).at(-1) ?? null;
 const earliest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants)[0] ?? null;
 
-/** A policy of an order with the rules of its type. */
+/** A policy of an order, with the rules of this policy type. */
 export type OrderPolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & {
   readonly rules: PolicyRulesByType[Type];
 };

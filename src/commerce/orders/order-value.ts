@@ -1,6 +1,6 @@
 /**
- * Computes the value of units of an order and the effects of canceling them on stock, fulfillments and
- * payments. Pure. Both the cancellation command and the cancellation eligibility use these functions.
+ * Computes the value of units of an order, and the effects of their cancellation on stock, fulfillments and
+ * payments. Pure. The command that cancels orders and the cancellation eligibility both use these functions.
  */
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
 import {
@@ -13,20 +13,20 @@ import {
 export interface CanceledUnits extends LineQuantity {
   readonly variantId: string;
   /**
-   * Canceled units that were not yet taken from the stock on hand. Such units are canceled before units that
-   * were taken.
+   * Number of canceled units that were not yet taken from the stock on hand. Such units are canceled before
+   * other units.
    */
   readonly waiting: number;
-  /** Number of those `waiting` units for which no stock is reserved. */
+  /** Number of units among the `waiting` units for which no stock is reserved. */
   readonly unreserved: number;
   readonly allocated: number;
-  /** The value of the canceled units after discount, with tax, in minor units. */
+  /** Value of the canceled units, after discounts and with tax, in minor units. */
   readonly amountMinor: number;
 }
 
 /**
- * The lines that a fulfillment that was not sent keeps after a cancellation. If no lines are left, the
- * fulfillment is canceled.
+ * The lines that an unsent fulfillment keeps after a cancellation. If no lines are left, the fulfillment is
+ * canceled.
  */
 export interface FulfillmentAfterCancellation {
   readonly fulfillmentId: string;
@@ -36,18 +36,18 @@ export interface FulfillmentAfterCancellation {
 export interface CancellationValue {
   readonly lines: readonly CanceledUnits[];
   /**
-   * The shipping price that the buyer no longer has to pay, in minor units; 0 while units that need shipping
-   * are left.
+   * The part of the shipping price that the buyer need no longer pay, in minor units; 0 if units that require
+   * shipping are left.
    */
   readonly shippingMinor: number;
   /**
-   * The amount by which the cancellation reduces what the buyer owes, in minor units; at most the amount owed
-   * before.
+   * The amount by which the cancellation reduces the cost of the order, in minor units; at most the cost
+   * before the cancellation.
    */
   readonly reducedMinor: number;
-  /** The part of the captured amount that the cancellation refunds, in minor units. */
+  /** The amount that the cancellation refunds from the captured amount, in minor units. */
   readonly refundMinor: number;
-  /** True if no ordered unit is left, so that the whole order is canceled. */
+  /** True if no ordered unit is left after the cancellation, so that the whole order is canceled. */
   readonly isWhole: boolean;
   readonly cuts: readonly FulfillmentAfterCancellation[];
 }
@@ -57,7 +57,10 @@ type Valued = Pick<
   "lines" | "totalMinor" | "reducedMinor" | "shippingReducedMinor" | "payments" | "refunds" | "fulfillments"
 >;
 
-/** Computes the value and effects of canceling unsent units. `lines` contain each line at most once. */
+/**
+ * Computes the value and the effects of canceling unsent units. `lines` must contain each order line at most
+ * once.
+ */
 export function calculateCancellationValue(order: Valued, lines: readonly LineQuantity[]): CancellationValue {
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   const units = order.lines.flatMap((line) => {
@@ -83,8 +86,8 @@ export function calculateCancellationValue(order: Valued, lines: readonly LineQu
 }
 
 /**
- * Returns which stock a cancellation of units of a line releases. Units that are not packed yet are canceled
- * first, and packed units last.
+ * Returns the stock that the cancellation of units of an order line releases. Units that are not packed are
+ * canceled before packed units.
  */
 function unitsOf(
   order: Valued,
@@ -103,8 +106,8 @@ function unitsOf(
 }
 
 /**
- * Computes the value of the next units of a line that are canceled or refunded. The value is at most the part
- * of the line's total that was not reduced before.
+ * Computes the value of the next units of an order line that are canceled or refunded. The value is at most
+ * the part of the line's total that was not reduced before.
  */
 export function computeUnitsValueMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
@@ -116,7 +119,7 @@ export function computeUnitsValueMinor(
   );
 }
 
-/** The order's shipping price minus the shipping that was canceled or refunded before. */
+/** Returns the order's shipping price minus the part that was canceled or refunded before. */
 export function computeRemainingShippingMinor({
   totalMinor,
   shippingReducedMinor,
@@ -125,7 +128,7 @@ export function computeRemainingShippingMinor({
   return totalMinor - lines.reduce((sum, line) => sum + line.totalMinor, 0) - shippingReducedMinor;
 }
 
-/** The captured amount of all payments minus succeeded and pending refunds. */
+/** Returns the captured amount of all payments of an order minus successful and pending refunds. */
 export function computeRefundableOrderAmountMinor(order: Pick<Valued, "payments" | "refunds">): number {
   return computeNetCapturedAmountMinor(order) - pendingRefundsMinor(order);
 }
@@ -144,7 +147,7 @@ function refundAfter(order: Valued, reducedMinor: number): number {
   );
 }
 
-/** The captured amount of a payment minus its succeeded and pending refunds. */
+/** Returns the captured amount of a payment minus its successful and pending refunds. */
 export function computeRefundablePaymentAmountMinor({
   capturedMinor,
   refundedMinor,
@@ -156,7 +159,7 @@ export function computeRefundablePaymentAmountMinor({
   );
 }
 
-/** The authorized amount of a payment minus succeeded and pending captures and voids. */
+/** Returns the authorized amount of a payment minus its successful and pending captures and voids. */
 export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"][number]): number {
   const isAsked = payment.pending.reduce(
     (sum, { kind, amountMinor }) => (kind === "capture" || kind === "void" ? sum + amountMinor : sum),
@@ -166,14 +169,14 @@ export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"]
 }
 
 /**
- * The statuses of unsent fulfillments in the order in which fulfillments keep their units after a
- * cancellation. Fulfillments that are nearest to the handover come first and so lose units last.
+ * The statuses of unsent fulfillments, in the order in which fulfillments keep units after a cancellation. A
+ * fulfillment that is closer to the handover keeps its units first.
  */
 const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
 
 /**
  * Returns the unsent fulfillments that lose units by a cancellation, each with the lines that it keeps.
- * Fulfillments of an exchange lose no units, because their units were not ordered.
+ * Fulfillments of an exchange lose no units, because they do not contain ordered units.
  */
 function cutsOf(
   fulfillments: readonly OrderFulfillment[],
@@ -196,19 +199,22 @@ function cutsOf(
   });
 }
 
-/** Input of `calculateLineAmountOfUnits`: units of a line, and the line's amount and number of ordered units. */
+/**
+ * Input of `calculateLineAmountOfUnits`: a number of units, with the amount and the number of ordered units
+ * of their line.
+ */
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
-  /** The number of units of the line that were canceled or refunded before these units. */
+  /** Number of units of the order line that were canceled or refunded before these units. */
   readonly gone: number;
   readonly quantity: number;
 }
 
 /**
- * The share of a line's amount that falls on `quantity` units after the first `gone` units. The amount of the
- * first n units is always rounded down to whole minor units. However the units are divided, their shares
- * therefore add up to exactly the line's amount.
+ * Returns the share of an order line's amount that belongs to `quantity` units after the first `gone` units.
+ * The amount of the first n units is always rounded down to whole minor units. So the shares add up to the
+ * amount of the line, however the units are divided.
  */
 export function calculateLineAmountOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);

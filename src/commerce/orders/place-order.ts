@@ -1,8 +1,8 @@
 /**
- * Turns a paid checkout into an order. Prices are not computed again: the order has the prices that the buyer
- * confirmed and the provider authorized. The order copies texts, prices, promotions and policies, so that
- * later changes of the catalog do not change it. The session's stock holds and promotion uses are consumed in
- * the same transaction.
+ * Turns a paid checkout into an order. Prices are not computed again: the order gets the prices that the
+ * buyer confirmed and the payment provider authorized. Texts, prices, promotions and policies are copied into
+ * the order, so that later changes of the catalog do not change the order. The stock holds and promotion uses
+ * of the checkout session are used up in the same transaction.
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -21,13 +21,13 @@ import { findOrders } from "./find-orders.ts";
 import { snapshotPolicies } from "./snapshot-policies.ts";
 import { insertOrder, insertOrderLines, type OrderLineFromCart } from "./insert-order.ts";
 
-/** A checkout whose cart and session are locked. The session's status is `processing`. */
+/** A checkout session and its cart; both are locked, and the session's status is `processing`. */
 export interface CheckoutToPlace extends LockedSession {
   /** The authorized payment, which the caller has already saved; null if the order's total is 0. */
   readonly payment: OrderPayment | null;
 }
 
-/** The order with its cart and session after the order was placed. */
+/** The placed order, with its cart and checkout session after the order was placed. */
 export interface PlacedOrder extends LockedSession {
   readonly order: OrderAggregate;
 }
@@ -83,8 +83,8 @@ export async function placeOrder(
 }
 
 /**
- * Converts a row of the table `payment` to a payment of an order. The row may lack its `orderId`, because the
- * order is only being placed.
+ * Converts a row of the table `payment` to the payment in an order. The row's `orderId` is not needed,
+ * because it is not set yet while the order is placed.
  */
 export function toOrderPayment(payment: PaymentRow): OrderPayment {
   const {
@@ -110,8 +110,8 @@ export function toOrderPayment(payment: PaymentRow): OrderPayment {
 function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   if (payment === null) return [];
   const { id, capturedMinor } = payment;
-  // Both events name `pending` as the payment's previous status, because no event about the payment was
-  // published after it became `pending`.
+  // Both payment events name `pending` as the previous status, because no event was published when the
+  // payment became `pending`.
   const previous = { status: "pending" };
   return [
     { type: "payment.authorized", id, previous },
@@ -120,8 +120,8 @@ function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
 }
 
 /**
- * Returns the ids of the current categories of each product and of all their parent categories, by product
- * id.
+ * Returns, by product id, the ids of the current categories of the product and of all their parent
+ * categories.
  */
 async function categoriesOf(
   transaction: Transaction,
@@ -174,13 +174,13 @@ function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineB
 }
 
 /**
- * The characters of order numbers: Crockford's base 32. The letters I, L, O and U are left out, because I, L
- * and O look like digits.
+ * The characters of order numbers (Crockford's base 32). I, L and O are left out because they look like
+ * digits, and U by convention.
  */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const groupLength = 5;
 
-/** Creates an order number `XXXXX-XXXXX` of 50 random bits. */
+/** Creates a random order number `XXXXX-XXXXX` with 50 random bits. */
 function createOrderNumber(): string {
   const characters = Array.from(randomBytes(2 * groupLength), (byte) =>
     alphabet.charAt(byte % alphabet.length),

@@ -1,7 +1,7 @@
 /**
- * Renders an order for the API: amounts with their currency, the address masked, and the buyer as a reference
- * that is valid only with this merchant. Pure; uses only data stored with the order, not the current
- * catalog.
+ * Renders an order as the API shows it: amounts with their currency, the masked address, and an opaque
+ * reference for the buyer that is valid only with this merchant. Pure; uses only data that is stored with the
+ * order, not the current catalog.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
@@ -98,7 +98,7 @@ export interface OrderView extends Pick<
 }
 
 export interface OrderRenderContext {
-  /** Base URL of the service, put before the paths of images and links. */
+  /** Base URL of this service, which is put before the paths of images and links. */
   readonly publicUrl: string;
 }
 
@@ -204,8 +204,8 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
 }
 
 /**
- * The amount that can still be refunded for an order line: the value of its units that are neither canceled
- * nor refunded, at most the amount of the order that is captured and not refunded.
+ * Returns the amount that can still be refunded for an order line: the value of its units that are neither
+ * canceled nor refunded, but at most the order's captured amount that is not refunded.
  */
 export function computeRefundableLineAmountMinor(
   line: OrderLine,
@@ -229,7 +229,7 @@ function toTotals(order: OrderAggregate): OrderTotals {
     tax: taxMinor === null ? null : createMoney(taxMinor, currency),
     taxIncluded: order.taxIncluded,
     total: createMoney(order.totalMinor, currency),
-    // The totals of an order are never estimated, because the prices of an order are final.
+    // The totals of an order are final and never estimated.
     estimated: false,
     refunded: createMoney(
       order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),

@@ -1,6 +1,6 @@
 /**
- * Renders fulfillments, payments, refunds, returns and warranties for the API, each with its own version and
- * the id of its order. Pure functions.
+ * Renders fulfillments, payments, refunds, returns and warranties as the API shows them, each with its own
+ * version and the id of its order. Pure.
  */
 import { type Money, createMoney } from "#foundation/money.ts";
 import type {
@@ -20,7 +20,7 @@ export interface FulfillmentView extends OrderFulfillment {
 
 export interface PaymentView {
   readonly id: string;
-  /** Id of the payment's order; null if the checkout of the payment has no order (yet). */
+  /** Id of the payment's order; null if the checkout session of the payment has no order (yet). */
   readonly orderId: string | null;
   readonly sessionId: string;
   readonly status: OrderPayment["status"];
@@ -82,7 +82,7 @@ export function toFulfillmentView(
   return { ...fulfillment, orderId };
 }
 
-/** The order or checkout session that a payment belongs to. */
+/** The order or checkout session to which a payment belongs. */
 export interface PaymentOwner {
   readonly orderId: string | null;
   readonly sessionId: string;

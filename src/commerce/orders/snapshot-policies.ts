@@ -1,8 +1,8 @@
 /**
- * Stores the policies of an order at the time of purchase, complete: the policies of the market, otherwise
- * the merchant's policies for all markets, otherwise the defaults. Stores the merchant's summaries in all
- * locales, and one summary for the order's locale. A policy without the merchant's text gets a summary that
- * is generated from its rules.
+ * Stores the policies of an order, with complete rules, as they are at the time of purchase: the merchant's
+ * policies for the market, or else its policies for all markets, or else the default rules. The merchant's
+ * summaries are stored in all locales, together with one summary for the order's locale. If the merchant has
+ * written no summary, it is generated from the rules.
  */
 import { sql } from "kysely";
 import {
@@ -72,7 +72,7 @@ export async function snapshotPolicies(
 
 interface Snapshot {
   readonly summary: string;
-  /** The merchant's summaries by locale, as JSON. */
+  /** The merchant's summaries of the policy as a JSON object that maps a locale to a text. */
   readonly summaries: string;
   readonly url: string | null;
   readonly rules: string;
@@ -100,7 +100,10 @@ function summaryOf(
   return summaries[chooseLocale(Object.keys(summaries), [locale], [marketLocale, merchantLocale]) ?? ""];
 }
 
-/** Removes amounts from a policy's rules if the market's currency is no longer the order's currency. */
+/**
+ * Removes amounts from a policy's rules if they are in another currency than the order, because the market's
+ * currency has changed.
+ */
 function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredPolicyRules {
   if (currency === orderCurrency) return rules;
   const {

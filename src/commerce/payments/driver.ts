@@ -1,7 +1,8 @@
 /**
- * Runs the queued payment operations. The provider is called between two transactions: the first claims the
- * operation, the second saves its outcome. If a process stops between the two, the lease of the operation
- * expires, and another process claims the operation and looks the payment up.
+ * Runs the queued payment operations (requests to the payment provider). The provider is called between two
+ * transactions: the first claims the operation, the second saves its outcome. If the process stops in
+ * between, the lease of the operation ends, and another process claims the operation and asks the provider
+ * for the state of the payment.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
@@ -29,15 +30,18 @@ export interface PaymentDriverOptions {
   readonly provider: PaymentProvider;
   readonly log: Log;
   /**
-   * Maximum number of operations that run at the same time. Each operation needs a database connection for
-   * short periods, and HTTP requests share these connections.
+   * Maximum number of payment operations that run at the same time. Each operation needs a database
+   * connection for short times, and shares the connections with HTTP requests.
    */
   readonly workersMax: number;
-  /** Milliseconds until a request to the provider is aborted; 10,000 if left out. */
+  /**
+   * Maximum time of a request to the payment provider, in milliseconds; then the request is aborted. If left
+   * out: 10,000.
+   */
   readonly answerMsMax?: number;
   /**
-   * Saves the final outcome of a payment operation in a transaction of its own. Changes nothing if the
-   * outcome was saved before.
+   * Saves the final outcome of a payment operation in its own transaction. Does nothing if the outcome was
+   * saved before.
    */
   readonly settle: (operation: ClaimedPaymentOperation, outcome: PaymentOperationOutcome) => Promise<void>;
 }
@@ -47,8 +51,8 @@ const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * sec
 const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
 /**
- * Runs all due operations and the operations that they make due immediately. Throws the first error after all
- * operations have ended.
+ * Runs all due payment operations, including those that become due through them at once. When all have ended,
+ * throws the first error that occurred.
  */
 export async function runDuePaymentOperations(
   parts: PaymentDriverOptions,
@@ -62,12 +66,12 @@ export async function runDuePaymentOperations(
 }
 
 export interface PaymentDriver {
-  /** Looks for due operations now instead of at the next poll. */
+  /** Looks for due payment operations at once, instead of waiting for the next poll. */
   readonly wake: () => void;
   readonly start: () => void;
   /**
-   * Waits up to 3 seconds (`stopMsMax`) for running operations, then aborts them. The next process continues
-   * aborted operations.
+   * Stops the driver: waits up to `stopMsMax` (3 seconds by default) for running payment operations, then
+   * aborts them. Another process, or this one after its restart, continues aborted operations.
    */
   readonly stop: () => Promise<void>;
 }
@@ -84,7 +88,8 @@ export function createPaymentDriver(
   const onError = (err: unknown): void =>
     log.error({ err }, "A payment operation failed with an unexpected error.");
   const pool = createOperationPool(parts, { signal: stopping.signal, onError });
-  // `wake` can be called inside a request that has its own trace. Payment operations run outside that trace.
+  // `wake` can be called during a request that is being traced. The snapshot runs payment operations outside
+  // of the request's trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
   let poll: NodeJS.Timeout | undefined;
@@ -92,7 +97,7 @@ export function createPaymentDriver(
   const wake = (): void => {
     if (state === "running") pool.startWorker();
   };
-  /** Schedules an extra search if a payment operation becomes due before the next poll. */
+  /** Starts a timer for an additional search if a payment operation becomes due before the next poll. */
   const scheduleEarlySearch = async (): Promise<void> => {
     const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
     const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();
@@ -122,11 +127,11 @@ export function createPaymentDriver(
 }
 
 interface OperationPool {
-  /** Starts a worker that claims a due operation, unless `workersMax` workers are running. */
+  /** Starts a worker that claims a due payment operation, unless `workersMax` workers are already running. */
   startWorker(): void;
   /** Lets no further worker start. */
   stopStarting(): void;
-  /** Resolves when no worker runs a payment operation any more. */
+  /** Resolves as soon as no worker runs a payment operation. */
   waitUntilIdle(): Promise<void>;
 }
 
@@ -136,8 +141,8 @@ interface OperationPoolOptions {
 }
 
 /**
- * Runs up to `workersMax` operations at the same time. A worker that has claimed an operation starts another
- * worker before it runs the operation, so a slow operation does not delay the others.
+ * Runs up to `workersMax` payment operations at the same time. A worker that has claimed an operation first
+ * starts another worker, so that a slow operation does not delay other operations.
  */
 function createOperationPool(
   parts: PaymentDriverOptions,
@@ -148,7 +153,7 @@ function createOperationPool(
   let mustSearchAgain = false;
   const startWorker = (): void => {
     if (isStopped || signal.aborted) return;
-    // If all workers are busy, the worker that finishes next searches for due operations again.
+    // If all workers are busy, the worker that finishes next looks for due payment operations again.
     mustSearchAgain = workers.size >= parts.workersMax;
     if (mustSearchAgain) return;
     const worker = runNextOperation()
@@ -163,8 +168,8 @@ function createOperationPool(
     const operation = await claimPaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
     startWorker();
-    // The next operation of the same payment could not be claimed before this operation ended, so the worker
-    // searches for due operations again.
+    // While this operation ran, the next operation of the same payment could not be claimed. The worker
+    // therefore looks for due operations again.
     await runInSpan(operationSpan(operation), () => processOperation(parts, operation, signal)).finally(
       () => (mustSearchAgain = true),
     );
@@ -179,8 +184,9 @@ function createOperationPool(
 }
 
 /**
- * The span of one attempt. The attempt has its own trace, which links to the trace that queued the operation.
- * The span includes the settlement, so published events refer to this span as their cause.
+ * Describes the tracing span of one attempt to run a payment operation. The span is the root of its own trace
+ * and is linked to the trace that queued the operation. The outcome is saved within the span, so the
+ * published events name this span as their cause.
  */
 function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPaymentOperation): SpanOptions {
   const attributes = {
@@ -220,8 +226,8 @@ async function processOperation(
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined)
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
-  // If this process stops and aborts an operation, the operation is due at once, so that another process
-  // continues it.
+  // If this process is stopping and has aborted the operation, the operation is due at once, so that another
+  // process can continue it.
   if (outcome === undefined)
     await postponePaymentOperation(db, {
       id: operationId,
@@ -231,8 +237,8 @@ async function processOperation(
 }
 
 /**
- * The time at which a payment operation is attempted again. The next attempt of an authorization is never
- * later than the authorization's timeout, so that the authorization times out punctually.
+ * Returns the time of the next attempt of a payment operation. An authorization is attempted no later than at
+ * its timeout, so that it times out on time.
  */
 function nextAttemptAt({ kind, isAbandoned, attempts, createdAt }: ClaimedPaymentOperation, now: Date): Date {
   const steps = isAbandoned ? abandonedBackoffMs : backoffMs;

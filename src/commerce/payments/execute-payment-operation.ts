@@ -1,9 +1,10 @@
 /**
- * Sends one payment operation to the provider. A repeated authorization and a void of an abandoned payment
- * look the payment up first, because an earlier answer may be lost. After an error, a timeout or `pending`
- * the outcome is not known yet, and the operation is tried again. An authorization times out after 15
- * minutes, the void of an abandoned payment after 24 hours if the provider still reports `pending`. Other
- * operations are tried until the provider reports an outcome.
+ * Sends one payment operation to the payment provider. Before an authorization is repeated, and before an
+ * abandoned payment is voided, the provider is asked for the state of the payment, because its earlier answer
+ * may have been lost. After an error, a timeout or the answer `pending`, the outcome is unknown and the
+ * operation is repeated. An authorization times out after 15 minutes. Voiding an abandoned payment times out
+ * after 24 hours if the provider still answers `pending`. Other operations are repeated until the provider
+ * returns an outcome.
  */
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ClaimedPaymentOperation } from "./payment-operations.ts";
@@ -19,8 +20,8 @@ import type {
 import { getPaymentTokenSealContext } from "./payment-rows.ts";
 
 /**
- * The final outcome of a payment operation. `timed_out`: the provider reported no outcome in time, and the
- * operation is not tried again.
+ * The final outcome of a payment operation. `timed_out` means that the payment provider returned no outcome
+ * in time; the operation is not repeated.
  */
 export type PaymentOperationOutcome =
   | AuthorizedPaymentResult
@@ -33,23 +34,26 @@ export interface PaymentExecutionContext {
   readonly keyring: Keyring;
   readonly now: Date;
   readonly signal: AbortSignal;
-  /** Milliseconds until a request to the provider is aborted; 10,000 if left out. */
+  /**
+   * Maximum time of a request to the payment provider, in milliseconds; then the request is aborted. If left
+   * out: 10,000.
+   */
   readonly answerMsMax?: number | undefined;
 }
 
 /**
- * Milliseconds from the creation of an authorization until it times out. The buyer's checkout session waits
- * for the authorization until then.
+ * Time from the creation of an authorization to its timeout, in milliseconds. The buyer's checkout session
+ * waits for the authorization until then.
  */
 export const authorizationTimeoutMs = 15 * 60_000;
-/** Milliseconds from the creation of an abandoned payment's void until the void times out. */
+/** Time in which an abandoned payment can be voided, in milliseconds from the creation of the void. */
 export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
 const defaultAnswerMsMax = 10_000;
 
 export interface PaymentExecutionResult {
-  /** The final outcome of the payment operation; undefined if the outcome is not known yet. */
+  /** The final outcome of the payment operation; undefined if the outcome is unknown. */
   readonly outcome: PaymentOperationOutcome | undefined;
-  /** The error of the request to the provider; undefined if the provider answered. */
+  /** The error of the request to the payment provider; undefined if the provider answered. */
   readonly error?: unknown;
 }
 
@@ -70,16 +74,16 @@ export async function executePaymentOperation(
     if (outcome.outcome !== "pending") return { outcome };
     return { outcome: hasTimedOut ? timedOut : undefined };
   } catch (error) {
-    // If the provider cannot be reached, only an authorization times out, because a buyer waits for the
-    // authorization. The void that follows is then tried until the provider answers.
+    // If the payment provider cannot be reached, only an authorization times out, because a buyer is waiting
+    // for it. The void that follows is repeated until the provider answers.
     const endsWithTimeout = hasTimedOut && operation.kind === "authorize" && !context.signal.aborted;
     return { outcome: endsWithTimeout ? timedOut : undefined, error };
   }
 }
 
 /**
- * Milliseconds from the operation's creation until it times out. Captures, refunds and voids of an order's
- * payment never time out, because they move money.
+ * Returns the time from the creation of a payment operation to its timeout, in milliseconds. Captures,
+ * refunds and voids of an order's payment never time out, because they move money that is due.
  */
 function operationTimeoutMs({ kind, isAbandoned }: ClaimedPaymentOperation): number {
   if (kind === "authorize") return authorizationTimeoutMs;
@@ -87,8 +91,8 @@ function operationTimeoutMs({ kind, isAbandoned }: ClaimedPaymentOperation): num
 }
 
 /**
- * Runs the request to the provider and rejects as soon as the signal aborts, even if the request ignores the
- * signal.
+ * Runs a request to the payment provider, and rejects as soon as the signal aborts, even if the request
+ * ignores the signal.
  */
 async function rejectOnAbort<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   signal.throwIfAborted();
@@ -117,8 +121,8 @@ function sendOperation(
 }
 
 /**
- * Looks the payment up before the authorization is repeated, because the first answer may be lost. After the
- * timeout an authorization that the provider does not know is no longer sent.
+ * Authorizes a payment. From the second attempt on, first asks the payment provider for the state of the
+ * payment, because the first answer may have been lost. After the timeout, no new authorization is sent.
  */
 async function authorize(
   operation: ClaimedPaymentOperation,
@@ -153,10 +157,10 @@ function decryptToken(
 }
 
 /**
- * Voids the authorized amount of a payment whose checkout failed. The lookup after the void decides the
- * outcome, so a retry after a lost answer reaches the same outcome. Each attempt has its own idempotency key,
- * because the voided amount comes from the lookup and can differ between attempts. A repeated void is
- * harmless: the provider declines it if nothing is left to void.
+ * Voids the authorized amount of a payment whose checkout failed. The state of the payment after the void
+ * decides the outcome, so a retry after a lost answer has the same outcome. Each attempt has its own
+ * idempotency key, because the amount to void can differ between attempts. Voiding twice does no harm,
+ * because the payment provider declines a void if nothing is left to void.
  */
 async function voidAbandonedPayment(
   { id, attempts }: ClaimedPaymentOperation,
@@ -178,9 +182,9 @@ function voidableMinor(found: PaymentLookupResult): number {
 }
 
 /**
- * Returns the outcome of voiding an abandoned payment, from the state of the payment at the provider. If the
- * time for voiding is over, a captured amount is reported even if the rest of the payment could not be
- * voided, so that the captured amount is refunded.
+ * Computes the outcome of voiding an abandoned payment from the state of the payment at the payment provider.
+ * After the timeout, a captured amount is returned even if the rest of the payment could not be voided, so
+ * that the captured amount is refunded.
  */
 function abandonedPaymentResult(
   found: PaymentLookupResult,

@@ -1,8 +1,8 @@
 /**
- * The queue of requests to the payment provider, stored as rows. A transaction that changes a payment queues
- * the operation. One process at a time claims the operation under a lease, and the operation becomes due
- * again until its outcome is known. Operations of the same payment run one after another, in the order of
- * their creation.
+ * The queue of payment operations (requests to the payment provider), stored as rows. The transaction that
+ * changes a payment also queues the operation. One process at a time reserves an operation (by a lease), and
+ * the operation becomes due again until its outcome is known. Operations of the same payment run one after
+ * the other, in the order of their creation.
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
@@ -19,12 +19,15 @@ export interface NewPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly now: Date;
-  /** The earliest time at which the payment operation is attempted; `now` if left out. */
+  /** The earliest time of the first attempt of the payment operation. If left out: `now`. */
   readonly dueAt?: Date;
   readonly events: ServiceEvents;
 }
 
-/** Inserts the operation and emits `paymentsDue` after the commit. Returns the operation's id. */
+/**
+ * Queues a payment operation, and emits `paymentsDue` after the commit, which starts the driver. Returns the
+ * id of the operation.
+ */
 export async function queuePaymentOperation(
   transaction: Transaction,
   { events, now, dueAt = now, ...operation }: NewPaymentOperation,
@@ -49,8 +52,8 @@ export async function queuePaymentOperation(
 }
 
 /**
- * A leased operation, together with its payment's currency and sealed token, which the provider's request
- * needs.
+ * A payment operation that this process has reserved, with the currency and the encrypted token of its
+ * payment, which the request to the payment provider needs.
  */
 export interface ClaimedPaymentOperation {
   readonly id: string;
@@ -59,17 +62,17 @@ export interface ClaimedPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly currency: string;
-  /** Number of attempts to run the operation, including the current attempt. */
+  /** Number of attempts to run the payment operation, including the present attempt. */
   readonly attempts: number;
   readonly createdAt: Date;
   /**
-   * True if the operation voids a payment that has no order, because its checkout failed. If the provider has
-   * captured an amount meanwhile, this amount is refunded.
+   * True if the payment operation voids a payment that has no order, because its checkout failed. An amount
+   * that the payment provider has captured meanwhile is refunded.
    */
   readonly isAbandoned: boolean;
   /**
-   * Trace context (W3C `traceparent`) of the span that queued the operation; null if that span was not
-   * recorded.
+   * Trace context (W3C `traceparent`) of the tracing span that queued the payment operation; null if that
+   * span was not recorded.
    */
   readonly traceparent: string | null;
   readonly tokenSealed: Uint8Array | null;
@@ -78,19 +81,22 @@ export interface ClaimedPaymentOperation {
 }
 
 /**
- * Milliseconds for which a claimed payment operation is reserved for one process. No attempt takes that long,
- * so a process whose lease has expired is no longer working on the operation.
+ * How long a claimed payment operation is reserved for one process, in milliseconds. No attempt takes that
+ * long, so after this time no process is still working on the operation.
  */
 export const paymentOperationLeaseMs = 30_000;
 
-/** SQL condition on `payment_operation as d`: no earlier operation of the same payment is pending. */
+/**
+ * SQL condition on a row of `payment_operation` with the alias `d`: no earlier operation of the same payment
+ * is pending.
+ */
 const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_operation e
   where e.payment_id = d.payment_id and e.status = 'pending'
   and (e.created_at, e.id) < (d.created_at, d.id))`;
 
 /**
- * Leases the payment operation that has been due the longest and has no running lease of a process; undefined
- * if no operation is due.
+ * Reserves the payment operation that has been due for the longest time and is not reserved by a process.
+ * Returns undefined if no operation is due.
  */
 export async function claimPaymentOperation(
   db: Database,
@@ -116,8 +122,8 @@ export async function claimPaymentOperation(
 }
 
 /**
- * Schedules the next attempt of an operation whose outcome is not known yet, and ends its lease. Changes
- * nothing if another process has settled the operation meanwhile.
+ * Sets the time of the next attempt of a payment operation whose outcome is unknown, and ends its
+ * reservation. Does nothing if another process has saved an outcome meanwhile.
  */
 export async function postponePaymentOperation(
   db: Database,
@@ -131,7 +137,7 @@ export async function postponePaymentOperation(
     .execute();
 }
 
-/** The time at which the next operation can be claimed; null if no operation is pending. */
+/** Returns the time at which the next payment operation can be claimed; null if no operation is pending. */
 export async function findNextPaymentOperationDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending'
@@ -147,8 +153,8 @@ export interface PaymentOperationResult {
 }
 
 /**
- * Settles a pending operation. Returns false if the operation was settled before; the caller must then change
- * nothing else.
+ * Saves the result of a pending payment operation. Returns false if a result was saved before; the caller
+ * must then change nothing else.
  */
 export async function recordPaymentOperationResult(
   transaction: Transaction,
@@ -168,7 +174,7 @@ export async function recordPaymentOperationResult(
   return numUpdatedRows > 0n;
 }
 
-/** Settles the pending authorizations of an abandoned payment as failed, so that they are not sent again. */
+/** Saves the pending authorizations of an abandoned payment as failed, so that they are not sent again. */
 export async function failPendingAuthorizations(
   transaction: Transaction,
   {

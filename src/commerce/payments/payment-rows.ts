@@ -1,6 +1,6 @@
 /**
- * Rows of payments: inserted with a sealed token and a queued authorization, locked, and saved together with
- * their version. The status that follows from a payment's amounts is computed here alone.
+ * Inserts payments with their encrypted token and a queued authorization, locks payments, and saves them with
+ * a raised version. Also computes the status of an authorized payment from its amounts.
  */
 import type { Selectable, Updateable } from "kysely";
 import type { PaymentTable } from "#database/tables.ts";
@@ -17,8 +17,9 @@ export type PaymentPatch = Pick<
 >;
 
 /**
- * Locks the row of the payment. Callers have locked the payment's order before, or its checkout session if
- * the payment has no order yet. No other transaction can therefore hold this lock, and locking never waits.
+ * Locks the row of a payment. The caller must have locked the payment's order before; or its checkout
+ * session, if the payment has no order yet. So no other transaction can have locked the row, and the
+ * statement never waits.
  */
 export function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow> {
   return transaction
@@ -30,8 +31,8 @@ export function lockPayment(transaction: Transaction, id: string): Promise<Payme
 }
 
 /**
- * Locks the session's pending or authorized payment that has no order yet. A session has at most one;
- * undefined if it has none.
+ * Locks the pending or authorized payment of a checkout session that has no order yet. A session has at most
+ * one such payment; returns undefined if it has none.
  */
 export function lockOpenSessionPayment(
   transaction: Transaction,
@@ -48,8 +49,8 @@ export function lockOpenSessionPayment(
 }
 
 /**
- * Saves the payment with its next version. Deletes the sealed payment token, because the token is not stored
- * after the provider has answered.
+ * Saves a payment and raises its version by one. Also deletes the encrypted payment token, because the token
+ * is not needed after the payment provider has answered.
  */
 export function savePayment(
   transaction: Transaction,
@@ -70,7 +71,7 @@ export function savePayment(
     .executeTakeFirstOrThrow();
 }
 
-/** The status of an authorized payment, computed from its amounts. */
+/** Computes the status of an authorized payment from its amounts. */
 export function derivePaymentStatus({
   amountMinor,
   capturedMinor,
@@ -96,14 +97,17 @@ interface NewPayment {
   readonly events: ServiceEvents;
 }
 
-/** The seal context of a payment's token: a token that is copied to another payment does not decrypt. */
+/**
+ * Returns the table, column and row for which the token of a payment is encrypted. A token that is copied to
+ * another payment cannot be decrypted there.
+ */
 export const getPaymentTokenSealContext = (paymentId: string): SealContext => ({
   table: "payment",
   column: "token_sealed",
   rowId: paymentId,
 });
 
-/** Inserts the payment with its sealed token and queues its authorization. Returns the payment's id. */
+/** Inserts a payment with its encrypted token and queues its authorization. Returns the payment's id. */
 export async function startPayment(transaction: Transaction, payment: NewPayment): Promise<string> {
   const { merchantId, sessionId, amountMinor, currency, token, keyring, now, events } = payment;
   const id = createId("payment", now.getTime());

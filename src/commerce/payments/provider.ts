@@ -1,25 +1,28 @@
 /**
- * The requests that a payment provider accepts, and the results that it returns. An error or a timeout does
- * not say whether the provider acted, so the caller repeats the request with the same idempotency key until
- * the outcome is known. A provider is never called inside a database transaction.
+ * Defines the requests that a payment provider accepts, and the results that it returns. After an error or a
+ * timeout, the caller does not know whether the provider has acted. It therefore repeats the request with the
+ * same idempotency key until the outcome is known. A provider is never called inside a database transaction.
  */
 export interface ProviderRequest {
-  /** This service's id of the payment. The provider stores the payment under this id. */
+  /** The id that this service has given to the payment. The provider stores the payment under this id. */
   readonly reference: string;
-  /** The provider carries out requests with the same key only once, and returns the first result again. */
+  /**
+   * Identifies the request. If the provider gets several requests with the same key, it acts only once and
+   * returns the first result again.
+   */
   readonly idempotencyKey: string;
   readonly amountMinor: number;
-  /** Signal that aborts the request when the caller stops waiting for the provider's answer. */
+  /** Aborts the request when the caller stops waiting for the provider's answer. */
   readonly signal: AbortSignal;
 }
 
 export interface ProviderAuthorizationRequest extends ProviderRequest {
   readonly currency: string;
-  /** The payment method token that the checkout page submitted, for example `tok_success`. */
+  /** The payment token that the checkout page submitted, for example `tok_success`. */
   readonly token: string;
 }
 
-/** The amounts that the provider has recorded for a payment, in the currency's minor unit. */
+/** The amounts that the payment provider has recorded for a payment, in minor units of the currency. */
 export interface ProviderPaymentAmounts {
   readonly amountMinor: number;
   readonly capturedMinor: number;
@@ -27,14 +30,17 @@ export interface ProviderPaymentAmounts {
   readonly refundedMinor: number;
 }
 
-/** The payment is authorized. It may also be captured or voided in part or in full, or refunded. */
+/**
+ * The state of a payment that was authorized. The payment may also have been captured, voided or refunded, in
+ * full or in part.
+ */
 export interface AuthorizedPaymentResult extends ProviderPaymentAmounts {
   readonly outcome: "authorized";
 }
 
 /**
- * The result of a payment whose full authorized amount is voided. All amounts are 0 if the provider received
- * the void before any authorization.
+ * The state of a payment whose whole authorized amount is voided. All amounts are 0 if the payment provider
+ * received the void before an authorization.
  */
 export interface VoidedPaymentResult extends ProviderPaymentAmounts {
   readonly outcome: "voided";
@@ -42,11 +48,11 @@ export interface VoidedPaymentResult extends ProviderPaymentAmounts {
 
 export interface DeclinedPaymentResult {
   readonly outcome: "declined";
-  /** The provider's reason in lower_snake_case, for example `card_declined`. */
+  /** The payment provider's reason in lower_snake_case, for example `card_declined`. */
   readonly code: string;
 }
 
-/** The provider is still processing the payment, so its result is not known yet. */
+/** The payment provider is still processing the payment, so the result is not known yet. */
 export interface PendingPaymentResult {
   readonly outcome: "pending";
 }
@@ -55,12 +61,15 @@ export type PaymentAuthorizationResult =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/** Result of a capture, a void or a refund. */
+/** The result of a capture, a void or a refund. */
 export type PaymentMovementResult =
   | { readonly outcome: "succeeded" }
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/** The provider's current state of a payment; `unknown` if the provider never received the payment. */
+/**
+ * The present state of a payment at the payment provider; `unknown` if the provider has never received the
+ * payment.
+ */
 export type PaymentLookupResult =
   | { readonly outcome: "unknown" }
   | VoidedPaymentResult
@@ -70,9 +79,9 @@ export interface PaymentProvider {
   readonly authorize: (request: ProviderAuthorizationRequest) => Promise<PaymentAuthorizationResult>;
   readonly capture: (request: ProviderRequest) => Promise<PaymentMovementResult>;
   /**
-   * Voids the requested amount of the authorization, at most the part that is neither captured nor voided. If
-   * the provider does not know the payment, the void succeeds, and the provider declines a later
-   * authorization of the payment.
+   * Voids the requested amount of the authorization, but at most the part that is neither captured nor
+   * voided. If the provider does not know the payment, the void succeeds, and the provider declines a later
+   * authorization of this payment.
    */
   readonly void: (request: ProviderRequest) => Promise<PaymentMovementResult>;
   readonly refund: (request: ProviderRequest) => Promise<PaymentMovementResult>;

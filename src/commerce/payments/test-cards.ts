@@ -1,6 +1,6 @@
 /**
- * The card numbers of the test provider and the payment token of each. Only these numbers are accepted, so a
- * real card number is never turned into a payment.
+ * The card numbers that the test provider accepts, with the payment token of each number. No other number is
+ * accepted, so that nobody pays with a real card by mistake.
  */
 
 export type TestCardToken =
@@ -17,9 +17,9 @@ export type TestCardToken =
 export interface TestCard {
   /** The card number, digits only. */
   readonly number: string;
-  /** The number of digits of the card's security code. */
+  /** Number of digits of the card's security code. */
   readonly cvcLength: 3 | 4;
-  /** The payment token that the provider gets instead of the number. */
+  /** The payment token that the payment provider gets instead of the card number. */
   readonly token: TestCardToken;
 }
 

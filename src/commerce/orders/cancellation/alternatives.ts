@@ -1,6 +1,6 @@
 /**
- * Finds what a buyer can do instead of canceling: return units, withdraw from the purchase or contact the
- * merchant; and when these alternatives change.
+ * Finds what a buyer can do instead of canceling an order (return units, withdraw from the purchase or
+ * contact the merchant), and the times at which these alternatives change.
  */
 import { type EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
@@ -23,7 +23,7 @@ interface CancellationAlternatives {
   readonly changesAt: readonly number[];
 }
 
-/** Finds the alternatives to a cancellation, and the instants at which they may change. */
+/** Finds what the buyer can do instead of canceling, and the times at which these alternatives may change. */
 export function findCancellationAlternatives(
   order: OrderAggregate,
   { decision, now }: { readonly decision: EligibilityDecision; readonly now: Date },
@@ -42,15 +42,15 @@ export function findCancellationAlternatives(
 }
 
 /**
- * Whether a buyer can return units or withdraw. Only a hint: the after-sales eligibility answers with
- * quantities and terms.
+ * Whether the buyer can return units or withdraw from the purchase. This is only a hint; the after-sales
+ * eligibility answers exactly, with quantities and terms.
  */
 interface AfterSalesWindows {
   readonly canReturn: boolean;
   readonly canWithdraw: boolean;
   /**
-   * The instants (milliseconds since the epoch) at which the alternatives may change without a change of the
-   * order.
+   * The times (in milliseconds since 1970) at which the alternatives may change although the order does not
+   * change.
    */
   readonly changesAt: readonly number[];
 }
@@ -69,7 +69,10 @@ function afterSalesWindowsAt(order: OrderAggregate, now: Date): AfterSalesWindow
 
 const nonReturnable = ["no_returns", "final_sale", "custom_made", "perishable", "digital", "gift_card"];
 
-/** The return windows of sent units that the merchant's policy accepts for return. */
+/**
+ * Returns the return windows of the order lines that have sent units and that the merchant's return policy
+ * accepts.
+ */
 function returnWindows(order: OrderAggregate): OrderWindow[] {
   const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = getOrderPolicy(
     order,
@@ -86,8 +89,8 @@ function returnWindows(order: OrderAggregate): OrderWindow[] {
 }
 
 /**
- * The withdrawal windows of an order (Directive 2011/83/EU, articles 9 and 16). Services and digital products
- * that are not delivered yet have a window of their own from the purchase on.
+ * Returns the withdrawal windows of an order (Directive 2011/83/EU, articles 9 and 16). Services and digital
+ * products that the merchant has not provided yet have a separate window, which starts with the purchase.
  */
 function withdrawalWindows(order: OrderAggregate): OrderWindow[] {
   const { windowDays } = getOrderPolicy(order, "withdrawal").rules;

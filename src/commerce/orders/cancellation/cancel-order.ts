@@ -1,7 +1,8 @@
 /**
  * Cancels an order or some of its units, at once or as a request that the merchant approves or declines. The
- * eligibility query and the command use the same decision function. One transaction releases the stock of
- * canceled units, removes them from fulfillments, reduces the amount owed and refunds paid amounts.
+ * eligibility query uses the same function to decide. One transaction releases the stock of the canceled
+ * units, removes them from fulfillments, reduces what the buyer owes and refunds what the buyer has paid too
+ * much.
  */
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -38,13 +39,16 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { cancelUnits } from "./cancel-units.ts";
 
 export interface OrderCancelInput extends OrderTarget {
-  /** The units to cancel; all cancelable units if left out. */
+  /** The units to cancel. If left out: all units that can be canceled. */
   readonly lines?: readonly LineQuantity[] | null | undefined;
   readonly reason: CancellationReason;
   readonly note?: string | null | undefined;
 }
 
-/** Cancels at once, or creates a cancellation request if the buyer needs the merchant's approval. */
+/**
+ * Cancels units of an order at once, or creates a cancellation request if the buyer needs the merchant's
+ * approval.
+ */
 export async function cancelOrder(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -70,7 +74,7 @@ export async function cancelOrder(
   });
 }
 
-/** The faults of a cancellation's input that can be found without the order. */
+/** Returns the faults in the input of a cancellation that can be found without reading the order. */
 export function findCancellationFaults(
   { lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">,
   actor: OrderActor,
@@ -98,7 +102,7 @@ export interface DecidedCancellation {
 
 /**
  * Decides whether units are canceled at once or by a request to the merchant. If neither is possible, throws
- * a failure with the reasons that the eligibility query returns. Pure.
+ * a failure with the same reasons that the eligibility query returns. Pure.
  */
 export function decideCancellation(
   order: OrderAggregate,
@@ -116,8 +120,8 @@ export function decideCancellation(
 }
 
 /**
- * Throws if a buyer would cancel only part of a set of lines that a promotion joins, for example "buy X, get
- * Y". Such lines can only be canceled together.
+ * Throws if a buyer would cancel only a part of the lines that a promotion like "buy X, get Y" connects. Such
+ * lines can only be canceled together.
  */
 function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
   const lineIds = findPartlyCanceledLineSet(order, lines);
@@ -132,8 +136,8 @@ function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[])
 }
 
 /**
- * Returns the lines to cancel if the caller does not name any lines. For a buyer, lines that need approval
- * are included only if no line can be canceled at once.
+ * Returns the lines to cancel if the caller names no lines: all lines that can be canceled. For a buyer,
+ * lines that need the merchant's approval are included only if no line can be canceled at once.
  */
 function cancelableLines({ lines, decision }: CancellationEligibility, actor: OrderActor): LineQuantity[] {
   return lines
@@ -144,8 +148,8 @@ function cancelableLines({ lines, decision }: CancellationEligibility, actor: Or
 const refusal = { reason: "not_cancelable", message: "The chosen units can no longer be canceled." };
 
 /**
- * Throws if a line, or the chosen quantity of a line, cannot be canceled. The failure has the reasons that
- * the eligibility query returns.
+ * Throws if a line cannot be canceled, or not in the chosen quantity. The failure contains the same reasons
+ * that the eligibility query returns.
  */
 export function requireCancelable(
   order: OrderAggregate,
@@ -164,7 +168,7 @@ export function requireCancelable(
   requireSelectableUnits(order, { lines, selectable, ...refusal });
 }
 
-/** The reasons why fewer units of a line can be canceled than were ordered. */
+/** Returns the reasons why fewer units of an order line can be canceled than were ordered. */
 function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacleReason[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
   if (line.shipped === 0) return [createCancellationObstacle("line_already_canceled")];
@@ -198,8 +202,8 @@ function toRequest(
 }
 
 /**
- * Approves a cancellation request. The cancellation is recorded with the actor who made the request, not with
- * the actor who approves it.
+ * Approves a cancellation request. The order records the actor who requested the cancellation, not the actor
+ * who approved it.
  */
 export async function approveCancellation(
   transaction: Transaction,
@@ -208,8 +212,8 @@ export async function approveCancellation(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
-  // An open request blocks further cancellations, so the eligibility is computed as if this request did not
-  // exist.
+  // An open cancellation request blocks further cancellations. The eligibility is therefore computed as if
+  // the request that is approved here did not exist.
   requireCancelable(order, {
     lines,
     eligibility: evaluateCancellationEligibility(

@@ -1,6 +1,6 @@
 /**
- * Cancels units of an order that may be canceled: releases stock and promotion uses, updates fulfillments,
- * and voids or refunds payments.
+ * Cancels units of an order after the decision that they can be canceled: releases stock and promotion uses,
+ * updates fulfillments, and voids or refunds payments.
  */
 import type { CancellationReason } from "./reasons.ts";
 import { sql } from "kysely";
@@ -26,18 +26,15 @@ export interface UnitsToCancel {
   readonly lines: readonly LineQuantity[];
   readonly reason: CancellationReason;
   readonly note: string | null;
-  /** The actor (for example buyer or merchant) that the order records for this cancellation. */
+  /** The actor (buyer, merchant or system) that the order records for this cancellation. */
   readonly actor: OrderActor;
-  /**
-   * The id of the withdrawal that is settled by this cancellation; undefined if the cancellation settles no
-   * withdrawal.
-   */
+  /** The id of the withdrawal (a return) that this cancellation completes; undefined if there is none. */
   readonly returnId?: string;
 }
 
 /**
- * Writes a cancellation that the caller has already decided. Locks promotions before stock, so that
- * transactions cannot deadlock.
+ * Cancels units of an order; the caller must have decided that this is possible. Promotions are locked before
+ * the stock, so that transactions cannot deadlock.
  */
 export async function cancelUnits(
   transaction: Transaction,
@@ -93,7 +90,7 @@ async function cancelLineUnits(
 }
 
 /**
- * Removes canceled units from fulfillments. A fulfillment that would keep no unit is canceled and keeps its
+ * Removes canceled units from fulfillments. A fulfillment that loses all its units is canceled and keeps its
  * lines for display.
  */
 async function cutFulfillments(
@@ -138,8 +135,8 @@ async function keepLines(
 }
 
 /**
- * Voids authorizations if nothing is owed any more, and refunds the captured amount that exceeds the amount
- * owed.
+ * Voids the payment authorizations if the buyer owes nothing any more, and refunds what the buyer has paid
+ * too much.
  */
 async function moveMoney(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
  * Answers whether an order or some of its units can be canceled, until when, with which refund and
- * consequences, and which alternatives a buyer has. A pure function of the order, its policy and the time.
- * The cancellation command uses the same function.
+ * consequences, and what the buyer can do instead. The answer is a pure function of the order, its policy and
+ * the time. The command that cancels orders uses the same function.
  */
 import { type Money, createMoney } from "#foundation/money.ts";
 import { calculateCancellationValue } from "#commerce/orders/order-value.ts";
@@ -52,8 +52,8 @@ export type CancellationConsequence =
 
 export interface CancellationDeadline {
   /**
-   * The time of the cancellation deadline; null if the deadline is the start of packing and packing has not
-   * started.
+   * The time of the cancellation deadline. If the deadline is the start of packing: the time at which packing
+   * started, or null if packing has not started.
    */
   readonly at: string | null;
   readonly clock: "placed" | "packing_started";
@@ -66,7 +66,7 @@ export interface CancellationEligibility {
   readonly action: "cancel";
   readonly decision: EligibilityDecision;
   readonly scope: "order" | "lines" | "none";
-  /** Reasons against canceling; empty if and only if the decision is `allowed`. */
+  /** Reasons against the cancellation. The list is empty if and only if the decision is `allowed`. */
   readonly reasons: readonly CancellationObstacleReason[];
   readonly lines: readonly CancellationLine[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
@@ -80,8 +80,8 @@ export interface CancellationEligibility {
 }
 
 /**
- * Computes what the actor can cancel of an order. If the actor is the merchant, only the order's state
- * counts, not the merchant's cancellation policy.
+ * Computes what the actor can cancel of an order. For a merchant, only the state of the order matters, not
+ * the merchant's cancellation policy.
  */
 export function evaluateCancellationEligibility(
   order: OrderAggregate,
@@ -132,8 +132,8 @@ function toLine({ line, open, reasons }: AssessedCancellationLine): Cancellation
 }
 
 /**
- * Returns the scope of a cancellation: `order` if no unit of the order would be left, `lines` if units would
- * be left, and `none` if no units are chosen.
+ * Returns the scope of a cancellation: `order` if it would cancel all units that are left, `lines` if other
+ * units would be left, and `none` if no units are chosen.
  */
 function scopeOf(
   { lines }: OrderAggregate,
@@ -147,8 +147,8 @@ function scopeOf(
 }
 
 /**
- * Returns whether the answer has a deadline. A denied answer has one only if the deadline was missed: for
- * example, a canceled order cannot be canceled "until noon".
+ * Returns true if the answer contains a deadline. An answer with the decision "denied" contains a deadline
+ * only if the deadline has passed. A canceled order, for example, has no deadline.
  */
 const hasDeadline = (reasons: readonly CancellationObstacleReason[]): boolean =>
   decideEligibility(reasons) !== "denied" ||
@@ -169,8 +169,8 @@ function deadlineOf(
 }
 
 /**
- * The estimated refund of a cancellation. Captured amounts are refunded; authorized amounts are captured only
- * in part, or voided.
+ * Estimates the refund of a cancellation. A captured amount is refunded; an authorized amount is voided, or
+ * captured only in part.
  */
 function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): CancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);
@@ -186,8 +186,8 @@ function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): Cance
 }
 
 /**
- * The effect of a cancellation on promotions. Canceled units lose their share of discounts; the units that
- * are left keep their prices.
+ * Returns the effect of a cancellation on the discounts of promotions: kept, removed, or recalculated.
+ * Canceled units lose their share of the discounts; the prices of all other units stay.
  */
 function promotionEffectOf(
   { lines, promotions }: OrderAggregate,
@@ -232,7 +232,10 @@ function consequencesOf(
 
 type Ordered = Pick<OrderAggregate, "lines" | "promotions">;
 
-/** Whether canceling the units would break a promotion's minimum that the order meets now. */
+/**
+ * Returns true if the order fulfils the minimum of a promotion now, and would not fulfil it after the
+ * cancellation.
+ */
 function breaksMinimum(order: Ordered, canceled: readonly LineQuantity[]): boolean {
   const minimums = order.promotions.flatMap(({ minimum, discountMinor }) =>
     discountMinor === 0 ? [] : (minimum ?? []),

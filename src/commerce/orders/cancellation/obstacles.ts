@@ -1,7 +1,7 @@
 /**
- * Finds the reasons against canceling an order or a line: the order's state, the merchant's policy, and sets
- * of lines that a promotion joins. Part of a set cannot be canceled alone, because the promotion was applied
- * to the whole set.
+ * Finds the reasons against canceling an order or an order line: the order's state, the merchant's policy,
+ * and lines that a promotion connects. A part of connected lines cannot be canceled alone, because the
+ * promotion was granted for all of them.
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationObstacleReason, createCancellationObstacle } from "./reasons.ts";
@@ -17,7 +17,7 @@ import { isOpenReturn, getUncanceledQuantity } from "#commerce/orders/order-stat
 
 export interface AssessedCancellationLine {
   readonly line: OrderLine;
-  /** The number of units of the line that are neither canceled nor sent. */
+  /** Number of units of the order line that were neither canceled nor sent. */
   readonly open: number;
   readonly reasons: readonly CancellationObstacleReason[];
 }
@@ -27,8 +27,8 @@ export interface CancellationAssessmentContext {
   readonly rules: CancellationRules;
   readonly now: Date;
   /**
-   * The actor who cancels. The merchant's policy only applies to the actor `buyer`; for other actors, only
-   * the order's state counts.
+   * The actor who cancels. The merchant's policy matters only if the actor is `buyer`; for other actors, only
+   * the state of the order matters.
    */
   readonly actor: OrderActor;
 }
@@ -48,8 +48,8 @@ export function assessCancellationLines(context: CancellationAssessmentContext):
 }
 
 /**
- * The end of the time in which a buyer may cancel without approval (milliseconds since the epoch); null if
- * this time ends when packing starts.
+ * Returns the time (in milliseconds since 1970) until which a buyer can cancel without the merchant's
+ * approval; null if this time ends when packing starts.
  */
 export function calculateCancellationWindowEnd(
   { placedAt }: Pick<OrderAggregate, "placedAt">,
@@ -71,8 +71,8 @@ function checkCancellationLine(
 }
 
 /**
- * Returns the reason why nothing of a canceled or completed order can be canceled; null for other orders.
- * This reason replaces all reasons of the order's lines.
+ * Returns the reason why no unit of a canceled or completed order can be canceled; null for other orders. If
+ * there is such a reason, it is the only reason for all lines of the order.
  */
 function endOf({ status }: OrderAggregate): CancellationObstacleReason | null {
   if (status === "canceled") return createCancellationObstacle("order_already_canceled");
@@ -152,7 +152,7 @@ function policyObstacles({ order, rules, now }: CancellationAssessmentContext): 
 const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup"]);
 
 function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationObstacleReason[] {
-  // Leaves out fulfillments of an exchange, because they contain replacements, not ordered units.
+  // Fulfillments of an exchange are left out, because they contain replacements instead of ordered units.
   const own = fulfillments.filter(
     ({ returnId, status, lines }) =>
       returnId === null && status !== "canceled" && lines.some(({ lineId }) => lineId === line.id),
@@ -168,8 +168,8 @@ function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): Ca
 }
 
 /**
- * Requires the merchant's approval for canceling a line that a promotion joins with other lines, if those
- * lines cannot be canceled completely too.
+ * Returns an obstacle if a promotion connects the line with other lines that cannot be canceled completely.
+ * The merchant must then approve the cancellation of the line.
  */
 function splitSetObstacles(
   order: OrderAggregate,
@@ -191,7 +191,10 @@ function splitSetObstacles(
     : [createCancellationObstacle("line_not_separable", { blocking: false, data: { lineIds: splitSet } })];
 }
 
-/** Kinds of promotions that join the discounted lines and the lines that had to be bought. */
+/**
+ * Kinds of promotions that connect order lines: the discounted lines with the lines that the buyer had to
+ * buy.
+ */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
 export function findLinesJoinedByPromotions({
@@ -209,8 +212,8 @@ export function findLinesJoinedByPromotions({
 }
 
 /**
- * Finds a set of lines, joined by a promotion, that the cancellation would split: the chosen units contain
- * some units of the set but not all. Returns the first such set; undefined if there is none.
+ * Returns the ids of lines that a promotion connects and of which the cancellation would take only a part of
+ * the units. Returns the first such set of lines; undefined if there is none.
  */
 export function findPartlyCanceledLineSet(
   order: Pick<OrderAggregate, "promotions" | "lines">,

@@ -1,6 +1,6 @@
 /**
- * The codes of cancellations, with their English texts: reasons for canceling, and obstacles that deny a
- * cancellation or require the merchant's approval.
+ * The codes of cancellations, with their English texts: reasons that an actor can give for canceling, and
+ * obstacles that deny a cancellation or require the merchant's approval.
  */
 import { getObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
@@ -45,7 +45,7 @@ export const cancellationReasonOptions: readonly CancellationReasonOption[] = [
   })),
 ];
 
-/** Obstacle code → English text for people. */
+/** For each obstacle code, the English text that people read. */
 export const cancellationObstacles = englishTexts.cancellationObstacles;
 export type CancellationObstacle = keyof typeof cancellationObstacles;
 

@@ -1,4 +1,4 @@
-/** Gives all texts of a cancellation's eligibility answer the language of the caller. */
+/** Translates all texts of a cancellation eligibility answer into the language of the caller. */
 import { chooseAnswerLanguage, summarizeOrderPolicy } from "#commerce/eligibility-texts/answer-language.ts";
 import {
   type EligibilityLanguage,
@@ -10,11 +10,14 @@ import type { CancellationEligibility } from "./eligibility.ts";
 import type { CancellationObstacleReason } from "./reasons.ts";
 
 export type TranslatedCancellationEligibility = CancellationEligibility & {
-  /** The language of all texts in the answer. */
+  /** The language of all texts in the eligibility answer. */
   readonly locale: EligibilityLanguage;
 };
 
-/** Translates the answer into the best of the caller's locales, or else into the language of the order. */
+/**
+ * Translates the eligibility answer into the first of the caller's locales for which translations exist, or
+ * else into the language of the order.
+ */
 export function translateCancellationEligibility(
   order: OrderAggregate,
   answer: CancellationEligibility,

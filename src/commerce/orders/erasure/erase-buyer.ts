@@ -1,8 +1,7 @@
 /**
- * Erases a buyer's addresses and email addresses everywhere, in one transaction: deletes their data keys,
- * reduces masked addresses to the country, removes them from open carts, reduces the bodies of events to ids,
- * and empties the answers that are stored for repeated idempotent requests. Products, quantities and amounts
- * of orders stay.
+ * Erases all addresses and e-mail addresses of a buyer in one transaction: deletes their data keys, reduces
+ * masked addresses to the country, removes the data from open carts, reduces the stored bodies of events to
+ * ids, and empties stored answers of idempotent requests. Products, quantities and amounts of orders stay.
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
@@ -20,8 +19,8 @@ import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-
 
 export interface ErasureResult {
   /**
-   * The number of addresses and email addresses that this erasure erased. Data that was erased before is not
-   * counted.
+   * Number of addresses and e-mail addresses that this call erased. Data that was erased before does not
+   * count.
    */
   readonly personalData: number;
   readonly carts: number;
@@ -32,13 +31,13 @@ export interface ErasureResult {
 
 interface ErasureInput {
   /**
-   * The buyer's data, found before the transaction began. The caller has then locked the carts and orders in
-   * the scope and has checked that the scope has not changed.
+   * The buyer's data, which was found before the transaction began. The caller must have locked the buyer's
+   * carts and orders and checked that they are still the same.
    */
   readonly finds: BuyerDataToErase;
   /**
-   * True to erase the buyer's data even if an order is not sent yet. Such an order loses its delivery
-   * address.
+   * True to erase the buyer's data even if an order of the buyer is not completed. Such an order loses its
+   * delivery address.
    */
   readonly isForced: boolean;
 }
@@ -50,8 +49,7 @@ export async function eraseBuyerData(
 ): Promise<ErasureResult> {
   const { cartIds, orderIds, personalIds } = finds.scope;
   const openCartIds = await requireErasable(transaction, context, { finds, isForced });
-  // Personal data is erased before the cart events below are published, so that these events contain no
-  // personal data.
+  // The personal data is erased before the cart events are published, so that these events do not contain it.
   const personalData = await erasePersonalData(transaction, personalIds, context.now);
   for (const cartId of openCartIds) await removePersonalDataFromCart(transaction, context, cartId);
   return {
@@ -64,8 +62,8 @@ export async function eraseBuyerData(
 }
 
 /**
- * Throws while a checkout is in progress, or an order is unsent and the erasure is not forced. Returns the
- * ids of open carts.
+ * Throws if a checkout of the buyer is in progress, or if an order is not completed and the erasure is not
+ * forced. Returns the ids of the buyer's active carts.
  */
 async function requireErasable(
   transaction: Transaction,
@@ -98,8 +96,8 @@ async function requireErasable(
 }
 
 /**
- * Removes address and email from an open cart and prices the cart again, because its shipping is no longer
- * known.
+ * Removes the address and e-mail address from an active cart. Prices the cart again, because the shipping
+ * price is not known without an address.
  */
 async function removePersonalDataFromCart(
   transaction: Transaction,
@@ -114,7 +112,7 @@ async function removePersonalDataFromCart(
 
 /**
  * Removes personal data from the stored bodies of events about the given carts and orders: each body is
- * replaced by the object's id and `"truncated": true`.
+ * replaced by one that contains only the object's id and `"truncated": true`.
  */
 async function redactEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -125,8 +123,8 @@ async function redactEvents(transaction: Transaction, subjectIds: readonly strin
 }
 
 /**
- * Empties the stored answers of idempotent requests that contain data of the buyer: the answers found before
- * the transaction, and answers that were stored since.
+ * Empties the stored answers of idempotent requests that contain data of the buyer: the answers that were
+ * found before the transaction, and answers that were stored later.
  */
 async function redactStoredAnswers(
   transaction: Transaction,

@@ -1,8 +1,8 @@
 /**
- * Finds a buyer's carts, orders and personal data, and the answers stored for repeated idempotent requests
- * that contain any of this data. The search starts from a cart, an order, an address token or a buyer
- * reference. Runs before the transaction of the erasure, because decrypting all stored answers of a merchant
- * takes longer than a cart may be locked.
+ * Finds a buyer's carts, orders and personal data, and the stored answers of idempotent requests that contain
+ * this data. The search starts from a cart, an order, an address token or a buyer reference. It runs before
+ * the transaction of the erasure, because decrypting all stored answers of a merchant takes longer than a
+ * cart may be locked.
  */
 import { sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
@@ -21,23 +21,26 @@ import { DecryptionError, type Keyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 
-/** The starting point of an erasure. A buyer reference is unique only within its merchant. */
+/**
+ * The object from which the search for a buyer's data starts. A buyer reference is unique only within its
+ * merchant.
+ */
 export type ErasureTarget =
   | { readonly by: "cart" | "order" | "addressToken"; readonly value: string }
   | { readonly by: "buyerReference"; readonly value: string; readonly merchantId: string };
 
 export interface ErasureScope {
   readonly merchantId: string;
-  /** Ids of the carts, including the carts that were merged into them. */
+  /** Ids of the buyer's carts, including the carts that were merged into them. */
   readonly cartIds: readonly string[];
   readonly orderIds: readonly string[];
-  /** Ids of the buyer's rows of `personal_data`, including rows that were erased before. */
+  /** Ids of the buyer's rows of `personal_data`, including rows that are already erased. */
   readonly personalIds: readonly string[];
 }
 
 /**
- * Finds the carts, orders and personal data to erase. Throws `resource_not_found` if the target does not
- * exist, so that a misspelt id is not taken for a successful erasure.
+ * Finds the carts, orders and personal data of a buyer. Throws `resource_not_found` if the target does not
+ * exist, so that nobody takes a misspelt id for a successful erasure.
  */
 export async function findErasureScope(reader: DatabaseReader, target: ErasureTarget): Promise<ErasureScope> {
   const seed = await findErasureStart(reader, target);
@@ -68,8 +71,8 @@ export async function findErasureScope(reader: DatabaseReader, target: ErasureTa
 }
 
 /**
- * Locks the carts, then the orders, in the order that all commands use. No other transaction can change them
- * until this transaction ends.
+ * Locks the buyer's carts and then the orders until the end of the transaction. All commands lock carts
+ * before orders, so that they cannot deadlock.
  */
 export async function lockErasureScope(
   transaction: Transaction,
@@ -127,7 +130,7 @@ async function findErasureStart(
     : { merchantId: found.merchantId, cartIds: [found.id], buyerReference: null };
 }
 
-/** Finds a buyer by reference, also a buyer with saved addresses but without carts and orders. */
+/** Finds a buyer by the buyer reference, even if the buyer has saved addresses but neither carts nor orders. */
 async function findBuyerByReference(
   reader: DatabaseReader,
   { merchantId, value }: { readonly merchantId: string; readonly value: string },
@@ -144,12 +147,9 @@ async function findBuyerByReference(
 export interface BuyerDataToErase {
   readonly scope: ErasureScope;
   readonly traces: BuyerTraces;
-  /** Answers stored for repeated idempotent requests that contain data of the buyer. */
+  /** Keys of the idempotency records whose stored answers contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
-  /**
-   * The time up to which stored answers were searched. Answers that were stored later may be missing in
-   * `answers`.
-   */
+  /** The time up to which the stored answers were searched. Later answers may be missing in `answers`. */
   readonly lookedUpTo: Date;
 }
 
@@ -159,8 +159,8 @@ interface ErasureSearch {
 }
 
 /**
- * Maximum time, in milliseconds, from the arrival of a request until its idempotency record is committed and
- * can be found. The record contains the time of arrival, by the clock of the process that received the
+ * Maximum time from the arrival of a request until its idempotency record is committed and can be found, in
+ * milliseconds. The record contains the time of arrival, by the clock of the process that received the
  * request.
  */
 const lateMsMax = 600_000;
@@ -180,8 +180,8 @@ export async function findBuyerDataToErase(
 }
 
 /**
- * Decrypts personal data and collects the texts by which stored answers are searched. Data that cannot be
- * decrypted, for example because it was erased before, is searched by its ids only.
+ * Decrypts the buyer's personal data, and returns a search for its texts in stored answers. For data that
+ * cannot be decrypted, for example because it was erased before, only the id is searched.
  */
 async function findBuyerTraces(
   reader: DatabaseReader,
@@ -201,8 +201,8 @@ async function findBuyerTraces(
 }
 
 /**
- * Returns the ids of the callers whose stored answers may contain data of the merchant's buyers: the
- * merchant's installations and tokens, and tokens without a merchant.
+ * Returns the ids of all callers whose stored answers may contain data of the merchant's buyers: the
+ * merchant's installations and tokens, and tokens that belong to no merchant.
  */
 export async function findIdempotencyRecordOwnerIds(
   reader: DatabaseReader,
@@ -216,15 +216,14 @@ export async function findIdempotencyRecordOwnerIds(
   return rows.map(({ id }) => id);
 }
 
-/** Recognizes JSON texts that contain an id or a part of the personal data of a buyer. */
+/** Recognizes JSON texts that contain an id or a part of the personal data of the buyer. */
 interface BuyerTraces {
   readonly isIn: (json: string) => boolean;
 }
 
 /**
- * Creates the check whether a stored answer contains data of the buyer. The check may also accept answers
- * without such data. An answer that is emptied by mistake costs little, because its caller can read the
- * current state again.
+ * Creates the check whether a stored answer contains data of the buyer. The check may also match other
+ * answers. This does little harm, because the caller of an emptied answer can read the current state again.
  */
 function findTraces(ids: readonly string[], personal: readonly PersonalData[]): BuyerTraces {
   const words = new Set([...ids, ...personal.flatMap(wordsOf)].map(escaped));
@@ -236,13 +235,14 @@ function findTraces(ids: readonly string[], personal: readonly PersonalData[]): 
   };
 }
 
-/** Returns the text with the escapes that it has inside a JSON string, without the quotes around it. */
+/** Returns the text as it is written inside a JSON string: with escapes, without the surrounding quotes. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 const quoted = (text: string): string => JSON.stringify(text);
 
 function wordsOf(data: PersonalData): string[] {
   if (data.kind === "buyer_email") return [data.email, maskEmail(data.email)];
-  // Many buyers share the same city, region and country, so stored answers are not searched for them.
+  // Stored answers are not searched for the city, region and country of an address, because many buyers share
+  // them.
   const {
     city: _city,
     regionCode: _region,
@@ -262,14 +262,14 @@ function wordsOf(data: PersonalData): string[] {
 }
 
 /**
- * Minimum length, in characters, of most texts that are searched. Shorter texts occur in too many unrelated
- * answers.
+ * Minimum length of most texts for which stored answers are searched, in characters. Shorter texts occur in
+ * too many answers of other buyers.
  */
 const wordLengthMin = 4;
 
 /**
  * Returns the visible texts of the masked address (city, start of the postal code, initials) as one group. A
- * stored answer matches only if it contains all texts of the group.
+ * stored answer matches if it contains all texts of the group.
  */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];

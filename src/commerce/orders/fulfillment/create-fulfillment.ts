@@ -1,6 +1,6 @@
 /**
- * Creates a fulfillment: units of an order that are sent to the buyer together. A unit is in at most one
- * fulfillment that is neither canceled, failed nor returned to the sender.
+ * Creates a fulfillment: units of an order that are sent to the buyer together. Each unit is in at most one
+ * fulfillment, not counting fulfillments that were canceled, have failed or came back to the sender.
  */
 import { type Faults, createBodyFault, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -34,16 +34,16 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 
 export interface FulfillmentCreateInput extends OrderTarget {
-  /** The units to send; all unfulfilled units if left out. */
+  /** The units to send. If left out: all units that still need a fulfillment. */
   readonly lines?: readonly LineQuantity[] | null | undefined;
-  /** The fulfillment's type; derived from the lines and the delivery method if left out. */
+  /** The type of the fulfillment. If left out, the lines and the delivery method decide. */
   readonly type?: FulfillmentType | null | undefined;
-  /** The carrier of the fulfillment; the carrier of the order's delivery method if left out. */
+  /** The carrier that transports the fulfillment. If left out: the carrier of the order's delivery method. */
   readonly carrier?: string | null | undefined;
 }
 
 export const carrierLengthMax = 80;
-/** The largest number of fulfillments of an order, in all statuses together. */
+/** Maximum number of fulfillments of an order, in all statuses. */
 export const fulfillmentsPerOrderMax = 200;
 
 export async function createFulfillment(
@@ -126,9 +126,9 @@ export async function insertFulfillment(
 }
 
 /**
- * The number of units of an order line that still need a fulfillment: units that are neither canceled, nor
- * refunded, nor in a fulfillment. Fulfillments that are canceled, failed or returned to the sender do not
- * count.
+ * Counts the units of an order line that still need a fulfillment: units that are neither canceled nor
+ * refunded nor in a fulfillment. Fulfillments that were canceled, have failed or came back to the sender are
+ * ignored.
  */
 export function countUnfulfilledUnits(
   order: Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">,
@@ -165,8 +165,8 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
 }
 
 /**
- * Throws if a line has fewer unfulfilled units than requested. The failure names every such line and its
- * remaining units.
+ * Throws if fewer units of a line still need a fulfillment than the caller wants to send. The failure names
+ * all such lines and the numbers of units that are left.
  */
 function requireOpen(
   order: OrderAggregate,

@@ -1,6 +1,6 @@
 /**
- * The rules for moves (status changes) of fulfillments: which moves are possible from each status of each
- * type, and which order states a move requires. Only this module decides whether a move is allowed.
+ * The rules for the transitions of fulfillments (for example pack, ship, deliver): from which statuses each
+ * transition is possible for each type of fulfillment, and which state of the order it requires.
  */
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -28,7 +28,7 @@ export const fulfillmentTransitions = {
     event: "fulfillment.in_transit",
     from: { shipping: ["shipped"], pickup: [], digital: [] },
   },
-  // The move to `out_for_delivery` has no event of its own; only `order.updated` is published.
+  // The transition to `out_for_delivery` has no event of its own; only `order.updated` is published.
   out_for_delivery: {
     to: "out_for_delivery",
     event: null,
@@ -73,7 +73,7 @@ export const fulfillmentTransitions = {
 >;
 export type FulfillmentTransition = keyof typeof fulfillmentTransitions;
 
-/** The fulfillment statuses that a carrier or a pickup shop reports. */
+/** The fulfillment statuses that the merchant reports from the carrier or the pickup shop. */
 export const reportedTrackingStatuses = [
   "in_transit",
   "out_for_delivery",
@@ -83,7 +83,7 @@ export const reportedTrackingStatuses = [
 export type ReportedTrackingStatus = (typeof reportedTrackingStatuses)[number];
 
 /**
- * The statuses of fulfillments that will not bring their units to the buyer; the units need another
+ * The statuses of fulfillments whose units will not reach the buyer, so that the units need another
  * fulfillment.
  */
 const endedStatuses: ReadonlySet<FulfillmentStatus> = new Set(["canceled", "failed", "returned_to_sender"]);
@@ -93,8 +93,9 @@ export const isFulfillmentInProgress = ({ status }: Pick<OrderFulfillment, "stat
 const shippingMoves: ReadonlySet<FulfillmentTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
 
 /**
- * Returns true if the move prepares or makes the handover of units to a carrier or the buyer. Such a move
- * requires an order that may be shipped. Parcels in transit may be delivered in every status of the order.
+ * Returns true if the transition hands the units over to a carrier or to the buyer, or prepares this. Such a
+ * transition requires an order that may be shipped. Parcels that are already in transit may be delivered in
+ * every status of the order.
  */
 const isHandover = (move: FulfillmentTransition, { type }: OrderFulfillment): boolean =>
   shippingMoves.has(move) || (move === "deliver" && type === "pickup");
@@ -126,7 +127,7 @@ export function requireFulfillmentTransition(
 
 const receivedStatuses: ReadonlySet<OrderReturn["status"]> = new Set(["received", "inspected", "closed"]);
 
-/** Throws if a replacement would be sent before the returned units have been received. */
+/** Throws if the fulfillment is a replacement, and the goods that it replaces have not been received. */
 function requireReturned({ returns }: OrderAggregate, fulfillment: OrderFulfillment): void {
   const found = returns.find(({ id }) => id === fulfillment.returnId);
   if (found === undefined || receivedStatuses.has(found.status)) return;
@@ -139,8 +140,8 @@ function requireReturned({ returns }: OrderAggregate, fulfillment: OrderFulfillm
 }
 
 /**
- * Throws if the order is not confirmed or its payment is disputed. Replacements of returns are also sent for
- * completed orders.
+ * Throws if the order is not confirmed or its payment is disputed. A replacement for returned goods may also
+ * be sent for a completed order.
  */
 export function requireShippableOrder(
   order: OrderAggregate,

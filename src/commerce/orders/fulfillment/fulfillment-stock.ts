@@ -1,8 +1,8 @@
 /**
- * Updates stock and order lines when a fulfillment changes its status. From packing on, a fulfillment's units
- * are taken from the stock on hand (allocated). Lost units without reserved stock for their replacement are
- * recorded. Fulfillments of an exchange have separate stock and do not change the unit counts of the order's
- * lines.
+ * Updates the stock and the order lines when the status of a fulfillment changes. From packing on, the units
+ * of a fulfillment are taken from the stock on hand (allocated). Lost units are recorded as unreserved if no
+ * stock could be reserved to send them again. Fulfillments of an exchange have their own stock and do not
+ * change the unit counts of order lines.
  */
 import { sql } from "kysely";
 import {
@@ -40,8 +40,8 @@ export interface OrderAndFulfillment {
 }
 
 /**
- * By how much each unit of a fulfillment changes the numbers of allocated, shipped and delivered units of its
- * order line: 1, -1 or 0.
+ * For each unit of a fulfillment, the change of the allocated, shipped and delivered units of its order line:
+ * 1, -1 or 0.
  */
 export interface LineCountChangePerUnit {
   readonly allocated?: number;
@@ -50,8 +50,8 @@ export interface LineCountChangePerUnit {
 }
 
 /**
- * Changes the numbers of allocated, shipped and delivered units of the order's lines, for the units in
- * `lines`; for all units of the fulfillment if `lines` is left out.
+ * Changes the numbers of allocated, shipped and delivered units of order lines for the units in `lines`. If
+ * `lines` is left out: for all units of the fulfillment.
  */
 export async function changeOrderLineCounts(
   transaction: Transaction,
@@ -80,7 +80,10 @@ const taken: ReadonlySet<FulfillmentStatus> = new Set([
   "delivered",
 ]);
 
-/** Allocates the fulfillment's waiting units from the stock on hand. Throws if the stock is too low. */
+/**
+ * Takes those units of a fulfillment from the stock on hand that were not taken yet. Throws if the stock is
+ * too low.
+ */
 export async function allocateFulfillmentUnits(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -113,9 +116,8 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
 }
 
 /**
- * Returns the units of a fulfillment that must still be taken from the stock on hand (allocated), because the
- * units already allocated to the order line are too few. The line's reserved stock covers these units first;
- * units that it does not cover count as `unreserved`.
+ * Returns the units of a fulfillment that must still be taken from the stock on hand. Units for which the
+ * order line has no reserved stock are counted in `unreserved`.
  */
 function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
@@ -142,8 +144,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
 }
 
 /**
- * Reserves stock for replacements of lost units, as far as stock is available. Units without available stock
- * are recorded, so that the fulfillment can become `failed` even if the stock is too low.
+ * Reserves stock to send lost units again, as far as stock is available. Units without available stock are
+ * recorded as unreserved, so that the fulfillment can become `failed` even if the stock is too low.
  */
 export async function reserveReplacementOfLostUnits(
   transaction: Transaction,
@@ -163,8 +165,8 @@ export async function reserveReplacementOfLostUnits(
 }
 
 /**
- * Handles units that came back to the sender: refunded units go back to the stock, the others wait for the
- * next fulfillment. For an exchange, the next fulfillment is created at once.
+ * Handles units that came back to the sender: refunded units are added to the stock, and the other units wait
+ * for the next fulfillment. For an exchange, the next fulfillment is created at once.
  */
 export async function takeBackUnitsReturnedToSender(
   transaction: Transaction,
@@ -189,7 +191,7 @@ export async function takeBackUnitsReturnedToSender(
 
 type LostUnits = LineQuantity & { readonly variantId: string };
 
-/** Divides the units of a lost fulfillment into units to send again and units that were refunded. */
+/** Divides the units of a lost fulfillment into units that must be sent again and units that were refunded. */
 function splitLost({ order, fulfillment }: OrderAndFulfillment): {
   readonly again: readonly LostUnits[];
   readonly settled: readonly LostUnits[];
@@ -207,8 +209,8 @@ function splitLost({ order, fulfillment }: OrderAndFulfillment): {
 }
 
 /**
- * Distributes the missing stock of each variant over the lost units: returns how many units of each line have
- * no stock. Earlier lines get the missing units first.
+ * Distributes the missing units of each variant over the lost units, to earlier lines first. Returns the
+ * number of units without stock for each line.
  */
 function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortage[]): LineQuantity[] {
   const missing = new Map(
@@ -222,8 +224,8 @@ function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortag
 }
 
 /**
- * Creates another fulfillment for an exchange whose parcel did not arrive. Staff cannot create fulfillments
- * of exchanges.
+ * Creates another fulfillment for an exchange whose parcel did not reach the buyer, because staff cannot
+ * create fulfillments of exchanges themselves.
  */
 async function createReplacementFulfillment(
   transaction: Transaction,
@@ -250,8 +252,8 @@ async function createReplacementFulfillment(
 }
 
 /**
- * The units that a fulfillment of an exchange sends: the variant that the buyer chose; the ordered variant
- * again if none was chosen.
+ * Returns the units that the fulfillment of an exchange or replacement sends: units of the variant that the
+ * buyer chose, or of the ordered variant if the buyer chose none.
  */
 function replacementUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const chosen = order.returns.find(({ id }) => id === fulfillment.returnId)?.exchangeVariantId ?? null;
@@ -276,10 +278,7 @@ function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]
   throw createOrderFailure("invalid_state", order, details);
 }
 
-/**
- * Records the units of a fulfillment for which no stock is reserved. Lost units are recorded on the
- * fulfillment that was lost; units of an exchange are recorded on the exchange's next fulfillment.
- */
+/** Records how many units of each line of a fulfillment have no reserved stock to be sent again. */
 async function markUnreserved(
   transaction: Transaction,
   fulfillmentId: string,
@@ -296,14 +295,14 @@ async function markUnreserved(
 
 interface DroppedUnits {
   readonly order: Pick<OrderAggregate, "fulfillments">;
-  /** The id of the return if the units belong to an exchange; null for ordered units. */
+  /** The id of the return if the units belong to an exchange or replacement; null for ordered units. */
   readonly returnId: string | null;
   readonly lines: readonly LineQuantity[];
 }
 
 /**
- * Reduces the recorded numbers of units without reserved stock, because stock has been reserved for these
- * units or the units were canceled. The oldest records are reduced first.
+ * Reduces the recorded numbers of unreserved units, because stock has been reserved for them or they were
+ * canceled. The oldest fulfillments are reduced first.
  */
 export async function reduceUnreservedUnits(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** Commands that pack, ship, track, deliver, fail or cancel a fulfillment. */
+/** Commands that change the status of a fulfillment: pack, ship, track, deliver, fail, cancel. */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
@@ -27,7 +27,7 @@ import {
 } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
-/** The fulfillment to change. `expectedVersion` is the order's version. */
+/** The fulfillment to change. `expectedVersion` is the version of the order that the caller expects. */
 export interface FulfillmentTarget extends ExpectedVersionInput {
   readonly fulfillmentId: string;
 }
@@ -146,7 +146,7 @@ export function markFulfillmentDelivered(
     target,
     name: "deliver",
     row: { deliveredAt: context.now },
-    // A pickup has no step for shipping, so it counts as shipped when it is delivered.
+    // Units for pickup are never shipped, so they count as shipped when they are delivered.
     effect: async (change) =>
       changeOrderLineCounts(transaction, change, {
         delivered: 1,
@@ -167,7 +167,7 @@ export function markFulfillmentFailed(
   });
 }
 
-/** Cancels a fulfillment. The stock that was allocated for it stays allocated to the order. */
+/** Cancels a fulfillment. Its units that were taken from the stock on hand stay allocated to the order. */
 export function cancelFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -179,7 +179,7 @@ export function cancelFulfillment(
 interface MoveParts {
   readonly target: FulfillmentTarget;
   readonly name: FulfillmentTransition;
-  /** Columns of the fulfillment's row, besides its status, that the move sets. */
+  /** Columns of the fulfillment's row that the transition sets besides the status. */
   readonly row?: {
     readonly packingStartedAt?: Date;
     readonly shippedAt?: Date;
@@ -190,8 +190,8 @@ interface MoveParts {
     readonly trackingUrl?: string | null;
   };
   /**
-   * Changes the order's lines and the stock as the move requires. Returns events to publish in addition to
-   * the event of the move.
+   * Changes the order's lines and the stock as the transition requires. Returns events to publish besides the
+   * event of the transition.
    */
   readonly effect?: (change: OrderAndFulfillment) => Promise<readonly OrderEvent[] | void>;
 }

@@ -1,7 +1,8 @@
 /**
- * Disputes (chargebacks): a buyer's bank reclaims a payment. A disputed payment can be neither captured nor
- * refunded. After a won dispute the payment is as before. After a lost dispute the captured amount counts as
- * refunded and the buyer owes less by the same amount, because a merchant cannot charge it again.
+ * Records disputes (chargebacks): a buyer's bank claims a payment back. A disputed payment can be neither
+ * captured nor refunded. After a dispute that the merchant wins, the payment is as before. After a dispute
+ * that the merchant loses, the captured amount counts as refunded, and the cost of the order is reduced by
+ * this amount, because the merchant cannot charge it again.
  */
 import { derivePaymentStatus } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,6 +1,6 @@
 /**
- * Commands that capture or void an authorized amount. The order is locked and the operation is queued; the
- * provider is called later, outside the transaction, and its answer is written then.
+ * Commands that capture or void an authorized amount. They lock the order and queue a request to the payment
+ * provider. The request is sent later, outside of the transaction, and the provider's answer is saved then.
  */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -37,8 +37,8 @@ export interface OrderAndPayment {
 }
 
 /**
- * Locks the order to which a payment belongs, and returns the order and the payment. `expectedVersion` of
- * payment commands is the order's version.
+ * Locks the order of a payment, and returns the order and the payment. In payment commands, `expectedVersion`
+ * is the version of the order.
  */
 export async function lockPaymentWithOrder(
   transaction: Transaction,
@@ -56,8 +56,8 @@ export async function lockPaymentWithOrder(
 }
 
 /**
- * The amount of a payment that can be captured now: the authorized amount without pending captures, at most
- * what the buyer still owes.
+ * Returns the amount of a payment that can be captured now: the authorized amount without pending captures,
+ * but at most what the buyer still owes.
  */
 export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment): number {
   return Math.max(
@@ -66,7 +66,7 @@ export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment
   );
 }
 
-/** The amount that the buyer owes after all pending captures and refunds have succeeded. */
+/** Returns the amount that the buyer will owe if all pending captures and refunds succeed. */
 export function computeOwedAmountAfterPendingMinor(order: OrderAggregate): number {
   const captures = order.payments.flatMap(({ pending }) => pending).filter(({ kind }) => kind === "capture");
   return (
@@ -78,7 +78,7 @@ export function computeOwedAmountAfterPendingMinor(order: OrderAggregate): numbe
 }
 
 interface PaymentCaptureInput extends PaymentTarget {
-  /** The amount to capture; the whole capturable amount if left out. */
+  /** The amount to capture. If left out: the highest amount that can be captured. */
   readonly amount?: AmountInput | null | undefined;
 }
 
@@ -124,10 +124,7 @@ function amountToCapture(found: OrderAndPayment, requested: number | undefined):
   });
 }
 
-/**
- * Voids the part of a payment's authorized amount that is neither captured nor about to be captured by a
- * pending capture.
- */
+/** Voids the part of a payment's authorized amount that is neither captured nor in a pending capture. */
 export async function voidPayment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -150,17 +147,17 @@ export async function voidPayment(
 }
 
 interface OrderAfterChange {
-  /** The order as it was read after locking it and before this change. */
+  /** The order as it was before this change, read after the order was locked. */
   readonly order: OrderAggregate;
-  /** The amount by which this change reduces what the buyer owes, in minor units. */
+  /** The amount by which this change reduces the cost of the order, in minor units. */
   readonly reducedMinor?: number;
   /** The amount of the refund that this change has queued, in minor units. */
   readonly refundMinor?: number;
 }
 
 /**
- * Voids all authorizations of an order once nothing is owed. While any amount is owed, the authorizations
- * stay, because they may still be captured.
+ * Voids all payment authorizations of an order if the buyer owes nothing any more. Otherwise the
+ * authorizations stay, because they may still be captured.
  */
 export async function voidAuthorizationsIfNothingOwed(
   transaction: Transaction,

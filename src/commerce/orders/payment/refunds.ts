@@ -1,8 +1,9 @@
 /**
- * Refunds. With `createRefund` a merchant refunds sent units, shipping, or an amount as goodwill, and the
- * buyer owes less by the same amount. `queueRefund` chooses a payment with enough captured money, inserts the
- * refund and queues the request to the provider; cancellations and returns use it too. Unsent units are
- * canceled instead, and units that are sent back need a return.
+ * Makes refunds. `createRefund` lets a merchant refund sent units, shipping, or an amount as goodwill; the
+ * cost of the order is reduced by the same amount. `queueRefund` chooses a payment with enough captured
+ * money, inserts the refund and queues the request to the payment provider; cancellations and returns use
+ * this function too. Units that were not sent are canceled instead, and units that are sent back need a
+ * return.
  */
 import { sql } from "kysely";
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
@@ -47,9 +48,9 @@ export const refundsPerOrderMax = 200;
 
 export interface RefundCreateInput extends OrderTarget {
   readonly lines?: readonly LineQuantity[] | null | undefined;
-  /** True to refund all of the order's shipping that was not refunded before. */
+  /** True to refund the shipping price of the order, as far as it was not refunded before. */
   readonly shipping?: boolean | null | undefined;
-  /** An amount that is refunded as goodwill, in addition to the amounts of lines and shipping. */
+  /** An amount to refund as goodwill, in addition to the amounts for lines and shipping. */
   readonly amount?: AmountInput | null | undefined;
   readonly reason: RefundReason;
   readonly note?: string | null | undefined;
@@ -144,8 +145,8 @@ function composeRefund(
 }
 
 /**
- * Throws if the order has already reached the maximum number of refunds. Refunds of cancellations and returns
- * have no such maximum, because the number of the order's units limits them.
+ * Throws if the order already has the maximum number of refunds. Refunds of cancellations and returns are not
+ * counted against a maximum, because the order has a limited number of units.
  */
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsPerOrderMax) return;
@@ -158,8 +159,8 @@ function requireFewRefunds(order: OrderAggregate): void {
 }
 
 /**
- * The captured amount that exceeds what the buyer has to pay, for example after a failed refund. Refunding
- * this excess does not reduce what the buyer has to pay.
+ * Returns the captured amount that exceeds the cost of the order, for example after a failed refund.
+ * Refunding this excess does not reduce the cost of the order.
  */
 function overpaidMinor(order: OrderAggregate): number {
   return Math.max(0, computeRefundableOrderAmountMinor(order) - (order.totalMinor - order.reducedMinor));
@@ -186,8 +187,8 @@ function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): 
 }
 
 /**
- * The number of sent units of a line that are not being returned and not refunded. Units that were returned
- * for a refund count as refunded.
+ * Counts the sent units of an order line that are neither in an open return nor refunded. Units that were
+ * returned for a refund count as refunded.
  */
 function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
   const sent = needsFulfillment(line)
@@ -223,16 +224,16 @@ async function markRefunded(
 
 interface RefundToQueue {
   /**
-   * The order as it was read in this transaction. If this transaction has already queued a refund of the
-   * order, the order must have been read after that.
+   * The order as read in this transaction. If this transaction has queued a refund before, the order must
+   * have been read after that.
    */
   readonly order: OrderAggregate;
   readonly amountMinor: number;
   readonly reason: string;
   readonly note?: string | null;
   /**
-   * The units for which the refund is made, with their amounts. These amounts and the shipping add up to at
-   * most the refund's amount.
+   * The units for which the refund is made, with their amounts. The sum of these amounts and the shipping is
+   * at most the amount of the refund.
    */
   readonly lines?: OrderRefund["lines"];
   readonly shippingMinor?: number;
@@ -240,7 +241,7 @@ interface RefundToQueue {
 }
 
 /**
- * Queues a refund and returns its id. Throws while a payment is disputed, or if the amount exceeds the
+ * Queues a refund and returns its id. Throws if a payment is disputed, or if the amount is higher than the
  * refundable amount.
  */
 export async function queueRefund(
@@ -284,7 +285,10 @@ function amountFailure(order: OrderAggregate): Error {
   });
 }
 
-/** Allocates the refunded amount to lines in their order, then to shipping, until the amount is used up. */
+/**
+ * Distributes the refunded amount over the lines in their order and then over the shipping, until the amount
+ * is used up.
+ */
 export function allocateRefund(
   amountMinor: number,
   { lines, shippingMinor }: { readonly lines: OrderRefund["lines"]; readonly shippingMinor: number },

@@ -1,7 +1,7 @@
 /**
- * Settles operations of abandoned payments: payments whose checkout session ended before the provider
- * answered, so that they have no order. Voids the authorization, refunds a captured amount and publishes
- * `payment.refund_required`.
+ * Settles the requests to the payment provider about abandoned payments: payments whose checkout session
+ * ended before the provider answered, so that they have no order. The authorization is voided, a captured
+ * amount is refunded, and `payment.refund_required` is published.
  */
 import { sql } from "kysely";
 import {
@@ -20,7 +20,10 @@ import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import { createId } from "#foundation/ids.ts";
 import { getPaymentFailureCode, type PaymentSettlement, settleRefundOperation } from "./settle-movement.ts";
 
-/** Settles the void of a payment whose session ended before the provider answered. */
+/**
+ * Saves the outcome of voiding an abandoned payment (a payment whose checkout session ended before the
+ * payment provider answered), and refunds a captured amount.
+ */
 export async function settleAbandonedPayment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -49,8 +52,8 @@ export async function settleAbandonedPayment(
 }
 
 /**
- * Publishes `payment.refund_required` for a payment that could not be voided in time, because the provider
- * may still hold the buyer's money.
+ * Publishes `payment.refund_required` for a payment that could not be voided in time, because the payment
+ * provider may still have the buyer's money.
  */
 async function publishUnresolved(
   transaction: Transaction,
@@ -152,9 +155,9 @@ const retryMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs, 480 * mi
 const retryMsMax = 1440 * minuteMs;
 
 /**
- * Queues the refund of an abandoned payment again, with growing delays, until the provider accepts it. A
- * declined request is final under its idempotency key, so each retry is a new payment operation. The refund
- * itself stays pending.
+ * Queues the refund of an abandoned payment again, with growing delays, until the payment provider accepts
+ * it. Each retry is a new payment operation, because a declined request stays declined under its idempotency
+ * key. The refund itself stays pending.
  */
 async function retryRefund(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Writes the outcome of a capture, void or refund at the provider to the payment and its order. Outcomes of
- * abandoned payments, which have no order, are settled in settle-abandoned-payment.ts.
+ * Saves the outcome of a capture, void or refund at the payment provider to the payment and its order.
+ * Outcomes of payments without an order are saved in settle-abandoned-payment.ts.
  */
 import {
   type ClaimedPaymentOperation,
@@ -35,9 +35,8 @@ export async function settlePaymentMovement(
         return null;
       const payment = await lockPayment(transaction, operation.paymentId);
       const settled: SettledPaymentMovement = { operation, payment, failureCode, now };
-      // Voids the part of the authorization that is left if the buyer owes nothing any more. After a
-      // successful capture, this is the part that was not captured. After a failed capture of a canceled
-      // order, this is the whole authorization.
+      // If the buyer owes nothing any more, voids the remaining authorization: after a successful capture,
+      // the part that was not captured; after a failed capture of a canceled order, the whole authorization.
       if (operation.kind === "capture")
         await voidAuthorizationsIfNothingOwed(transaction, context, {
           order: failureCode === null ? order : withoutPendingCapture(order, operation),
@@ -73,7 +72,7 @@ export interface SettledPaymentMovement extends Pick<PaymentSettlement, "operati
   readonly now: Date;
 }
 
-/** Settles a refund. A refund that the provider declined leaves the payment unchanged. */
+/** Saves the outcome of a refund. If the payment provider declined the refund, the payment stays unchanged. */
 export async function settleRefundOperation(
   transaction: Transaction,
   { operation, payment, failureCode, now }: SettledPaymentMovement,
@@ -135,14 +134,14 @@ function movePayment(
   });
 }
 
-/** A payment operation with the provider's outcome, to be written to the database. */
+/** A payment operation (a queued request to the payment provider) with the provider's outcome. */
 export interface PaymentSettlement {
   readonly operation: ClaimedPaymentOperation;
   readonly outcome: PaymentOperationOutcome;
   readonly log: Log;
 }
 
-/** The failure code of an outcome; null if the operation succeeded. */
+/** Returns the failure code of an outcome; null if the payment operation succeeded. */
 export function getPaymentFailureCode(outcome: PaymentOperationOutcome): string | null {
   if (outcome.outcome === "succeeded") return null;
   return outcome.outcome === "declined" ? outcome.code : "unresolved";

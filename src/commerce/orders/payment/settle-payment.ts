@@ -1,6 +1,6 @@
 /**
- * Writes the outcome of a payment operation once: to the payment or refund, and to their order or checkout
- * session. An operation that was settled before changes nothing.
+ * Saves the outcome of a payment operation (a queued request to the payment provider) once: to the payment or
+ * refund, and to the order or checkout session. If the outcome was saved before, nothing is changed.
  */
 import { cancelAndVoidPayment, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockSession } from "#commerce/checkout/change-session.ts";
@@ -73,9 +73,9 @@ async function settleAuthorization(
   if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
-    // The checkout session no longer waits for this payment. If the payment was used to place an order, no
-    // change is needed. Otherwise the answer of the provider came too late: a declined payment fails, and any
-    // other payment is canceled and voided.
+    // The checkout session no longer waits for this payment. If the payment was used to place an order,
+    // nothing needs to change. Otherwise the provider's answer came too late: a declined payment is saved as
+    // failed, and any other payment is canceled and voided.
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
       return failPayment(transaction, context, { payment, failureCode: outcome.code });
@@ -109,7 +109,7 @@ async function failPayment(
   outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
 }
 
-/** Returns true if the whole amount of the checkout is authorized and no part of it is voided or refunded. */
+/** Returns true if the whole total of the checkout is authorized, and no part of it is voided or refunded. */
 function isWhole(
   { amountMinor, voidedMinor, refundedMinor }: AuthorizedPaymentResult,
   agreedMinor: number,
