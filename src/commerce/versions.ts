@@ -1,18 +1,18 @@
-/** Reads the versions of carts and orders. Live streams poll these cheap queries to detect changes. */
+/** Reads the versions of carts and orders. Live streams read these versions often, to notice changes. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 
 type Versions = ReadonlyMap<string, number>;
 
-/** Reads the versions of carts, by cart id. */
+/** Returns the versions of carts, by cart id. */
 export const findCartVersions = (reader: DatabaseReader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`cart`, ids);
 
-/** Reads the versions of orders, by order id. */
+/** Returns the versions of orders, by order id. */
 export const findOrderVersions = (reader: DatabaseReader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`sales_order`, ids);
 
-/** Returns the versions of the rows with the given ids, by id. Ids without a row are left out. */
+/** Returns the versions of the rows with the given ids, by id. Ids without a row are ignored. */
 async function findVersions(
   reader: DatabaseReader,
   table: RawBuilder<unknown>,

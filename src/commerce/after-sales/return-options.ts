@@ -222,8 +222,8 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
 /**
  * Returns the exceptions from the right of withdrawal (Directive 2011/83/EU, article 16). A broken seal or a
  * used gift card does not block the withdrawal, because the merchant checks the goods after the return.
- * Digital content and gift cards that the merchant has not provided yet are no exceptions, because nobody can
- * have used them.
+ * Digital content and gift cards that the merchant has not provided yet are no exceptions, because they
+ * cannot have been used.
  */
 function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);

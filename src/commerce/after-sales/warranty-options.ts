@@ -125,7 +125,10 @@ function registrationObstacles(
 
 const noWindow: OrderWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
-/** Returns the time window of the registered warranty or of the statutory guarantee, whichever ends later. */
+/**
+ * Returns the time window that ends later: that of the registered warranty or that of the statutory
+ * guarantee.
+ */
 function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineContext): OrderWindow {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;

@@ -114,7 +114,7 @@ function planNewCode(
 
 /**
  * Creates the failure that names the unmet condition of a promotion and the missing amount or quantity, so
- * that a frontend can tell the shopper what is missing.
+ * that a frontend can show the shopper what is missing.
  */
 function promotionNotApplicable(
   cart: CartAggregate,

@@ -56,7 +56,7 @@ export async function unpublishProduct(
   return { productId: product.id };
 }
 
-/** Deletes a draft, or archives it if it was published before. `archived` tells which of the two happened. */
+/** Deletes a draft, or archives it if it was published before. `archived` is true if the product was archived. */
 export async function deleteOrArchiveProduct(
   transaction: Transaction,
   context: CommandContext,

@@ -79,7 +79,7 @@ const unambiguousStart = /^https?:\/\/[^/\\]/i;
 
 /**
  * Returns the faults of the URL to which the buyer returns after the checkout. The URL must use https, so
- * that nobody can read it on the way.
+ * that it cannot be read on its way through the network.
  */
 export function findReturnUrlFaults(field: string, text: string): Faults {
   if (text.length > returnUrlLengthMax)

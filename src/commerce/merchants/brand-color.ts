@@ -6,8 +6,8 @@
 export const brandColorFormat = /^#[0-9a-f]{6}$/;
 
 /**
- * Returns black or white, whichever has the higher contrast on the colour. The contrast is always at least
- * 4.58:1; WCAG 2.2 requires 4.5:1 for text (success criterion 1.4.3).
+ * Returns the text colour, black or white, that has the higher contrast on the given colour. The contrast is
+ * always at least 4.58:1; WCAG 2.2 requires 4.5:1 for text (success criterion 1.4.3).
  */
 export function getTextColorOn(color: string): "#000000" | "#ffffff" {
   const luminance = getRelativeLuminance(color);

@@ -204,8 +204,8 @@ export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine):
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * Counts the refunded units of an order line that never reached the buyer: either the refunded units that
- * were reported as not received, or the refunded units minus the delivered units, whichever is more. Units
+ * Counts the refunded units of an order line that never reached the buyer: the refunded units that were
+ * reported as not received, or the refunded units minus the delivered units if this number is larger. Units
  * that `countUnitsRefundedBeforeLoss` counts are subtracted.
  */
 export function countRefundedUndeliveredUnits(order: Refunded, line: OrderLine): number {

@@ -1,6 +1,6 @@
 /**
  * The card numbers that the test provider accepts, with the payment token of each number. No other number is
- * accepted, so that nobody pays with a real card by mistake.
+ * accepted, so that a real card number never gets into a payment.
  */
 
 export type TestCardToken =
@@ -30,8 +30,8 @@ const card = (number: string, token: TestCardToken, cvcLength: 3 | 4 = 3): TestC
 });
 
 /**
- * The test cards. Their numbers follow the test numbers that Stripe publishes; the last two are the test
- * provider's own.
+ * The test cards. Their numbers are test numbers that Stripe publishes, except for the last two, which only
+ * this test provider has.
  */
 export const testCards: readonly TestCard[] = [
   card("4242424242424242", "tok_success"),
@@ -49,8 +49,8 @@ export const testCards: readonly TestCard[] = [
 ];
 
 /**
- * Returns the test card with the number that the buyer has typed, ignoring spaces and hyphens; undefined if
- * there is no such test card.
+ * Returns the test card with the number that the buyer has typed; undefined if there is no such test card.
+ * Spaces and hyphens in the typed number are ignored.
  */
 export function findTestCard(typed: string): TestCard | undefined {
   const digits = typed.replaceAll(/[\s-]/g, "");

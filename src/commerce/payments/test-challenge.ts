@@ -1,12 +1,16 @@
 /**
- * The 3-D Secure challenge of the test provider. A payment with a challenge token stays pending until the
- * buyer answers on the challenge page. A challenge that is not answered in time declines the payment.
+ * The 3-D Secure challenge of the test provider (a page on which the buyer confirms the payment). A payment
+ * whose token requires a challenge stays pending until the buyer answers on this page. If the buyer does not
+ * answer in time, the payment is declined.
  */
 import type { Database } from "#database/connect.ts";
 import { afterCommit, inTransaction, type Transaction } from "#database/transaction.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 
-/** Milliseconds that the buyer has to answer a challenge. Shorter than the timeout of an authorization. */
+/**
+ * Time in which the buyer can answer a challenge, in milliseconds; shorter than the timeout of an
+ * authorization.
+ */
 export const challengeMs = 10 * 60_000;
 
 export const challengeTokens = ["tok_challenge", "tok_challenge_decline"] as const;
@@ -20,8 +24,8 @@ export interface OpenChallenge {
 }
 
 /**
- * Finds the challenge that the session's payment waits for; undefined if the payment has none, or the
- * challenge is answered or over.
+ * Returns the challenge for which the payment of the checkout session waits; undefined if the payment has no
+ * challenge, or if the challenge was answered or its time is over.
  */
 export function findOpenChallenge(
   db: Database | Transaction,
@@ -41,15 +45,16 @@ export function findOpenChallenge(
 
 export interface ChallengeAnswer {
   readonly sessionId: string;
-  /** True if the buyer confirmed the payment; false if the buyer failed or canceled the challenge. */
+  /** True if the buyer confirmed the payment; false if the buyer canceled or failed the challenge. */
   readonly isConfirmed: boolean;
   readonly now: Date;
   readonly events: ServiceEvents;
 }
 
 /**
- * Records the buyer's answer to the session's challenge, and makes the payment's authorization due at once.
- * Only the first answer counts; changes nothing if the session has no open challenge.
+ * Records the buyer's answer to the challenge of a checkout session's payment, so that the payment is
+ * authorized or declined at once. Only the first answer counts. Does nothing if the session has no open
+ * challenge.
  */
 export function answerChallenge(
   db: Database,

@@ -3,12 +3,12 @@ import type { Selectable } from "kysely";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
 import type { ProviderRequest } from "./provider.ts";
 
-/** A payment that the test provider has stored. */
+/** A payment as the test provider stores it. */
 export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
 /**
- * The test provider's decision on a capture, void or refund: the changes of its payment row, or the code with
- * which it declines the request.
+ * The decision of the test provider about a capture, void or refund: the changes of its stored payment, or
+ * the code with which it declines the request.
  */
 export type TestProviderDecision =
   | Partial<Pick<TestProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>

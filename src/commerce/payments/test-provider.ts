@@ -1,8 +1,8 @@
 /**
  * The built-in payment provider for tests and demos. The payment token decides the result of an
  * authorization. Like an external provider, the test provider stores payments in its own tables, uses its own
- * transactions, and returns the first result again for a repeated idempotency key. It never reads the
- * gateway's tables.
+ * transactions, and returns the first result again for a repeated idempotency key. It never reads other
+ * tables of this service.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "#database/connect.ts";
@@ -30,13 +30,16 @@ import { challengeMs, isChallengeToken } from "./test-challenge.ts";
 export interface TestProviderOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** Delays the answer to an authorization with the token `tok_slow`; tests replace this function. */
+  /** Waits before an authorization with the token `tok_slow` is answered. Tests replace this function. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Milliseconds by which the answer to an authorization with `tok_slow` is delayed. */
+/** Time by which the answer to an authorization with the token `tok_slow` is delayed, in milliseconds. */
 export const slowAnswerMs = 3_000;
-/** Milliseconds until a payment with `tok_late_success` changes from pending to captured. */
+/**
+ * Time after which a payment with the token `tok_late_success` changes from pending to captured, in
+ * milliseconds.
+ */
 export const lateSuccessMs = 20 * 60_000;
 
 const declineCodes: Readonly<Record<string, string>> = {
@@ -49,8 +52,8 @@ const declineCodes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The payment tokens that the test provider stores unchanged. Any other token is stored as `unknown`, because
- * a caller might send a real card number.
+ * The payment tokens that the test provider stores as they are. Any other token is stored as `unknown`,
+ * because a caller may have sent a real card number.
  */
 const knownTokens: ReadonlySet<string> = new Set([
   "tok_success",
@@ -148,8 +151,8 @@ function authorizationResult(outcome: string, payment: TestProviderPaymentRow): 
 }
 
 /**
- * Applies the decision of a pending payment whose decision time has passed: a challenge without an answer is
- * declined; any other payment is authorized and captured, like a bank transfer that arrives late.
+ * Decides a pending payment whose time is over. If the payment waited for a challenge without an answer, it
+ * is declined. Any other payment is authorized and captured, like a bank transfer that arrives late.
  */
 function applyLateDecision(payment: TestProviderPaymentRow, now: Date): TestProviderPaymentRow {
   if (payment.status !== "pending" || payment.decidedAt > now) return payment;
@@ -180,8 +183,9 @@ function paymentAmounts({
 }
 
 /**
- * Voids the requested amount. For an unknown payment a voided row of amount 0 is inserted, so that a later
- * authorization is declined. A payment that is still pending cannot be voided, and the result is `pending`.
+ * Voids the requested amount of a payment. If the payment is unknown, inserts a voided payment with the
+ * amount 0, so that a later authorization is declined. A payment that is still pending cannot be voided; the
+ * result is then `pending`.
  */
 async function voidOnce(
   transaction: Transaction,
@@ -248,7 +252,7 @@ function movementResult(outcome: string): PaymentMovementResult {
     : { outcome: "declined", code: outcome.slice("declined:".length) };
 }
 
-/** Locks the provider's payment row, so that requests for the same payment run one after another. */
+/** Locks the test provider's row of a payment, so that requests for this payment run one after the other. */
 function findAndLockPayment(
   transaction: Transaction,
   reference: string,

@@ -1,39 +1,42 @@
 /**
- * Calculates the discounts of promotions: the cart lines to which a rule applies, how often "buy X, get Y"
- * applies, and the amounts deducted from lines and shipping. Rules are applied one after the other. A rule
- * deducts at most the amounts that remain after the earlier rules.
+ * Calculates the discounts of promotions: the cart lines to which a promotion applies, how often "buy X, get
+ * Y" applies, and the amounts that are deducted from lines and shipping. Discounts are deducted one after the
+ * other; each deducts at most the amounts that the earlier discounts left.
  */
 import { amountMinorMax } from "#foundation/money.ts";
 
 /**
- * "Buy X, get Y": for every X bought units, Y entitled units get cheaper. The rule applies repeatedly, and no
- * unit counts twice.
+ * The terms of "buy X, get Y": for every X bought units, Y of the discounted products' units become cheaper.
+ * The rule can apply several times in a cart, and no unit counts twice.
  */
 export interface BuyXGetYTerms {
   readonly kind: "buy_x_get_y";
   readonly buyQuantity: number;
   readonly getQuantity: number;
-  /** Discount on each of the Y units in basis points. The cheapest units are discounted. */
+  /**
+   * Discount on each of the Y units, in basis points (hundredths of a percent). The cheapest units are
+   * discounted.
+   */
   readonly basisPoints: number;
   /**
-   * Products and categories whose units count as bought (X). If both lists are empty, the products to which
-   * the discount applies also count as bought.
+   * Products and categories whose units count as bought (X). If both lists are empty, units of the discounted
+   * products count as bought.
    */
   readonly buy: PromotionEntitlement;
 }
 
-/** A promotion's discount rule; `id` is the promotion's ID. */
+/** The discount of a promotion, with the id of the promotion. */
 export type DiscountRule = { readonly id: string; readonly entitled: PromotionEntitlement } & (
   | { readonly kind: "percentage"; readonly basisPoints: number }
-  /** An amount in minor units, split over all entitled lines. */
+  /** An amount in minor units, which is divided among all cart lines to which the promotion applies. */
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
   | { readonly kind: "free_shipping" }
   | BuyXGetYTerms
-  /** The cheapest entitled units, as many as `getQuantity`, are free. */
+  /** The cheapest units to which the promotion applies are free, at most `getQuantity` units. */
   | { readonly kind: "gift"; readonly getQuantity: number }
 );
 
-/** Products and categories that a promotion applies to. */
+/** The products and categories to which a promotion applies. */
 export interface PromotionEntitlement {
   /**
    * Ids of the products to which the promotion applies. If this list and `categoryIds` are both empty, the
@@ -45,14 +48,14 @@ export interface PromotionEntitlement {
 
 export interface DiscountableLine {
   readonly productId: string;
-  /** Ids of the product's categories and of all their parent categories. */
+  /** Ids of the categories of the product, and of all their parent categories. */
   readonly categoryIds: readonly string[];
   readonly quantity: number;
 }
 
 /**
- * Returns a function that decides whether the promotion applies to a cart line. The function keeps the
- * product and category IDs in sets, because it checks many lines.
+ * Returns a function that decides whether the promotion applies to a cart line. The ids of products and
+ * categories are put into sets once, because the function checks many lines.
  */
 export function createEntitledLinePredicate({
   productIds,
@@ -69,7 +72,7 @@ export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
 }
 
 /**
- * A "buy X, get Y" rule with the products that it discounts. In one application of the rule, a unit counts
+ * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit counts
  * either as bought (X) or as discounted (Y), never as both.
  */
 export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitlement };
@@ -77,14 +80,11 @@ export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitle
 interface UnitCounts {
   readonly entitled: number;
   readonly bought: number;
-  /**
-   * Number of units that the rule can use at all: as bought units, as discounted units or as either. Each
-   * unit counts once.
-   */
+  /** Number of units in the cart that count as bought, as discounted or as either; each unit counts once. */
   readonly either: number;
 }
 
-/** Returns a function that decides whether a line counts as bought (X). */
+/** Returns a function that decides whether the units of a cart line count as bought (X). */
 export function createBoughtLinePredicate(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
   return createEntitledLinePredicate(
@@ -93,8 +93,8 @@ export function createBoughtLinePredicate(rule: BuyXGetYRule): (line: Discountab
 }
 
 /**
- * Returns how many times a "buy X, get Y" rule applies to the cart lines. Some units could count as bought
- * (X) or as discounted (Y); each such unit counts only once.
+ * Returns how many times a "buy X, get Y" rule applies to the cart lines. A unit that could count as bought
+ * (X) or as discounted (Y) counts only once.
  */
 export function countRuleApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
@@ -105,8 +105,8 @@ export function countRuleApplications(rule: BuyXGetYRule, lines: readonly Discou
 }
 
 /**
- * Returns the minimum number of units that must be added to the cart before a "buy X, get Y" rule applies
- * once. Returns 0 if the rule already applies.
+ * Returns how many units must be added to the cart, at the least, so that a "buy X, get Y" rule applies once;
+ * 0 if the rule already applies.
  */
 export function countMissingUnits(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
@@ -128,20 +128,17 @@ const wholeBasisPoints = 10_000;
 
 export interface RemainingCartAmounts {
   readonly lines: readonly DiscountableLine[];
-  /**
-   * Amount of each cart line, in minor units, that remains after the earlier discounts; in the order of
-   * `lines`.
-   */
+  /** For each cart line, in the order of `lines`: the amount that the earlier discounts left, in minor units. */
   readonly linesMinor: readonly number[];
   /**
-   * Shipping price in minor units that remains after the earlier discounts; 0 while the shipping price is
-   * unknown.
+   * The shipping price that the earlier discounts left, in minor units; 0 if the shipping price is not known
+   * yet.
    */
   readonly shippingMinor: number;
 }
 
 export interface DiscountAmounts {
-  /** Amount that is deducted from each line, in minor units and in the order of the cart's lines. */
+  /** For each cart line, in the order of the lines: the amount that is deducted, in minor units. */
   readonly linesMinor: readonly number[];
   readonly shippingMinor: number;
 }
@@ -178,8 +175,8 @@ function discountLines(
 function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
   const applications = countRuleApplications(rule, cart.lines);
   const isBought = createBoughtLinePredicate(rule);
-  // The bought units (X) must keep their full price. Of the units that could be bought or discounted, only
-  // those beyond the required number of bought units may be discounted.
+  // The bought units (X) keep their full price. Units that can count as bought or as discounted are
+  // discounted only if they are not needed as bought units.
   let spare = sumLineQuantities(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
   for (const group of unitsOf(cart, createEntitledLinePredicate(rule.entitled))) {
@@ -195,7 +192,7 @@ function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): reado
   });
 }
 
-/** Units of one cart line that have the same remaining price. */
+/** Units of one cart line for which the same amount is left after the earlier discounts. */
 interface UnitGroup {
   readonly line: DiscountableLine;
   readonly position: number;
@@ -204,9 +201,9 @@ interface UnitGroup {
 }
 
 /**
- * Returns the units of the lines that `isWanted` accepts, the cheapest first; among units of the same price,
- * those of earlier lines come first. The remaining amount of a line is spread over its units as evenly as
- * possible: the amounts of two units differ by at most one minor unit.
+ * Returns the units of the lines that `isWanted` accepts, sorted by the amount that is left of their price,
+ * the cheapest first; units of the same price are in the order of their lines. The amount of a line is
+ * divided among its units as evenly as possible: the amounts of two units differ by at most one minor unit.
  */
 function unitsOf(
   { lines, linesMinor }: RemainingCartAmounts,
@@ -225,8 +222,8 @@ function unitsOf(
 }
 
 /**
- * Deducts a percentage from the cheapest units. The deduction is rounded per unit, so that units of equal
- * price get equal discounts.
+ * Deducts a percentage from the cheapest units. The discount is rounded for each unit, so that units of the
+ * same price get the same discount.
  */
 function discountUnits(
   cheapestFirst: readonly UnitGroup[],
@@ -249,10 +246,7 @@ function discountUnits(
   return linesMinor;
 }
 
-/**
- * Thrown if a calculated amount exceeds the allowed range of amounts, although each single price and quantity
- * is valid.
- */
+/** Thrown if a calculated amount is larger than the maximum amount, although each price and quantity is valid. */
 export class AmountOutOfRangeError extends Error {
   constructor() {
     super(`An amount exceeds ±${amountMinorMax} minor units.`);
@@ -260,13 +254,13 @@ export class AmountOutOfRangeError extends Error {
   }
 }
 
-/** Returns value × numerator ÷ denominator, rounded; halves are rounded to the even neighbour. */
+/** Returns value × numerator ÷ denominator, rounded to an integer; halves are rounded to the even neighbour. */
 export function multiplyDivideHalfEven(value: number, numerator: number, denominator: number): number {
   if (denominator <= 0) throw new RangeError("The denominator must be positive.");
   const product = BigInt(value) * BigInt(numerator);
   const divisor = BigInt(denominator);
-  // BigInt division rounds negative values up and positive values down. The remainder is therefore made
-  // non-negative, so that the rounding below works for both signs.
+  // BigInt division rounds towards zero. The remainder is made non-negative here, so that the rounding below
+  // is right for positive and negative values.
   const rest = ((product % divisor) + divisor) % divisor;
   const below = (product - rest) / divisor;
   const isUp = rest * 2n > divisor || (rest * 2n === divisor && below % 2n !== 0n);
@@ -274,9 +268,10 @@ export function multiplyDivideHalfEven(value: number, numerator: number, denomin
 }
 
 /**
- * Splits a total in proportion to weights. Every share is first rounded down. The minor units that are left
- * are then added, one each, to the shares with the largest remainders; equal remainders are served in order.
- * If the total is at most the sum of all weights, no share exceeds its weight.
+ * Divides a total among shares in proportion to their weights. First, every share is rounded down. The
+ * remaining minor units are then added, one each, to the shares with the largest remainders; shares with
+ * equal remainders get them in their order. If the total is at most the sum of all weights, no share is
+ * larger than its weight.
  */
 export function allocateByWeight(totalMinor: number, weights: readonly number[]): number[] {
   if (totalMinor < 0 || weights.some((weight) => weight < 0))

@@ -1,6 +1,6 @@
 /**
- * Calculates all amounts of a cart from its lines, shipping, tax and promotions. A pure function. Total =
- * subtotal − discount + shipping + tax; the tax is added only if the prices do not include it.
+ * Calculates all amounts of a cart from its lines, shipping price, tax and promotions. Pure. Total = subtotal
+ * − discount + shipping, plus tax if the prices do not include tax.
  */
 import {
   type DiscountRule,
@@ -21,30 +21,33 @@ export interface PricingLine extends DiscountableLine {
 
 export interface PricingInput {
   readonly taxIncluded: boolean;
-  /** Cart lines in the order of their position. */
+  /** Cart lines, sorted by position. */
   readonly lines: readonly PricingLine[];
-  /** Shipping price in minor units; null if unknown because the cart has no address or delivery option. */
+  /**
+   * Shipping price in minor units; null if it is not known, because the cart has no address or no delivery
+   * option.
+   */
   readonly shippingMinor: number | null;
-  /** Tax rate; null if unknown because the cart has no address. */
+  /** Tax rate; null if it is not known, because the cart has no address. */
   readonly tax: { readonly basisPoints: number; readonly appliesToShipping: boolean } | null;
   /**
-   * Discount rules in the order of application. Each rule deducts from the amounts that remain after the
-   * earlier rules.
+   * The discounts in the order in which they are deducted. Each discount is deducted from the amounts that
+   * the earlier discounts left.
    */
   readonly discounts: readonly DiscountRule[];
 }
 
 export interface PricedCart {
   readonly subtotalMinor: number;
-  /** Discount on lines and shipping together, in minor units. */
+  /** Sum of the discounts on lines and shipping, in minor units. */
   readonly discountMinor: number;
-  /** Shipping price before its discount, in minor units; null if unknown. */
+  /** Shipping price before discounts, in minor units; null if it is not known. */
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly lines: readonly PricedLine[];
-  /** Calculated amounts of each discount, in the order of the input's discounts. */
+  /** The calculated amounts of each discount, in the order of `discounts` in the input. */
   readonly discounts: readonly PricedDiscount[];
 }
 
@@ -61,8 +64,8 @@ export interface PricedDiscount {
   readonly promotionId: string;
   readonly discountMinor: number;
   /**
-   * Amounts that a discount deducts from each line; lines without a deduction are left out. `lineId` is null
-   * for the amount deducted from the shipping price.
+   * The amounts that the discount deducts from each line; lines without a deduction are left out. The entry
+   * with `lineId` null is the amount that is deducted from the shipping price.
    */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
@@ -156,8 +159,8 @@ function shippingTaxOf({ tax, taxIncluded }: PricingInput, netShippingMinor: num
 }
 
 /**
- * Returns the tax on an amount: the part of the amount that is tax if prices include tax, otherwise the tax
- * added to it.
+ * Returns the tax on an amount: the tax that the amount contains if prices include tax, otherwise the tax to
+ * add.
  */
 function taxOn(netMinor: number, basisPoints: number, isIncluded: boolean): number {
   return multiplyDivideHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);

@@ -1,7 +1,7 @@
 /**
- * Creates promotions and changes their fields. A promotion starts as a draft. Its kind and trigger cannot
- * change, because its codes, uses and carts depend on them. The products, categories, markets and currency
- * that a promotion names must belong to its merchant.
+ * Creates promotions and changes their fields. A new promotion is a draft. Its kind (for example percentage)
+ * and its trigger (automatic or code) can never change, because its codes, uses and carts depend on them. The
+ * products, categories, markets and currency of a promotion must belong to its merchant.
  */
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
@@ -45,7 +45,10 @@ export interface PromotionCreateInput extends PromotionFields {
 
 export type PromotionUpdateInput = PromotionFields & PromotionTransitionInput;
 
-/** Creates a promotion as a draft. Throws if a field or a reference is invalid. */
+/**
+ * Creates a promotion as a draft. Throws if a field is not valid, or if a product, category or market does
+ * not belong to the merchant.
+ */
 export async function createPromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -80,8 +83,8 @@ export async function createPromotion(
 }
 
 /**
- * Changes a promotion that has not ended. Publishes promotion.updated, and promotion.started if the change
- * starts it.
+ * Changes a promotion that has not ended. Publishes `promotion.updated`, and also `promotion.started` if the
+ * change makes the promotion start.
  */
 export async function updatePromotion(
   transaction: Transaction,
@@ -141,7 +144,7 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPr
 
 function toValues(row: PromotionRow): StoredPromotionFields {
   const values: StoredPromotionFields = { ...row, titles: row.titles as StoredPromotionFields["titles"] };
-  // Removes the columns that a merchant cannot set, for example the id, the status and the version.
+  // Removes the columns that a merchant cannot set, for example the id, status and version.
   return mergePromotionFields(values, {});
 }
 
@@ -175,8 +178,8 @@ const referenceLists = [
 ] as const;
 
 /**
- * Checks that the products, categories and markets in the input belong to the merchant. Stored references are
- * not checked again, so a deleted product does not block other changes.
+ * Throws if a product, category or market in the input does not belong to the merchant. Stored ids that the
+ * input does not change are not checked again, so that a deleted product does not prevent other changes.
  */
 async function requireMerchantReferences(
   transaction: Transaction,
@@ -223,8 +226,8 @@ async function missingReferenceFaults(
 }
 
 /**
- * Checks that at least one of the promotion's markets has the promotion's currency. Otherwise the promotion
- * would never apply.
+ * Throws if no market of the promotion has the promotion's currency, because the promotion would then never
+ * apply.
  */
 async function requireMarketCurrency(
   transaction: Transaction,
@@ -245,9 +248,9 @@ async function requireMarketCurrency(
 }
 
 /**
- * Renders the fields of a promotion as in the bodies of its events, without the references of the buyers to
- * whom the promotion is limited. Two such renderings are compared to find the changed fields, because an
- * event contains the former values of these fields.
+ * Renders the fields of a promotion as the bodies of its events contain them, without the references of the
+ * buyers to whom the promotion is limited. The results before and after a change are compared, because an
+ * event contains the previous values of the changed fields.
  */
 function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   const toMoney = (amountMinor: number | null): unknown =>
@@ -277,7 +280,7 @@ function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Returns the former values of those fields of a promotion that the change has altered. */
+/** Returns, for the fields of a promotion that a change has altered, the previous values. */
 function changedFieldsBefore(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
   const now = toEventDocument(after);
   return Object.fromEntries(

@@ -1,8 +1,7 @@
 /**
- * Chooses the promotions of a cart: the automatic promotions whose conditions the cart meets, then the
- * promotion of its code, or the reason why the code is refused. A promotion with an unmet condition is never
- * applied. Also normalizes codes for comparison, and finds the lines that met a promotion's conditions. All
- * functions are pure.
+ * Chooses the promotions of a cart: first the automatic promotions whose conditions the cart fulfils, then
+ * the promotion of the cart's code, or the reason why the code is refused. Also normalizes promotion codes,
+ * and finds the lines that fulfilled the conditions of a promotion. All functions are pure.
  */
 import {
   priceCart,
@@ -21,7 +20,7 @@ import {
 } from "#commerce/pricing/discounts.ts";
 import type { PromotionRule, PromotionRefusalReason } from "./promotion-rule.ts";
 
-/** The facts of a cart that decide which promotions apply. */
+/** The data of a cart that decides which promotions apply to the cart. */
 export interface PromotionCartContext {
   readonly marketId: string;
   readonly currency: string;
@@ -34,8 +33,8 @@ export interface PromotionCartContext {
 export interface PromotionRefusal {
   readonly reason: PromotionRefusalReason;
   /**
-   * The minimum that the promotion requires, and how much the cart lacks of it; amounts in minor units. Empty
-   * for reasons other than an unmet minimum.
+   * The minimum that the promotion requires, and how much is missing in the cart; amounts in minor units.
+   * Empty if the reason is not a minimum.
    */
   readonly data: {
     readonly requiredAmountMinor?: number;
@@ -45,25 +44,28 @@ export interface PromotionRefusal {
   };
 }
 
-/** The promotions chosen for a cart, and the cart's prices with them. */
+/** The promotions that were chosen for a cart, and the prices of the cart with these promotions. */
 export interface ChosenPromotions {
-  /** Automatic promotions that reduce the price, in the order in which they are applied. */
+  /** The automatic promotions that reduce the price, in the order in which they are applied. */
   readonly automatic: readonly PromotionRule[];
   /**
-   * The promotion of the cart's code. Applied after the automatic promotions if `refusal` is null, even if it
-   * reduces nothing.
+   * The promotion of the cart's code, with the reason why it does not apply. If `refusal` is null, the
+   * promotion applies after the automatic promotions, even if it reduces nothing.
    */
   readonly code: { readonly rule: PromotionRule; readonly refusal: PromotionRefusal | null } | null;
   readonly priced: PricedCart;
 }
 
-/** The promotions to choose from: the market's automatic promotions and the promotion of the cart's code. */
+/**
+ * The promotions among which the cart's promotions are chosen: the automatic promotions of the market, and
+ * the promotion of the cart's code.
+ */
 export interface CandidatePromotions {
   readonly automatic: readonly PromotionRule[];
   readonly code: PromotionRule | null;
 }
 
-/** Chooses the promotions of a cart and prices the cart with them. */
+/** Chooses the promotions of a cart, and calculates the prices of the cart with these promotions. */
 export function choosePromotions(
   facts: PromotionCartContext,
   offered: CandidatePromotions,
@@ -92,8 +94,8 @@ function toPromotionChoice(
 }
 
 /**
- * Chooses the automatic promotions. An exclusive promotion applies only if it is the first that reduces the
- * price, and then alone.
+ * Chooses the automatic promotions, by priority. If the first promotion that reduces the price is exclusive,
+ * it applies alone. Otherwise all promotions that are not exclusive apply.
  */
 function chooseAutomatic(
   facts: PromotionCartContext,
@@ -113,7 +115,7 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
 }
 
 /**
- * Decides what happens if both the promotion of the cart's code and automatic promotions could apply: both
+ * Decides what happens if both automatic promotions and the promotion of the cart's code could apply: all
  * apply, only the code's promotion applies, or the code is refused.
  */
 function resolveCombination(
@@ -145,9 +147,9 @@ const refuseIf = (
 };
 
 /**
- * The conditions under which a promotion applies, in the order in which they are checked. The first unmet
- * condition is the reason of the refusal. "ended" is checked first, because an ended promotion never applies
- * again, while a paused one may.
+ * The conditions under which a promotion applies, in the order in which they are checked. The first condition
+ * that is not fulfilled is the reason for the refusal. "ended" is checked before "paused", because an ended
+ * promotion never applies again, but a paused promotion may.
  */
 const conditions: readonly Condition[] = [
   refuseIf(
@@ -203,8 +205,8 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext)
 }
 
 /**
- * Checks that the lines that the promotion can discount reach its minimum subtotal. The subtotal is taken
- * before discounts, so that one promotion cannot make another promotion inapplicable.
+ * Checks that the lines to which the promotion applies reach its minimum subtotal. The subtotal is counted
+ * before discounts, so that one promotion cannot prevent another.
  */
 function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
@@ -218,8 +220,9 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext
 }
 
 /**
- * Checks that the cart has the promotion's minimum number of entitled units. "Buy X, get Y" also needs enough
- * units to use its rule once. If both requirements are unmet, reports the one that lacks more units.
+ * Checks that the cart has the promotion's minimum number of units to which the promotion applies. A "buy X,
+ * get Y" promotion also needs enough units to apply once. If both are missing, the larger number of missing
+ * units is reported.
  */
 function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
@@ -238,15 +241,18 @@ function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext
 }
 
 /**
- * Maximum length of a promotion code in characters. Codes are compared without case, Unicode compatibility
- * forms and surrounding spaces.
+ * Maximum length of a promotion code, in characters. Two codes count as equal if they differ only in case, in
+ * Unicode compatibility forms, or in spaces at their ends.
  */
 export const promotionCodeLengthMax = 64;
 const codePattern = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
 
-/** Returns the normalized form by which a code is looked up; undefined if the text cannot be a code. */
+/**
+ * Returns the normalized form of a promotion code, by which codes are compared; undefined if the text cannot
+ * be a code.
+ */
 export function normalizePromotionCode(text: string): string | undefined {
-  // Converts the code to upper case before lower case, because some spellings become equal only that way, for
+  // The code is converted to upper case first, because some spellings become equal only in upper case, for
   // example ß and SS.
   const normalized = text.trim().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
   return normalized.length > 0 &&
@@ -260,16 +266,16 @@ interface ConditionLine extends DiscountableLine {
   readonly id: string;
 }
 
-/** The order lines that met a promotion's conditions; the order stores them. */
+/** The lines that fulfilled the conditions of a promotion, as an order stores them. */
 export interface MetPromotionConditions {
   /**
-   * Ids of the lines that the buyer had to buy for the promotion to apply; empty if the promotion does not
-   * require to buy certain lines.
+   * Ids of the lines that the buyer had to buy so that the promotion applies; empty if the promotion has no
+   * such condition.
    */
   readonly boughtLineIds: readonly string[];
   /**
-   * The minimum subtotal or quantity that the entitled lines had to reach together; null if the promotion has
-   * no minimum.
+   * The minimum subtotal or quantity that the lines to which the promotion applies had to reach together;
+   * null if there is no minimum.
    */
   readonly minimum: {
     readonly lineIds: readonly string[];
@@ -279,7 +285,7 @@ export interface MetPromotionConditions {
 }
 
 /**
- * Finds the lines that met a promotion's conditions. The order stores these lines, because later
+ * Returns the lines that fulfilled the conditions of a promotion. The order stores these lines, because later
  * cancellations and returns depend on them.
  */
 export function findMetPromotionConditions(

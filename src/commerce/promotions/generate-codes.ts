@@ -1,6 +1,6 @@
 /**
- * Adds codes to a promotion: generated at random, so that codes cannot be guessed, or given by the merchant.
- * A code belongs to one promotion of its merchant forever, even after the promotion has ended.
+ * Adds codes to a promotion: random codes, which cannot be guessed, or codes that the merchant chooses. A
+ * code belongs to the same promotion for ever, even after the promotion has ended.
  */
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
@@ -20,16 +20,19 @@ import { promotionFieldBounds as bounds } from "./promotion-fields.ts";
 import { promotionCodeLengthMax, normalizePromotionCode } from "./choose-promotions.ts";
 import type { PromotionCodeRow } from "./read-promotions.ts";
 
-/** The input that adds codes: either `count` (with `prefix` and `length`) for random codes, or `codes`. */
+/**
+ * The input for adding codes to a promotion: `count` (with `prefix` and `length`) for random codes, or
+ * `codes` for codes that the merchant chooses.
+ */
 export interface PromotionCodesGenerateInput {
   readonly promotionId: string;
   readonly count?: number | null | undefined;
   /** Text before each random code. */
   readonly prefix?: string | null | undefined;
-  /** Length of each random code, without the prefix. */
+  /** Length of each random code in characters, without the prefix. */
   readonly length?: number | null | undefined;
   readonly codes?: readonly string[] | null | undefined;
-  /** Number of orders that may use each code; null if only the promotion's limit applies. */
+  /** Maximum number of orders that may use each of the codes; null if only the limit of the promotion counts. */
   readonly usageLimit?: number | null | undefined;
 }
 
@@ -40,17 +43,20 @@ export interface PromotionCodesResult {
 }
 
 /**
- * Characters of random codes. Characters that look similar in print or handwriting are excluded, and vowels,
- * so that codes contain no words.
+ * The characters of random codes. Characters that look similar in print or handwriting are left out. Vowels
+ * are left out too, so that no code contains a word.
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
 /**
- * Maximum number of rounds in which random codes are generated. Each round replaces the codes that were
- * already taken. So many codes are possible that this maximum is never reached by chance.
+ * Maximum number of rounds in which random codes are generated. Each round replaces codes that already
+ * existed. There are so many possible codes that chance alone never needs as many rounds.
  */
 const drawRoundsMax = 10;
 
-/** Adds codes to a promotion with the trigger "code". Throws if a given code is already taken. */
+/**
+ * Adds codes to a promotion with the trigger "code". Throws if the merchant already has one of the chosen
+ * codes.
+ */
 export async function generatePromotionCodes(
   transaction: Transaction,
   context: CommandContext,
@@ -105,8 +111,8 @@ function codeSourceFaults({
 }
 
 /**
- * Checks the prefix of random codes. The prefix must itself be a valid code, so that the prefix followed by
- * random characters is a valid code too.
+ * Returns the faults of the prefix of random codes. The prefix must itself be a valid code; then the prefix
+ * followed by random characters is valid too.
  */
 function prefixFaults(prefix: string | null | undefined): Faults {
   if (prefix === null || prefix === undefined) return [];
@@ -209,7 +215,7 @@ function codesTakenFailure(taken: readonly { readonly code: string; readonly ind
 }
 
 /**
- * Inserts promotion codes and leaves out codes that the merchant already has. Inserts the codes sorted by
+ * Inserts promotion codes, except those that the merchant already has. The codes are inserted in the order of
  * their normalized form, so that two transactions with the same codes cannot deadlock.
  */
 async function insertCodes(

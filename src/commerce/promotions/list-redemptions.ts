@@ -1,4 +1,4 @@
-/** Selects redemptions for lists: uses of promotions by orders. */
+/** Builds the query for redemptions (uses of promotions by orders), with filters, for lists. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -16,7 +16,7 @@ export interface RedemptionFilter {
 }
 
 export interface RedemptionRow {
-  /** The number of the redemption; a later checkout has a higher number. */
+  /** The number of the redemption; redemptions of later checkouts have higher numbers. */
   readonly id: string;
   readonly promotionId: string;
   /** The promotion code that the buyer entered; null if the promotion applied automatically. */
@@ -24,11 +24,14 @@ export interface RedemptionRow {
   readonly orderId: string;
   readonly buyerReference: string | null;
   readonly redeemedAt: Date;
-  /** When the use was given back because the whole order was canceled; null if it was not. */
+  /**
+   * The time at which the use was given back because the whole order was canceled; null if the use was not
+   * given back.
+   */
   readonly restoredAt: Date | null;
 }
 
-/** Selects redemptions. The caller adds the order and limit, or counts the rows. */
+/** Returns the query that selects redemptions. The caller adds the order and the limit, or counts the rows. */
 export function buildRedemptionQuery(
   reader: DatabaseReader,
   { merchantId, promotionId, orderId, redeemedFrom, redeemedTo }: RedemptionFilter,

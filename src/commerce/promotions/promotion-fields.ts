@@ -1,6 +1,6 @@
 /**
- * The fields of a promotion, their bounds and their rules. `findPromotionFieldFaults` checks each field
- * alone. `findPromotionRuleFaults` checks the whole promotion, because kind, currency and time window depend
+ * The fields of a promotion, their limits and their checks. `findPromotionFieldFaults` checks each field for
+ * itself. `findPromotionRuleFaults` checks the fields together, because kind, currency and time window depend
  * on each other.
  */
 import {
@@ -20,8 +20,8 @@ import { amountMinorMax } from "#foundation/money.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
 
 /**
- * The limits of a promotion's fields, for example the maximum number of its markets. The descriptions in the
- * GraphQL schema use the same constants as the checks.
+ * Limits of a promotion's fields, for example the maximum number of markets. The descriptions in the GraphQL
+ * schema use the same constants.
  */
 export const promotionFieldBounds = {
   /** Maximum number of active automatic promotions of one merchant. */
@@ -32,8 +32,8 @@ export const promotionFieldBounds = {
   categoriesMax: 100,
   codesMax: 1000,
   /**
-   * Default length of a random code, without the prefix. With 8 characters there are already 25 600 000 000
-   * codes.
+   * Default length of a random promotion code, without the prefix. Even a length of 8 characters allows 25
+   * 600 000 000 codes.
    */
   drawnLengthDefault: 12,
   drawnLengthMax: 32,
@@ -48,15 +48,15 @@ export const promotionFieldBounds = {
   titleMax: 200,
 } as const;
 
-/** The fields of a promotion in an input. An undefined field stays unchanged; null removes its value. */
+/** The fields of a promotion in an input. A field that is left out stays unchanged; null removes its value. */
 export interface PromotionFields {
-  /** Titles shown to buyers, by locale; at least one. */
+  /** Titles of the promotion that buyers see, by locale; at least one. */
   readonly titles?: readonly LocalizedTextInput[] | null | undefined;
   readonly basisPoints?: number | null | undefined;
   readonly amountMinor?: number | null | undefined;
   /**
-   * Currency of the discount amount and the minimum subtotal. Removed when the promotion has neither of these
-   * amounts any more.
+   * Currency of the discount amount and of the minimum subtotal. Removed when the promotion no longer has any
+   * of these amounts.
    */
   readonly currency?: string | null | undefined;
   readonly buyQuantity?: number | null | undefined;
@@ -78,7 +78,7 @@ export interface PromotionFields {
   readonly isExclusive?: boolean | null | undefined;
 }
 
-/** The fields of a promotion that a merchant can set, as they are stored. */
+/** The fields of a promotion that a merchant can set, in their stored form. */
 export interface StoredPromotionFields {
   readonly titles: Readonly<Record<string, string>>;
   readonly basisPoints: number | null;
@@ -103,7 +103,7 @@ export interface StoredPromotionFields {
   readonly isExclusive: boolean;
 }
 
-/** The stored fields of a promotion for which the merchant has set no field. */
+/** The stored fields of a promotion if the merchant has set none of them. */
 export const emptyPromotionValues: StoredPromotionFields = {
   titles: {},
   basisPoints: null,
@@ -130,10 +130,7 @@ export const emptyPromotionValues: StoredPromotionFields = {
 
 const fieldNames = Object.keys(emptyPromotionValues) as (keyof StoredPromotionFields)[];
 
-/**
- * Merges the promotion fields of an input into the stored fields. A field that is null in the input is
- * emptied.
- */
+/** Merges the promotion fields of an input into the stored fields. Null in the input removes the stored value. */
 export function mergePromotionFields(
   values: StoredPromotionFields,
   fields: PromotionFields,
@@ -153,7 +150,7 @@ export function mergePromotionFields(
   return hasAmount || typeof fields.currency === "string" ? merged : { ...merged, currency: null };
 }
 
-/** Checks each promotion field of the input separately from the other fields. */
+/** Returns the faults of the promotion fields in an input, checking each field for itself. */
 export function findPromotionFieldFaults(input: PromotionFields): Faults {
   return [
     ...(input.titles === undefined
@@ -219,8 +216,8 @@ export function findPromotionFieldFaults(input: PromotionFields): Faults {
 }
 
 /**
- * Checks that the year of a time is from 2000 to 9999, because every database and client formats these years
- * the same way.
+ * Returns a fault if the year of a time is not from 2000 to 9999. Within this range, all databases and
+ * clients format years in the same way.
  */
 function instantFaults(field: string, instant: Date | null | undefined): Faults {
   if (instant === null || instant === undefined) return [];
@@ -233,8 +230,8 @@ function instantFaults(field: string, instant: Date | null | undefined): Faults 
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
 
 /**
- * The discount fields that each kind of promotion requires. A promotion must not have a discount field that
- * its kind does not require.
+ * For each kind of promotion, the discount fields that it requires. A promotion must not have any other
+ * discount field.
  */
 const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[number][]>> = {
   percentage: ["basisPoints"],
@@ -244,7 +241,10 @@ const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[
   gift: ["getQuantity"],
 };
 
-/** Checks that a promotion's fields fit its kind, currency and time window. */
+/**
+ * Returns the faults of promotion fields that do not fit together, or do not fit the promotion's kind,
+ * currency or time window.
+ */
 export function findPromotionRuleFaults(kind: PromotionKind, values: StoredPromotionFields): Faults {
   const needed = fieldsOfKind[kind];
   const { startsAt, endsAt } = values;

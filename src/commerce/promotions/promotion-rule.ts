@@ -1,4 +1,4 @@
-/** A promotion as carts evaluate it: its discount and its conditions. */
+/** Defines a promotion in the form in which carts use it: its discount and its conditions. */
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 
 export const promotionKinds = ["percentage", "fixed_amount", "free_shipping", "buy_x_get_y", "gift"] as const;
@@ -7,7 +7,7 @@ export type PromotionKind = (typeof promotionKinds)[number];
 export const promotionStatuses = ["draft", "active", "paused", "ended"] as const;
 export type PromotionStatus = (typeof promotionStatuses)[number];
 
-/** Codes for why a promotion does not apply to a cart; part of the API's contract. */
+/** The codes of the reasons why a promotion does not apply to a cart. Clients of the API rely on these codes. */
 export const promotionRefusalReasons = [
   "not_started",
   "ended",
@@ -26,27 +26,24 @@ export const promotionRefusalReasons = [
 ] as const;
 export type PromotionRefusalReason = (typeof promotionRefusalReasons)[number];
 
-/** A promotion with everything that decides whether and how it applies to one buyer's cart. */
+/** A promotion with all data that decides whether and how it applies to the cart of one buyer. */
 export interface PromotionRule {
   readonly id: string;
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
   readonly discount: DiscountRule;
-  /**
-   * Currency of the discount amount and the minimum subtotal; null if the promotion has neither of these
-   * amounts.
-   */
+  /** Currency of the discount amount and of the minimum subtotal; null if the promotion has neither. */
   readonly currency: string | null;
   readonly minimumSubtotalMinor: number | null;
-  /** Minimum number of entitled units in the cart; null if there is no minimum. */
+  /** Minimum number of units in the cart to which the promotion applies; null if there is no minimum. */
   readonly minimumQuantity: number | null;
-  /** Ids of the markets in which the promotion applies; empty if it applies in all markets. */
+  /** Ids of the markets in which the promotion is valid; empty if it is valid in all markets. */
   readonly marketIds: readonly string[];
   readonly requiresSignIn: boolean;
   readonly isForSomeBuyers: boolean;
   /**
-   * True if the cart's buyer is one of the buyers to whom the promotion is limited, or if the promotion is
-   * open to all buyers. Anonymous buyers can only use promotions that are open to all.
+   * True if the promotion is open to all buyers, or if the cart's buyer is one of the buyers to whom it is
+   * limited. Anonymous buyers can only use promotions that are open to all buyers.
    */
   readonly isForThisBuyer: boolean;
   readonly startsAt: Date | null;
@@ -56,14 +53,8 @@ export interface PromotionRule {
   readonly used: number;
   readonly usedByBuyer: number;
   readonly priority: number;
-  /**
-   * An exclusive automatic promotion applies alone. An exclusive code does not combine with automatic
-   * promotions.
-   */
+  /** True if the promotion does not combine with automatic promotions. */
   readonly isExclusive: boolean;
-  /**
-   * The promotion code in the cart, with its limit and number of uses; null if no code added the promotion to
-   * the cart.
-   */
+  /** The promotion code in the cart, with its limit and its number of uses; null for an automatic promotion. */
   readonly code: { readonly id: string; readonly usageLimit: number | null; readonly used: number } | null;
 }

@@ -1,7 +1,7 @@
 /**
- * Changes the status of promotions: draft → active ⇄ paused, and from each of them → ended, which is final.
- * Commands change the status. In addition, a background job starts and ends promotions at the limits of their
- * time window. Carts do not depend on the job, because they check the window themselves.
+ * Changes the status of promotions: draft → active ⇄ paused, and from each of these to ended, which is final.
+ * Commands change the status. In addition, a background job starts and ends promotions when their time window
+ * starts and ends. Carts do not depend on this job, because they check the time window themselves.
  */
 import { type RawBuilder, sql } from "kysely";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
@@ -17,13 +17,13 @@ import { promotionFieldBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
-/** The promotion to change, with the version that the caller expects. */
+/** The promotion to change, and the version of the promotion that the caller expects. */
 export interface PromotionTransitionInput {
   readonly promotionId: string;
   readonly expectedVersion?: number | null | undefined;
 }
 
-/** Locks the promotion's row. Checkouts that use the promotion wait until the change is committed. */
+/** Locks the row of the promotion. Checkouts that use the promotion then wait until the change is committed. */
 async function lockPromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -41,8 +41,8 @@ async function lockPromotion(
 }
 
 /**
- * Locks a promotion; throws `invalid_state` if the promotion has ended. Checks the state before the version
- * that the caller expects, as commands on carts do.
+ * Locks a promotion. Throws `invalid_state` if the promotion has ended; this is checked before the version
+ * that the caller expects.
  */
 export async function lockUnendedPromotion(
   transaction: Transaction,
@@ -56,7 +56,7 @@ export async function lockUnendedPromotion(
   return promotion;
 }
 
-/** Describes the promotion's status and version for a 409 failure. */
+/** Returns the part of a 409 failure that names the promotion's status and version. */
 export function createPromotionConflict(
   { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
   reason: string | null = null,
@@ -68,9 +68,9 @@ export function createPromotionConflict(
 type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
 
 /**
- * Returns when an active promotion started to apply: on activation, on a change of its time window, or at the
- * start of the window. Returns null if the promotion has not started. A promotion whose time window is moved
- * into the future counts as not started, and starts again later.
+ * Returns the time at which an active promotion started to apply: its activation, a change of its time
+ * window, or the start of the time window. Returns null if the promotion has not started. If the time window
+ * is moved into the future, the promotion counts as not started and starts again later.
  */
 export function getPromotionStartTime({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
   if (startsAt !== null && startsAt > now) return null;
@@ -79,8 +79,8 @@ export function getPromotionStartTime({ startsAt, endsAt, startedAt }: Window, n
 }
 
 /**
- * Activates a draft or paused promotion. If its time window has not started yet, the promotion applies from
- * the start of the window, and promotion.started is published at that time.
+ * Activates a draft or a paused promotion. If the time window of the promotion starts later, the promotion
+ * applies from then on, and `promotion.started` is published at that time.
  */
 export async function activatePromotion(
   transaction: Transaction,
@@ -88,7 +88,7 @@ export async function activatePromotion(
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
   // Locks the merchant, so that concurrent activations cannot exceed the maximum number of active automatic
-  // promotions. The merchant is always locked before its promotions.
+  // promotions. The merchant is always locked before promotions.
   await lockCatalog(transaction, context);
   const promotion = await lockUnendedPromotion(transaction, context, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
@@ -108,7 +108,7 @@ export async function activatePromotion(
 }
 
 /**
- * Throws if the merchant already has the maximum number of active automatic promotions. The number is limited
+ * Throws if the merchant already has the maximum number of active automatic promotions. There is a maximum
  * because every change of a cart evaluates all of them.
  */
 async function requireActiveLimitNotReached(
@@ -144,7 +144,7 @@ export async function pausePromotion(
   return changeStatus(transaction, context, { promotion, to: "paused", type: "promotion.updated" });
 }
 
-/** Ends a promotion. Does nothing if it has already ended. */
+/** Ends a promotion. Does nothing if the promotion has already ended. */
 export async function endPromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -157,12 +157,9 @@ export async function endPromotion(
 }
 
 /**
- * The following functions start or end a promotion because its time window has started or ended. The
- * promotion may have changed before it was locked, so each function checks its status and time window again
- * under the lock. Each function returns true if it started or ended the promotion.
+ * Starts an active promotion if its time window has started, and returns true if it did. The status and the
+ * time window are checked after the row is locked, because the promotion may have changed before.
  */
-
-/** Starts one active promotion if its time window has started. */
 export async function startDuePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -175,7 +172,10 @@ export async function startDuePromotion(
   return true;
 }
 
-/** Ends one active or paused promotion if its time window is over. */
+/**
+ * Ends an active or paused promotion if its time window is over, and returns true if it did. The status and
+ * the time window are checked after the row is locked, because the promotion may have changed before.
+ */
 export async function endDuePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -221,8 +221,8 @@ interface DueServices {
 }
 
 /**
- * Starts all promotions whose time window has started, and returns their number. A promotion whose time
- * window is already over is not started, only ended.
+ * Starts all active promotions whose time window has started, and returns their number. A promotion whose
+ * time window is already over is not started, but only ended.
  */
 export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
@@ -242,8 +242,8 @@ export function endDuePromotions(services: DueServices): Promise<number> {
 interface DuePromotionChange {
   readonly condition: RawBuilder<boolean>;
   /**
-   * Starts or ends one promotion, after checking its time window again under the lock. Returns true if the
-   * promotion changed.
+   * Starts or ends one promotion, after it has locked the promotion and checked its time window again.
+   * Returns true if the promotion has changed.
    */
   readonly move: (transaction: Transaction, context: CommandContext, promotionId: string) => Promise<boolean>;
 }

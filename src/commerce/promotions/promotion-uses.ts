@@ -1,8 +1,8 @@
 /**
- * Counts uses of promotions. A use is taken when a checkout is submitted, released if the checkout fails,
- * redeemed when it becomes an order, and restored when the whole order is canceled. The used count of
- * promotion, code and buyer always equals the uses that are taken or redeemed and not restored, so no limit
- * is exceeded.
+ * Counts the uses of promotions. A use is taken when a checkout is submitted, released if the checkout fails,
+ * redeemed when the checkout becomes an order, and restored when the whole order is canceled. The used counts
+ * of a promotion, a code and a buyer are always equal to the number of their uses that are taken or redeemed
+ * and not restored, so no limit is exceeded.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -10,23 +10,23 @@ import type { Failure } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
-/** The promotion uses that one checkout session takes. */
+/** The promotion uses that a checkout session takes. */
 export interface PromotionUsesInput {
   readonly context: CommandContext;
   readonly sessionId: string;
-  /** The reference of the buyer; null for an anonymous buyer, whose promotion uses cannot be counted. */
+  /** The buyer reference of the buyer; null for an anonymous buyer, whose uses cannot be counted. */
   readonly buyerReference: string | null;
   readonly promotions: readonly { readonly promotionId: string; readonly promotionCodeId: string | null }[];
   /**
-   * Creates the failure that is thrown if a promotion cannot be used, for example because its usage limit is
-   * reached. The caller must then roll the transaction back.
+   * Creates the failure to throw if a promotion cannot be used, for example because its usage limit is
+   * reached. The caller must then roll back the transaction.
    */
   readonly refusal: (reason: PromotionRefusalReason, promotionId: string) => Failure;
 }
 
 /**
  * Takes one use of each given promotion for a checkout session. Throws if one of the promotions cannot be
- * used. The session must not already hold a use of these promotions.
+ * used. The session must not have taken uses of these promotions before.
  */
 export async function takePromotionUses(transaction: Transaction, uses: PromotionUsesInput): Promise<void> {
   if (uses.promotions.length === 0) return;
@@ -52,8 +52,8 @@ export async function takePromotionUses(transaction: Transaction, uses: Promotio
 }
 
 /**
- * Locks promotions in the order of their ids, before their codes and buyers, so that concurrent checkouts
- * cannot deadlock.
+ * Locks promotions in the order of their ids. Promotions are always locked before their codes and buyer
+ * counts, so that concurrent checkouts cannot deadlock.
  */
 export async function lockPromotions(
   transaction: Transaction,
@@ -64,8 +64,8 @@ export async function lockPromotions(
 }
 
 /**
- * Increments the used count of promotions. Using a promotion for the last time also raises its version,
- * because readers then see the promotion as exhausted.
+ * Raises the used counts of promotions. The last possible use also raises the version of a promotion, because
+ * clients then see the promotion as used up.
  */
 async function incrementPromotionUses(
   transaction: Transaction,
@@ -117,8 +117,8 @@ async function incrementCodeUses(
 }
 
 /**
- * Increments the number of times that the buyer has used each promotion, even if the promotion has no limit
- * per buyer. If such a limit is set later, earlier uses then count too.
+ * Raises the counts of how often the buyer has used each promotion, even if the promotion has no limit for
+ * each buyer. If such a limit is added later, earlier uses then count.
  */
 async function incrementBuyerUses(
   transaction: Transaction,
@@ -139,8 +139,8 @@ async function incrementBuyerUses(
 }
 
 /**
- * Releases the promotion uses that a checkout session holds and that no order has redeemed. A repeated call
- * changes nothing.
+ * Releases the promotion uses that a checkout session has taken and no order has redeemed. Calling the
+ * function again changes nothing.
  */
 export async function releasePromotionUses(
   transaction: Transaction,
@@ -157,7 +157,10 @@ export async function releasePromotionUses(
   await decrementUses(transaction, held);
 }
 
-/** Restores the promotion uses of an order that was canceled as a whole. A repeated call changes nothing. */
+/**
+ * Restores the promotion uses of an order that was canceled as a whole. Calling the function again changes
+ * nothing.
+ */
 export async function restorePromotionUses(
   transaction: Transaction,
   { orderId, now }: { readonly orderId: string; readonly now: Date },
@@ -198,8 +201,8 @@ async function decrementUses(transaction: Transaction, uses: readonly PromotionU
 }
 
 /**
- * Assigns the promotion uses of a checkout session to the session's order. `releasePromotionUses` does not
- * release assigned uses.
+ * Turns the promotion uses of a checkout session into uses of the session's order. `releasePromotionUses`
+ * does not release these uses any more.
  */
 export async function redeemPromotionUses(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Reads promotions: as rows for lists, and as rules for carts. The cart's statement embeds the SQL fragments
- * of this file.
+ * Reads promotions: as rows for lists, and in the form in which carts use them. The statement that loads the
+ * current offer for a cart contains the SQL parts of this file.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
@@ -10,8 +10,8 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /**
- * The discount fields of each kind of promotion. Constraints of the table keep the fields of other kinds
- * null.
+ * The discount fields of each kind of promotion. In the table, constraints make sure that the fields of other
+ * kinds are null.
  */
 type PromotionDiscountJson =
   | { readonly kind: "percentage"; readonly basisPoints: number }
@@ -25,7 +25,7 @@ type PromotionDiscountJson =
     }
   | { readonly kind: "gift"; readonly getQuantity: number };
 
-/** A row of the table `promotion` in the JSON format that `promotionRuleJsonSql` creates. */
+/** A row of the table `promotion` as the JSON that `promotionRuleJsonSql` creates. */
 export type PromotionRuleJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
@@ -52,12 +52,12 @@ export type PromotionRuleJson = PromotionDiscountJson & {
   readonly isExclusive: boolean;
 };
 
-/** The buyer's reference, given as a value or as an SQL expression; null for an anonymous buyer. */
+/** The buyer reference of a buyer, as a value or as an SQL expression; null for an anonymous buyer. */
 type Buyer = string | null | RawBuilder<string | null>;
 
 /**
- * SQL expression that renders a row of `promotion as p` as JSON. Whether the buyer may use the promotion is
- * computed in SQL, because a promotion's list of buyers can be long.
+ * SQL expression that converts a row of the table `promotion` (alias `p`) to JSON. SQL decides whether the
+ * buyer may use the promotion, because a promotion can be limited to a long list of buyers.
  */
 export const promotionRuleJsonSql = (
   buyerReference: Buyer,
@@ -75,17 +75,23 @@ export const promotionRuleJsonSql = (
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority,
   'isExclusive', p.is_exclusive)`;
 
-/** SQL expression for how many times the buyer has used `promotion as p`; 0 for an anonymous buyer. */
+/**
+ * SQL expression for the number of times that the buyer has used the promotion in the row with the alias `p`;
+ * 0 for an anonymous buyer.
+ */
 export const promotionUsesByBuyerSql = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id
     and b.buyer_reference = ${buyerReference}), 0)`;
 
-/** SQL expression that renders the limit and used count of a row of `promotion_code as c` as JSON. */
+/**
+ * SQL expression that converts the limit and the used count of a promotion code (a row with the alias `c`) to
+ * JSON.
+ */
 export const promotionCodeJsonSql = sql<
   NonNullable<PromotionRule["code"]>
 >`json_build_object('id', c.id, 'usageLimit', c.usage_limit, 'used', c.used)`;
 
-/** Converts the JSON of a promotion, as read from the database, to a rule that carts evaluate. */
+/** Converts the JSON of a promotion that the database returned to the form in which carts use promotions. */
 export function toPromotionRule(
   promotion: PromotionRuleJson,
   { usedByBuyer: used, code }: Pick<PromotionRule, "usedByBuyer" | "code">,
@@ -136,7 +142,10 @@ function toDiscount(promotion: PromotionRuleJson): DiscountRule {
   };
 }
 
-/** Reads promotions by id as rules for an anonymous buyer. Ids without a promotion are left out. */
+/**
+ * Reads promotions by id in the form in which carts use them, for an anonymous buyer. Ids without a promotion
+ * are ignored.
+ */
 export async function findPromotionRules(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -154,16 +163,16 @@ export async function findPromotionRules(
 export type PromotionRow = Selectable<PromotionTable>;
 export type PromotionCodeRow = Selectable<PromotionCodeTable>;
 
-/** Selects promotions for a list; an undefined or null field does not restrict the list. */
+/** The filter of a list of promotions. A field that is null or left out does not limit the list. */
 export interface PromotionFilter {
-  /** The merchant whose promotions are listed; null for all merchants. */
+  /** The merchant whose promotions are listed; null to list the promotions of all merchants. */
   readonly merchantId: string | null;
   readonly id?: string | null | undefined;
   readonly status?: PromotionStatus | null | undefined;
   readonly trigger?: PromotionRule["trigger"] | null | undefined;
 }
 
-/** Returns the query of a list of promotions. The caller adds the paging, or counts the rows. */
+/** Returns the query that lists promotions. The caller adds paging, or counts the rows. */
 export function buildPromotionQuery(
   reader: DatabaseReader,
   { merchantId, id, status, trigger }: PromotionFilter,
@@ -177,7 +186,7 @@ export function buildPromotionQuery(
 }
 
 /**
- * Reads one page of the codes of each given promotion; all pages have the same start and length. The caller
+ * Reads a page of the codes of each given promotion; all pages have the same start and length. The caller
  * must have checked that the promotions belong to the right merchant.
  */
 export async function findPromotionCodePages(
@@ -201,7 +210,7 @@ export async function findPromotionCodePages(
   return rows;
 }
 
-/** Counts the codes of each promotion. Counting stops at 10 000, as for every list of the API. */
+/** Counts the codes of each promotion. The counting stops at 10 000, as for all lists of the API. */
 export async function countPromotionCodes(
   reader: DatabaseReader,
   promotionIds: readonly string[],
@@ -216,13 +225,16 @@ export async function countPromotionCodes(
 /** The page of codes that a caller requests for one promotion. */
 export type PromotionCodePage = KeysetPage & { readonly promotionId: string };
 
-/** Returns a text that is equal for two pages of codes if their start, direction and length are equal. */
+/**
+ * Returns a text that is equal for two pages of promotion codes if they have the same start, direction and
+ * length.
+ */
 export const getPromotionCodePageKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
   JSON.stringify([after, before, limit, isInverted]);
 
 /**
- * Loads one page of codes for each of several promotions. Promotions whose pages have the same start,
- * direction and length share one statement, as the promotions of a list do.
+ * Loads one page of codes for each of several promotions. One statement reads all pages that have the same
+ * start, direction and length.
  */
 export async function loadPromotionCodePages(
   db: DatabaseReader,

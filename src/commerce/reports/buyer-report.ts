@@ -1,36 +1,36 @@
 /**
- * Reads the report on buyers: how many are new, how many order again, and in which months the buyers of one
- * month came back. Buyers are counted, never named.
+ * Reads the report on buyers: how many buyers are new, how many ordered again, and in which months the buyers
+ * who first ordered in one month came back. The report contains only numbers, no buyers.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
-/** Counts of buyers and orders of a period. Orders that were canceled as a whole are not counted. */
+/** Numbers of buyers and orders in a period. Orders that were canceled as a whole do not count. */
 export interface BuyerTotals {
   readonly buyers: number;
-  /** Buyers whose first order is in the period. */
+  /** Number of buyers whose first order is in the period. */
   readonly newBuyers: number;
-  /** Buyers who had placed at least two orders by the end of the period. */
+  /** Number of buyers of the period who had placed at least two orders by the end of the period. */
   readonly repeatBuyers: number;
-  /** Orders of buyers with a reference. */
+  /** Number of orders of buyers with a buyer reference. */
   readonly orders: number;
   /** Orders without a buyer reference. */
   readonly guestOrders: number;
 }
 
-/** The buyers whose first order was in the same month. */
+/** A cohort: all buyers whose first order was in the same month. */
 export interface BuyerCohort {
   /** First day of the month in the report's time zone, as YYYY-MM-DD. */
   readonly month: string;
   readonly buyers: number;
-  /** Orders of these buyers in that month. */
+  /** Number of orders of these buyers in the month of their first order. */
   readonly orders: number;
-  /** Later months of the period in which buyers of the cohort ordered again, in chronological order. */
+  /** The later months of the period in which buyers of the cohort ordered again, in chronological order. */
   readonly later: readonly BuyerCohortMonth[];
 }
 
-/** One later month of a cohort. */
+/** The numbers of a cohort in one later month. */
 export interface BuyerCohortMonth {
   readonly month: string;
   readonly buyers: number;
@@ -66,25 +66,31 @@ function toCohort(cohort: string, rows: readonly CohortRow[]): BuyerCohort {
   };
 }
 
-/** The scope from the beginning of time to the end of the period, so that first orders are found. */
+/**
+ * Returns the same report scope, but with a period from 1970 to the end of the original period, so that each
+ * buyer's first order is found.
+ */
 const untilPeriodEnd = ({ period, ...scope }: ReportScope): ReportScope => ({
   ...scope,
   period: { ...period, startsAt: new Date(0) },
 });
 
 interface CohortRow extends BuyerCohortMonth {
-  /** First day of the month of the buyers' first order. */
+  /** First day of the month in which the buyers of the cohort placed their first order. */
   readonly cohort: string;
 }
 
 interface BuyerStatementRow extends BuyerTotals {
-  /** Every month in which buyers of a cohort ordered, including the first, by cohort and month; null without. */
+  /**
+   * The numbers of each cohort in every month in which its buyers ordered, including the first month; sorted
+   * by cohort and month. Null if there are no cohorts.
+   */
   readonly cohorts: readonly CohortRow[] | null;
 }
 
 /**
- * Sums the orders by buyer and month first, so that orders are read once. All orders of a new buyer are in
- * the period, so the buyer's months need no further condition.
+ * Sums up the orders for each buyer and month first, so that every order is read only once. All orders of a
+ * new buyer are in the period, so the months of new buyers need no condition on the period.
  */
 function buyerStatement(scope: ReportScope): RawBuilder<BuyerStatementRow> {
   const { startsAt, timeZone } = scope.period;

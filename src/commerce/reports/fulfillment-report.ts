@@ -8,14 +8,14 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
-/** Orders that have been waiting for shipment for a number of days. */
+/** The number of orders and units that have been waiting for shipment for a certain number of days. */
 export interface UnshippedAge {
-  /** Full days since the order was placed, from this number. */
+  /** Minimum number of full days since the order was placed. */
   readonly fromDays: number;
-  /** To this number of days, excluded; null in the last group. */
+  /** Number of full days since the order was placed, exclusive; null in the last group. */
   readonly toDays: number | null;
   readonly orders: number;
-  /** Units that are neither shipped nor canceled. */
+  /** Number of units that are neither shipped nor canceled. */
   readonly units: number;
 }
 
@@ -29,24 +29,24 @@ export interface UnshippedOrder {
   readonly units: number;
 }
 
-/** Parcels of one carrier that were shipped in a period. */
+/** The numbers of parcels of one carrier that were shipped in a period. */
 export interface CarrierFigures {
-  /** Name of the carrier; null for parcels without one. */
+  /** Name of the carrier; null for parcels without a carrier. */
   readonly carrier: string | null;
   readonly parcels: number;
   readonly delivered: number;
-  /** Parcels that were lost, damaged or returned to the sender. */
+  /** Number of parcels that were lost, damaged or returned to the sender. */
   readonly failed: number;
-  /** Parcels that arrived after their estimated delivery. */
+  /** Number of parcels that arrived after their estimated delivery. */
   readonly late: number;
-  /** Median of the hours from shipment to delivery; null if no parcel was delivered. */
+  /** Median time from shipment to delivery in hours; null if no parcel was delivered. */
   readonly medianDeliveryHours: number | null;
 }
 
 export interface FulfillmentReport {
   readonly unshipped: {
     readonly ages: readonly UnshippedAge[];
-    /** The orders that have been waiting for the longest time, those first. */
+    /** The orders that have been waiting for shipment for the longest time, the longest first. */
     readonly oldest: readonly UnshippedOrder[];
   };
   readonly carriers: readonly CarrierFigures[];
@@ -54,14 +54,17 @@ export interface FulfillmentReport {
 
 interface FulfillmentReportQuery extends ReportScope {
   readonly now: Date;
-  /** Maximum number of orders and of carriers. */
+  /** Maximum number of waiting orders, and maximum number of carriers, in the report. */
   readonly first: number;
 }
 
-/** First day of each age group. */
+/** For each age group of waiting orders: the minimum number of days since the order was placed. */
 const ageGroupDays = [0, 1, 2, 3, 7, 14, 30] as const;
 
-/** Reads the report on fulfillments. The period selects parcels; waiting orders are those of `now`. */
+/**
+ * Reads the report on fulfillments. The period selects the parcels by their shipment; the waiting orders are
+ * those that wait at the time `now`.
+ */
 export async function readFulfillmentReport(
   reader: DatabaseReader,
   query: FulfillmentReportQuery,
@@ -84,8 +87,8 @@ export async function readFulfillmentReport(
 }
 
 /**
- * The orders with units to be shipped, as the text after `from`. The partial index sales_order_unshipped
- * contains the same two conditions.
+ * SQL for a `from` clause that returns the orders with units to be shipped. The partial index
+ * `sales_order_unshipped` contains the same two conditions.
  */
 const unshippedSql = ({ merchantId, marketIds, now }: FulfillmentReportQuery): RawBuilder<unknown> => sql`(
   select o.id, o.number, o.status, o.placed_at, greatest(floor(extract(epoch from ${now}::timestamptz -

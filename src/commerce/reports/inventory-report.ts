@@ -1,5 +1,5 @@
 /**
- * Reads the report on the inventory: the stock of variants that are being sold, and the number of days for
+ * Reads the report on the inventory: the stock of variants that have sold units, and the number of days for
  * which this stock lasts.
  */
 import { type RawBuilder, sql } from "kysely";
@@ -8,29 +8,29 @@ import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { parseSummedAmountMinor } from "./report-scope.ts";
 
 export interface InventoryReportQuery {
-  /** The merchant of the report; null for all merchants. */
+  /** Id of the merchant whose variants are reported; null for all merchants. */
   readonly merchantId: string | null;
-  /** Number of days before `now` whose sales decide how long the stock lasts. */
+  /** Number of days before `now` whose sales are counted, to calculate how long the stock lasts. */
   readonly days: number;
-  /** Lists only variants whose stock lasts for at most this number of days; null to list all variants. */
+  /** Maximum number of days for which the stock of a reported variant lasts; null to report all variants. */
   readonly coverDaysMax: number | null;
   /** Maximum number of rows. */
   readonly first: number;
   readonly now: Date;
 }
 
-/** The stock of one variant that was sold in the period of the report. */
+/** The stock of a variant of which units were sold in the period of the report. */
 export interface InventoryRow {
   readonly variantId: string;
   readonly sku: string;
   readonly title: string | null;
   readonly onHand: number;
   readonly reserved: number;
-  /** Units that are on hand and not reserved; 0 if more are reserved. */
+  /** Number of units that are on hand and not reserved; 0 if more units are reserved than are on hand. */
   readonly free: number;
   readonly soldUnits: number;
   /**
-   * Number of whole days for which the free units last if as many units are sold per day as in the period of
+   * Number of whole days for which the free units last, if as many units are sold per day as in the period of
    * the report.
    */
   readonly coverDays: number;
@@ -45,7 +45,7 @@ export interface InventoryReport {
     readonly onHand: number;
     readonly reserved: number;
   };
-  /** The variants of the report, ordered by the number of days for which the stock lasts, the fewest first. */
+  /** The reported variants, sorted by the number of days for which their stock lasts, the shortest time first. */
   readonly rows: readonly InventoryRow[];
 }
 
@@ -72,7 +72,7 @@ export async function readInventoryReport(
 interface TotalsRow {
   readonly variants: number;
   readonly outOfStock: number;
-  /** Total units on hand of all variants, as decimal digits; null if there are no variants. */
+  /** Number of units on hand of all variants together, as decimal digits; null if there are no variants. */
   readonly onHand: string | null;
   readonly reserved: string | null;
 }
@@ -81,8 +81,8 @@ const ofMerchant = (alias: string, merchantId: string | null): RawBuilder<unknow
   merchantId === null ? sql`true` : sql`${sql.ref(`${alias}.merchant_id`)} = ${merchantId}`;
 
 /**
- * SQL subquery for a `from` clause that returns the stock of all variants that are not discontinued, under
- * the alias `s`.
+ * SQL for a `from` clause that returns the stock of all variants that are not discontinued, with the alias
+ * `s`.
  */
 const stockSql = ({ merchantId, now }: InventoryReportQuery): RawBuilder<unknown> => sql`(
   select v.id, v.sku, v.product_id, coalesce(sl.on_hand, 0) as on_hand, ${reservedUnitsSql(now)} as reserved

@@ -1,6 +1,6 @@
 /**
- * Reads the report on products: which units were sold, canceled and returned, grouped by product, variant,
- * category, country or market.
+ * Reads the report on products: numbers and amounts of sold, canceled and returned units, grouped by product,
+ * variant, category, country or market.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -12,7 +12,7 @@ export type ProductReportGroup = (typeof productReportGroups)[number];
 export const productReportSorts = ["net", "gross", "units", "returned_units", "return_rate"] as const;
 export type ProductReportSort = (typeof productReportSorts)[number];
 
-/** Units and amounts of order lines in one currency; amounts in minor units. */
+/** Numbers of units and amounts of order lines in one currency; amounts in minor units. */
 export interface ProductFigures {
   readonly currency: string;
   readonly units: number;
@@ -23,11 +23,11 @@ export interface ProductFigures {
 }
 
 export interface ProductReportRow extends ProductFigures {
-  /** Id of the product, variant, category or market, or the country code. */
+  /** The group of this row: the id of a product, variant, category or market, or a country code. */
   readonly key: string;
   /**
-   * Title of the product, or name of the category or market. Null for countries, and for an object that was
-   * deleted since the sale.
+   * Title of the product, or name of the category or market. Null for countries, and for objects that were
+   * deleted after the sale.
    */
   readonly title: string | null;
   /** The SKU in a report by variant; null in other reports. */
@@ -35,9 +35,9 @@ export interface ProductReportRow extends ProductFigures {
 }
 
 export interface ProductReport {
-  /** Totals of all order lines, one entry for each currency. */
+  /** Totals of all order lines in the report, one entry for each currency. */
   readonly totals: readonly ProductFigures[];
-  /** The rows of the report in the requested order, at most `first` rows of each currency. */
+  /** The rows of the report in the requested order; at most `first` rows for each currency. */
   readonly rows: readonly ProductReportRow[];
 }
 
@@ -45,7 +45,7 @@ interface ProductReportQuery extends ReportScope {
   readonly currencies: readonly string[];
   readonly groupBy: ProductReportGroup;
   readonly sort: ProductReportSort;
-  /** Maximum number of rows for each currency. */
+  /** Maximum number of rows of the report for each currency. */
   readonly first: number;
 }
 
@@ -78,8 +78,8 @@ interface ProductSums {
 
 interface ProductStatementRow extends ProductSums {
   /**
-   * Id of the reported product, variant, category or market, or the country code; null in the row with the
-   * totals of a currency.
+   * The group of this row: the id of a product, variant, category or market, or a country code; null in the
+   * row with the totals of a currency.
    */
   readonly key: string | null;
   readonly title: string | null;
@@ -89,8 +89,8 @@ interface ProductStatementRow extends ProductSums {
 type Sql = RawBuilder<unknown>;
 
 /**
- * SQL for the id by which the report groups order lines. The statement must use the alias `l` for the order
- * line and `o` for the order.
+ * For each way of grouping: SQL for the id of an order line's group. The statement must use the alias `l` for
+ * the order line and `o` for the order.
  */
 const keys: Readonly<Record<ProductReportGroup, Sql>> = {
   product: sql`l.product_id`,
@@ -101,8 +101,8 @@ const keys: Readonly<Record<ProductReportGroup, Sql>> = {
 };
 
 /**
- * SQL for the title that the report shows for a row `r`. The title is in the merchant's default locale if a
- * text in that locale exists.
+ * For each way of grouping: SQL for the title of a group in the row `r`, in the merchant's default locale if
+ * there is a text in this locale.
  */
 const titles: Readonly<Record<ProductReportGroup, Sql>> = {
   product: titleOfProduct(sql`r.key`),

@@ -1,9 +1,9 @@
-/** Reads the report on promotions: their discounts, by the time when the orders were placed. */
+/** Reads the report on promotions: the discounts that they gave to the orders of a period. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildReportScopeCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
 
-/** Counts and amounts of the orders with a promotion, in one currency; amounts in minor units. */
+/** Numbers and amounts of the orders with a promotion, in one currency; amounts in minor units. */
 export interface PromotionSalesFigures {
   readonly currency: string;
   readonly orders: number;
@@ -13,17 +13,23 @@ export interface PromotionSalesFigures {
   readonly netMinor: number;
 }
 
-/** Totals of all orders with a promotion, and figures per promotion. */
+/** The totals of all orders with a promotion, and the numbers of each promotion. */
 export interface PromotionReport {
-  /** Totals by currency of orders with at least one promotion. An order with two promotions counts once. */
+  /**
+   * For each currency: the totals of all orders with at least one promotion. An order with two promotions
+   * counts once.
+   */
   readonly totals: readonly PromotionSalesFigures[];
   readonly promotions: readonly PromotionReportEntry[];
 }
 
-/** Figures of the orders with one promotion. */
+/** Numbers and amounts of the orders to which one promotion was applied, in one currency. */
 export interface PromotionReportEntry extends PromotionSalesFigures {
   readonly promotionId: string;
-  /** Title of the promotion in the merchant's default locale, or in another locale; null if it has none. */
+  /**
+   * Title of the promotion in the merchant's default locale, or else in another locale; null if there is no
+   * title.
+   */
   readonly title: string | null;
 }
 
@@ -64,8 +70,8 @@ interface PromotionReportRow {
 }
 
 /**
- * Uses the discounts that each order stored when it was placed. Later changes of a promotion do not change
- * the report.
+ * The report uses the discounts that each order stored when it was placed, so later changes of a promotion do
+ * not change the report.
  */
 function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuilder<PromotionReportRow> {
   const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as

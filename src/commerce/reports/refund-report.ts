@@ -1,9 +1,9 @@
-/** Reads the report on refunds: the refunds requested in a period, by reason, with their outcome. */
+/** Reads the report on refunds: the refunds that were requested in a period, by reason, with their outcome. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildReportScopeCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
 
-/** Counts and amounts of refunds in one currency; amounts in minor units. */
+/** Numbers and amounts of refunds in one currency; amounts in minor units. */
 export interface RefundFigures {
   readonly currency: string;
   readonly refunds: number;
@@ -12,15 +12,18 @@ export interface RefundFigures {
   readonly failedMinor: number;
 }
 
-/** Refunds with one reason, in one currency. */
+/** Numbers and amounts of the refunds with one reason, in one currency. */
 export interface RefundReportRow extends RefundFigures {
   readonly reason: string;
 }
 
 export interface RefundReport {
-  /** Figures of all refunds, by currency. */
+  /** The totals of all refunds, one entry for each currency. */
   readonly totals: readonly RefundFigures[];
-  /** Figures by currency and reason, in each currency the highest refunded amount first. */
+  /**
+   * One entry for each currency and reason; in each currency, the reason with the highest refunded amount
+   * comes first.
+   */
   readonly reasons: readonly RefundReportRow[];
 }
 
@@ -47,10 +50,10 @@ export async function readRefundReport(
 
 interface RefundStatementRow {
   readonly currency: string;
-  /** Reason of the refunds; null in the row of a currency's totals. */
+  /** Reason of the refunds; null in the row with the totals of a currency. */
   readonly reason: string | null;
   readonly refunds: number;
-  /** Sums as decimal digits; null without a refund. */
+  /** Sum of the refunded amounts as decimal digits; null if there are no refunds. */
   readonly refunded: string | null;
   readonly pending: string | null;
   readonly failed: string | null;
@@ -60,8 +63,8 @@ const sumOfStatusSql = (status: string): RawBuilder<string> =>
   sql<string>`sum(amount_minor) filter (where status = ${status})`;
 
 /**
- * Selects refunds by the time of their request. A refund of a payment without an order (the payment succeeded
- * too late) belongs to the market of its checkout's cart.
+ * Selects the refunds by the time of their request. If a refunded payment has no order, because it succeeded
+ * too late, the market of the checkout's cart counts.
  */
 function refundStatement(scope: RefundReportQuery): RawBuilder<RefundStatementRow> {
   return sql<RefundStatementRow>`

@@ -1,6 +1,6 @@
 /**
- * The scope of a report: one merchant or all merchants, the markets, and the period whose orders or carts the
- * report counts.
+ * The scope of a report: one merchant or all merchants, the markets, and the period. Only orders or carts in
+ * this scope are counted.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -8,35 +8,35 @@ import { failAtField } from "#foundation/faults.ts";
 import { fail } from "#foundation/failure.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 
-/** The merchant, markets and period of a report. */
+/** The merchant, markets and period that a report covers. */
 export interface ReportScope {
-  /** The merchant of the report; null for all merchants. */
+  /** Id of the merchant whose data is reported; null for all merchants. */
   readonly merchantId: string | null;
-  /** The markets of the report; null for all markets. */
+  /** Ids of the markets whose data is reported; null for all markets. */
   readonly marketIds: readonly string[] | null;
   readonly period: Period;
 }
 
-/** The markets that a report includes. */
+/** The markets that a report covers. */
 export interface ReportMarkets {
   /** Ids of the markets; null for all markets. */
   readonly ids: readonly string[] | null;
   /** Currencies of the markets, sorted. */
   readonly currencies: readonly string[];
-  /**
-   * The time zone that all the markets share; null if no market was named, or if the markets have different
-   * time zones.
-   */
+  /** The time zone of these markets; null if no market was named, or if the markets have different time zones. */
   readonly timeZone: string | null;
 }
 
 interface ReportMarketsQuery {
   readonly merchantId: string | null;
-  /** A market's id or handle; null for all markets. */
+  /** Id or handle of the market whose data is reported; null for all markets. */
   readonly market: string | null;
 }
 
-/** Finds the markets of a report. With a platform token, a handle may match markets of several merchants. */
+/**
+ * Finds the markets that a report covers. If the caller may read the data of all merchants, a handle can
+ * match markets of several merchants.
+ */
 export async function findReportMarkets(
   reader: DatabaseReader,
   { merchantId, market }: ReportMarketsQuery,
@@ -66,8 +66,8 @@ export async function findReportMarkets(
 }
 
 /**
- * SQL condition that a row is in the report's scope. The row must have the columns merchant_id and market_id,
- * and the time column that the caller names.
+ * SQL condition that a row is in the scope of the report. The row must have the columns `merchant_id` and
+ * `market_id` and the time column that the caller names.
  */
 export function buildReportScopeCondition(
   { merchantId, marketIds, period }: ReportScope,
@@ -82,16 +82,16 @@ export function buildReportScopeCondition(
 }
 
 /**
- * SQL for the number of the bucket (hour, day, week or month of the report) that contains the time. The first
- * bucket has the number 1.
+ * SQL for the number of the bucket (an hour, day, week or month of the report's period) that contains the
+ * time. The first bucket has the number 1.
  */
 export const reportBucketNumberSql = (moment: string, buckets: readonly PeriodBucket[]): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(moment)},
     ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
 /**
- * Converts a sum of amounts, given as decimal digits, to a number. Throws `invalid_field` if the sum is
- * larger than a JavaScript number can hold exactly (2^53 − 1).
+ * Converts a sum of amounts from decimal digits to a number. Throws `invalid_field` if the sum is above 2^53
+ * − 1, the largest integer that a JavaScript number represents exactly.
  */
 export function parseSummedAmountMinor(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);

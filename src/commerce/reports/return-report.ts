@@ -1,11 +1,14 @@
-/** Reads the report on returns: the returns requested in a period, by kind and reason, with their outcome. */
+/**
+ * Reads the report on returns: the returns that were requested in a period, by kind and reason, with their
+ * outcome.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildReportScopeCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
 
-/** Counts and amounts of returns in one currency; amounts in minor units. */
+/** Numbers and amounts of returns in one currency; amounts in minor units. */
 export interface ReturnFigures {
   readonly currency: string;
   readonly returns: number;
@@ -18,10 +21,10 @@ export interface ReturnFigures {
   readonly refundedMinor: number;
 }
 
-/** The figures of the report on returns: totals by currency, and figures by kind and reason. */
+/** The report on returns: the totals of each currency, and the numbers for each kind of return and reason. */
 export interface ReturnReport {
   readonly totals: readonly ReturnFigures[];
-  /** Figures by kind, reason and currency, most returns first. */
+  /** One entry for each kind of return, reason and currency, the entry with the most returns first. */
   readonly reasons: readonly (ReturnFigures & { readonly kind: ReturnKind; readonly reason: ReturnReason })[];
 }
 
@@ -55,7 +58,7 @@ interface ReturnReportRow {
   readonly declined: number;
   readonly canceled: number;
   readonly closed: number;
-  /** Total number of returned units as decimal digits; null if there were no returns. */
+  /** Number of returned units as decimal digits; null if there were no returns. */
   readonly units: string | null;
   readonly promised: string | null;
   readonly fee: string | null;
@@ -63,8 +66,8 @@ interface ReturnReportRow {
 }
 
 /**
- * Sums units and refunds per return before counting returns, so that a return with several refunds counts
- * once.
+ * Sums up the units and refunds of each return before the returns are counted, so that a return with several
+ * refunds counts once.
  */
 function returnStatement(scope: ReturnReportQuery): RawBuilder<ReturnReportRow> {
   return sql<ReturnReportRow>`

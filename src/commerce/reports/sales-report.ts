@@ -1,6 +1,6 @@
 /**
- * Reads the report on sales, by the time when the orders were placed: sales with later reductions and
- * refunds, by currency or by country, and over time.
+ * Reads the report on sales: the orders that were placed in a period, with their later reductions and
+ * refunds, by currency or by country, in total and for each bucket (hour, day, week or month).
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -14,34 +14,40 @@ import {
 
 type Amount = "gross" | "reduced" | "refunded" | "discount" | "netDiscount" | "shipping" | "tax" | "netTax";
 
-/** Counts and amounts of orders in one currency; amounts in minor units. */
+/** Numbers and amounts of orders in one currency; amounts in minor units. */
 export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>> {
   readonly currency: string;
   readonly orders: number;
   readonly canceledOrders: number;
   readonly units: number;
   readonly netMinor: number;
-  /** Average gross amount of an order in minor units, rounded half up; null if there were no orders. */
+  /** Average gross amount of an order in minor units, halves rounded up; null if there were no orders. */
   readonly averageOrderMinor: number | null;
-  /** Average net amount of an order that was not canceled as a whole; null if there was none. */
+  /**
+   * Average net amount of the orders that were not canceled as a whole, in minor units; null if there were
+   * none.
+   */
   readonly averageNetOrderMinor: number | null;
 }
 
-/** The sales in one currency: totals and one entry per bucket. */
+/** The sales in one currency: the totals, and an entry for each bucket (hour, day, week or month). */
 export interface CurrencySales {
   readonly currency: string;
   readonly totals: SalesFigures;
   readonly buckets: readonly (SalesFigures & PeriodBucket)[];
 }
 
-/** The sales to one country in one currency: totals and one entry per bucket. */
+/**
+ * The sales to one country in one currency: the totals, and an entry for each bucket (hour, day, week or
+ * month).
+ */
 export interface CountrySales extends CurrencySales {
   readonly country: string;
 }
 
 interface SalesReportQuery extends ReportScope {
   readonly buckets: readonly PeriodBucket[];
-  /** Currencies that the report lists even if nothing was sold in them. */
+  /** Currencies that the report contains even if nothing was sold in them. */
   readonly currencies: readonly string[];
 }
 
@@ -58,8 +64,8 @@ export async function readSalesReport(
 }
 
 /**
- * Reads the sales to each country, by currency: at most `first` countries of each currency, those with the
- * highest net amount first.
+ * Reads the sales to each country in each currency. For each currency, returns the `first` countries with the
+ * highest net amounts, the highest first.
  */
 export async function readSalesByCountry(
   reader: DatabaseReader,
@@ -93,14 +99,14 @@ function toCurrencySales(
   };
 }
 
-/** A row that the sales statement returns. A sum is null if no orders contribute to it. */
+/** A row that the statement of the sales report returns. A sum is null if there is no value to sum up. */
 interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
   readonly currency: string;
-  /** Country of the orders; null in a report by currency. */
+  /** Country of the orders; null in a report that is not grouped by country. */
   readonly country: string | null;
   /**
-   * Number of the bucket (hour, day, week or month), from 1; null in the row with the totals of the whole
-   * period.
+   * Number of the bucket (an hour, day, week or month of the period), counted from 1; null in the row with
+   * the totals of the whole period.
    */
   readonly bucket: number | null;
   readonly orders: number;
@@ -108,8 +114,8 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
 }
 
 /**
- * SQL for the share of an order's tax or discount that belongs to the order's net amount, rounded per order.
- * An order of which nothing had to be paid keeps its discount unless it was canceled.
+ * SQL for the part of the orders' tax or discount that belongs to their net amounts (after reductions),
+ * rounded for each order. An order with the total 0 keeps its discount, unless the order was canceled.
  */
 const netShareSql = (
   column: string,
@@ -117,10 +123,13 @@ const netShareSql = (
   when o.total_minor = 0 or o.reduced_minor = 0 then ${sql.ref(column)}
   else round(${sql.ref(column)}::numeric * (o.total_minor - o.reduced_minor) / o.total_minor) end)`;
 
-/** SQL for the ordered units of the order `o`; the lines are read only if the order does not store them. */
+/**
+ * SQL for the number of ordered units of the order `o`. The order lines are only read if the order does not
+ * store this number.
+ */
 const unitsSql = sql`coalesce(o.units, (select sum(l.ordered) from order_line l where l.order_id = o.id))`;
 
-/** Sums refunds separately from orders, so that an order with several refunds counts once. */
+/** Sums up refunds and orders separately, so that an order with several refunds counts once. */
 function salesStatement(
   { buckets, ...scope }: Omit<SalesReportQuery, "currencies">,
   groupBy: "currency" | "country",
@@ -189,8 +198,8 @@ function toFigures(
 }
 
 /**
- * Divides an amount by a count with integers and rounds halves up. A floating-point quotient could already be
- * rounded before, which would give a wrong last digit.
+ * Divides an amount by a number in integer arithmetic, halves rounded up. Dividing floating-point numbers
+ * could give a wrong last digit, because the quotient is already rounded.
  */
 function divideHalfUp(amountMinor: number, parts: number): number {
   return Number((BigInt(amountMinor) * 2n + BigInt(parts)) / (BigInt(parts) * 2n));

@@ -1,7 +1,7 @@
 /**
- * Reads the reports on shopping: the funnel from cart to checkout, submission and order, with the outcomes of
- * checkout sessions (carts count by their creation time); and the most frequent searches, including those
- * without results.
+ * Reads the reports on shopping: the funnel report (how many carts of a period reached a checkout, a
+ * submission and an order, and how their checkout sessions ended), and the report on the most frequent
+ * searches, with and without results.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
@@ -15,25 +15,28 @@ import {
   parseSummedAmountMinor,
 } from "./report-scope.ts";
 
-/** Number of checkout sessions with one status and cancellation reason. */
+/** The number of checkout sessions with the same status and cancellation reason. */
 export interface SessionOutcomeCount {
   readonly status: SessionStatus;
-  /** Why the checkout sessions were canceled; null if the sessions have another status. */
+  /** The reason why these checkout sessions were canceled; null if they have another status. */
   readonly reason: SessionCancelReason | null;
   readonly sessions: number;
 }
 
 type FunnelCount = "carts" | "checkouts" | "submittedCheckouts" | "orders" | "sessions";
 
-/** Number of carts that reached each step, and the outcomes of their checkout sessions. */
+/** The numbers of carts that reached each step of the funnel, and how their checkout sessions ended. */
 export interface FunnelFigures extends Readonly<Record<FunnelCount, number>> {
-  /** Orders divided by carts, 0 to 1; null if there were no carts. */
+  /** Number of orders divided by number of carts, from 0 to 1; null if there were no carts. */
   readonly conversionRate: number | null;
-  /** Outcomes of the checkout sessions, most frequent first. */
+  /** How the checkout sessions ended, the most frequent status first. */
   readonly outcomes: readonly SessionOutcomeCount[];
 }
 
-/** The funnel (carts, checkouts, submissions, orders) of the whole period and of each bucket. */
+/**
+ * The funnel report: the numbers of carts, checkouts, submissions and orders, for the whole period and for
+ * each bucket.
+ */
 export interface FunnelReport {
   readonly totals: FunnelFigures;
   readonly buckets: readonly (FunnelFigures & PeriodBucket)[];
@@ -60,22 +63,21 @@ export async function readFunnelReport(
   };
 }
 
-/** Counts of the carts of one bucket whose sessions have one status and cancellation reason. */
+/** Counts of the carts in one bucket whose checkout sessions have the same status and cancellation reason. */
 interface FunnelRow extends Readonly<Record<FunnelCount, number>> {
   readonly bucket: number;
-  /** Status of the counted checkout sessions; null in rows that count carts without a session. */
+  /** Status of the counted checkout sessions; null in rows that count carts without a checkout session. */
   readonly status: SessionStatus | null;
   readonly reason: SessionCancelReason | null;
 }
 
 /**
- * Counts carts, checkouts and orders. A checkout session whose expiry time has passed counts as expired, even
- * if its stored status is still open. A session whose payment failed is open again, but it counts as
- * submitted, because it has a payment.
- *
- * Each cart is read once with each of its sessions, submitted sessions first. The cart counts in the first of
- * these rows only (`place` 1). PostgreSQL reads both tables in the order of the cart ids from two indexes
- * that contain all columns, so that a million carts need neither a hash table nor a sort of all rows.
+ * Counts carts, checkouts, submissions and orders. A checkout session whose expiry time has passed counts as
+ * expired, even if it is still stored as open. A session whose payment failed is open again, but counts as
+ * submitted, because it has a payment. The statement reads each cart once with each of its sessions,
+ * submitted sessions first; only the first of these rows (`place` 1) counts the cart. PostgreSQL reads both
+ * tables in the order of the cart ids, from two indexes that contain all needed columns. So a million carts
+ * need neither a hash table nor a sort of all rows.
  */
 function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
@@ -132,13 +134,13 @@ function toOutcomes(rows: readonly FunnelRow[]): SessionOutcomeCount[] {
   );
 }
 
-/** Number of searches, and of searches without results. */
+/** The number of searches, and the number of searches without results. */
 export interface SearchFigures {
   readonly searches: number;
   readonly empty: number;
 }
 
-/** Totals of searches, the most frequent queries, and the most frequent queries without results. */
+/** The totals of all searches, the most frequent queries, and the most frequent queries without results. */
 export interface SearchReport {
   readonly totals: SearchFigures & { readonly queries: number };
   readonly top: readonly (SearchFigures & { readonly query: string })[];
@@ -147,13 +149,13 @@ export interface SearchReport {
 
 interface SearchReportQuery {
   /**
-   * Id of the merchant of the report; null for all merchants. A search that was not limited to one merchant
+   * Id of the merchant of the report; null for all merchants. A search in the products of all merchants
    * counts for every merchant.
    */
   readonly merchantId: string | null;
-  /** The country of the searches; null for all countries. */
+  /** The country for which buyers searched; null for all countries. */
   readonly country: string | null;
-  /** First and last day of the searches (UTC), both included. */
+  /** First day of the searches (UTC), inclusive. `to` is the last day, also inclusive. */
   readonly from: string;
   readonly to: string;
   readonly first: number;

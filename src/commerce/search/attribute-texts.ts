@@ -1,14 +1,14 @@
 /**
- * The searchable texts and filter values of a product's attributes and options. A number is searched with its
- * unit (`Capacity 50 l`), a true boolean by its name (`Dishwasher safe`), and a country of origin by its name
- * in the locale of the document.
+ * Computes the searchable texts and filter values of a product's attributes and options. A number is searched
+ * together with its unit (`Capacity 50 l`), an attribute with the value true by its name (`Dishwasher safe`),
+ * and a country of origin by its name in the locale of the text.
  */
 import { chooseLocale } from "#foundation/text.ts";
 import type { IndexedAttribute, IndexedProduct } from "./load-products.ts";
 
 /**
- * One value of a product attribute, as facets count it. An attribute with several values has one entry for
- * each value.
+ * One value of a product attribute, as search facets count it. An attribute with several values has one entry
+ * for each value.
  */
 export interface AttributeValue {
   readonly code: string;
@@ -39,8 +39,8 @@ export function getAttributeText(
 const countryCode = /^[A-Z]{2}$/;
 
 /**
- * Returns the name and the code of the country if the value of an attribute is a country of origin, for
- * example `origin: "JP"`; undefined for other values.
+ * Returns the name and code of the country if the attribute's value is a country of origin, for example
+ * `origin: "JP"`; undefined for other attributes.
  */
 function countryName(
   { code }: IndexedAttribute,

@@ -1,8 +1,8 @@
 /**
- * Runs searches without words. Their totals and facets are the same for every caller, and expensive: 10 000
- * products are counted for a page of 20. The counts are cached with the PostgreSQL snapshot in which they
- * were counted. The statement of each page checks whether any product has changed since that snapshot, so the
- * counts are never older than the page.
+ * Runs searches without words. Their totals and facet counts are equal for all callers and expensive: up to
+ * 10 000 products are counted for a page of 20. The counts are therefore cached, together with the PostgreSQL
+ * snapshot in which they were counted. The statement of each page checks whether a product has changed since
+ * this snapshot, so the counts are never older than the page.
  */
 import { LRUCache } from "lru-cache";
 import { runForSingleRow } from "#database/prepared-template.ts";
@@ -11,17 +11,17 @@ import type { SearchHitRow } from "./render-results.ts";
 import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
 import { buildCachedPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
-/** The row that the statement of a search returns. */
+/** The row that the SQL statement of a search returns. */
 export interface SearchResultRow extends Counted {
   readonly hits: readonly SearchHitRow[];
-  /** Locales of all search documents; present only if the search has words. */
+  /** All locales in which products are indexed; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
   readonly vocabularyVersion?: string;
   readonly documentCount?: number;
   readonly indexedAt: Date | null;
   /**
-   * The first products of the entire result, in sort order. They are cached, and further pages are read from
-   * the cache. Present only if the search has filters but no search words.
+   * The first products of the search result, in sort order, to be cached for further pages. Present only if
+   * the search has no words.
    */
   readonly first?: readonly CachedHit[];
   readonly snapshot?: string;
@@ -32,7 +32,7 @@ interface CachedHit {
   readonly locale: string;
 }
 
-/** Totals and facets of a search, which are the same on every page. */
+/** The totals and facet counts of a search, which are the same on every page of its result. */
 interface Counted {
   readonly total: number;
   readonly currency: string | null;
@@ -42,7 +42,7 @@ interface Counted {
 
 interface CachedCounts {
   readonly counted: Counted;
-  /** First products of the search in its sort order, from which pages are served. */
+  /** The first products of the search result, in sort order. Pages are served from them. */
   readonly first: readonly CachedHit[];
   readonly snapshot: string;
 }
@@ -52,8 +52,8 @@ const cachedCountsMax = 500;
 interface CountsCache {
   readonly entries: LRUCache<string, CachedCounts>;
   /**
-   * Counts that are still running, by cache key. A caller with the same key waits for the running count
-   * instead of starting another.
+   * Counts that are running now, by cache key. Another caller with the same key waits for the running count
+   * instead of starting a second one.
    */
   readonly pending: Map<string, Promise<unknown>>;
 }
@@ -61,8 +61,8 @@ interface CountsCache {
 const countsCaches = new WeakMap<DatabaseReader, CountsCache>();
 
 /**
- * Returns the cache of search counts for a database connection. Returns undefined inside a transaction,
- * because a transaction sees its own uncommitted changes, which must not get into the cache.
+ * Returns the cache of search counts that belongs to a database connection. Returns undefined inside a
+ * transaction, because the transaction's uncommitted changes must not get into the cache.
  */
 function countsCacheOf(reader: DatabaseReader): CountsCache | undefined {
   if (reader.isTransaction) return undefined;
@@ -81,7 +81,7 @@ async function findCachedCounts(
   return entries.get(key);
 }
 
-/** Counts the products that a search finds, and caches the result. */
+/** Counts the products that a search finds, and caches the counts. */
 async function cacheCounts(
   { entries, pending }: CountsCache,
   key: string,
@@ -117,7 +117,10 @@ export const getSearchCountsCacheKey = (
     form.hasCategory ? categoryKey : null,
   ]);
 
-/** Returns the result row of a search without words; from the cache if the cached counts are still current. */
+/**
+ * Returns the result row of a search without words; reads it from the cache if the cached counts are still
+ * current.
+ */
 export async function browseProducts(
   reader: DatabaseReader,
   { key, values, count }: BrowseSearch,
@@ -130,8 +133,8 @@ export async function browseProducts(
   };
   const page = await readFromCache();
   if (page !== undefined) return page;
-  // If several callers find the cached counts outdated, the first caller counts again and the others wait for
-  // its result.
+  // If the cached counts are outdated for several callers at once, the first caller counts again and the
+  // others wait for the result.
   const counted = cache.pending.has(key) ? await readFromCache() : undefined;
   return counted ?? cacheCounts(cache, key, count);
 }
@@ -150,8 +153,8 @@ const toCachedCounts = ({
 });
 
 /**
- * Reads a page of a search from cached products; undefined if the page is not cached or if a product has
- * changed since.
+ * Reads a page of a search result from the cached products; undefined if the page is not cached, or if a
+ * product has changed since.
  */
 async function readCachedPage(
   reader: DatabaseReader,

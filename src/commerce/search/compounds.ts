@@ -1,16 +1,16 @@
 /**
- * Rules for compound words. German, Dutch, Swedish, Danish, Norwegian and Finnish write compounds as one word
- * (`Gusseisenpfanne`), English some of them (`headlamp`).
+ * Rules for compound words (words that consist of other words). German, Dutch, Swedish, Danish, Norwegian and
+ * Finnish write compounds as one word (`Gusseisenpfanne`), English only some (`headlamp`).
  */
 import { stemmerNames } from "./stems.ts";
 
 interface CompoundLanguage {
   readonly stemmer: string;
-  /** True if a word only counts as a compound if its first part is a known word too, as in English. */
+  /** True if, as in English, a word counts as a compound only if its first part is a known word too. */
   readonly isRestKnown: boolean;
 }
 
-/** Languages in which a search for the last part of a compound finds the compound. */
+/** Languages in which a search for the last part of a compound word also finds the compound. */
 export const compoundLanguages: readonly CompoundLanguage[] = [
   { stemmer: "german", isRestKnown: false },
   { stemmer: "dutch", isRestKnown: false },
@@ -21,14 +21,17 @@ export const compoundLanguages: readonly CompoundLanguage[] = [
   { stemmer: "english", isRestKnown: true },
 ];
 
-/** Stemmers of the languages in which a search for the first part of a compound also finds the compound. */
+/**
+ * The stemmers of the languages in which a search for the first part of a compound word also finds the
+ * compound.
+ */
 export const prefixCompoundStemmers: ReadonlySet<string> = new Set(
   compoundLanguages.filter(({ isRestKnown }) => !isRestKnown).map(({ stemmer }) => stemmer),
 );
 
 /**
- * Words that end like a compound but mean something else, each with the end by which a search must not find
- * them, for example `Handschuhe` (gloves) and `Schuhe` (shoes).
+ * Words that look like compounds but mean something else, each with the end by which a search must not find
+ * the word, for example `Handschuhe` (gloves) and `Schuhe` (shoes).
  */
 const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
   ["handschuh", "schuh"],
@@ -45,7 +48,7 @@ const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
 ];
 
 /**
- * Returns true if a vocabulary term ends with the searched word but means something else, for example
+ * Returns true if an indexed word ends with the searched word but means something else, for example
  * `Handschuhe` (gloves) for `Schuhe` (shoes).
  */
 export const isCompoundWithOtherMeaning = (term: string, searched: string): boolean =>
@@ -54,9 +57,8 @@ export const isCompoundWithOtherMeaning = (term: string, searched: string): bool
 const germanEnding = /(?:e[mnrs]?|n|s)$/;
 
 /**
- * Returns the form in which the ends of compounds are compared: the stem of the word. For German words, the
- * function only cuts off a short ending, because the stemmer would shorten `Isolationsweste` to
- * `isolationsw`.
+ * Returns the form of a word in which the ends of compound words are compared: the stem. For German, only a
+ * short ending is cut off, because the stemmer would shorten `Isolationsweste` to `isolationsw`.
  */
 export function getCompoundStem(word: string, stemmer: string, stem: string | undefined): string {
   if (stemmer === "german") return word.replace(germanEnding, "");
@@ -70,8 +72,8 @@ const endLengthMin = 5;
 const vowel = /[aeiouy]/;
 
 /**
- * Returns true if the folded word may be a compound with this end. The end must have at least 5 letters; the
- * part before it must have at least 3 letters and a vowel.
+ * Returns true if the folded word (without case and accents) may be a compound that ends with `end`. The end
+ * must have at least 5 letters; the part before it must have at least 3 letters and a vowel.
  */
 export function mayEndCompound(word: string, end: string): boolean {
   const first = word.slice(0, word.length - end.length);
@@ -79,13 +81,14 @@ export function mayEndCompound(word: string, end: string): boolean {
 }
 
 const partLengthMin = 3;
-/** Letters that join the parts of compounds: Geburtstag-s-geschenk, Küche-n-messer. The longest come first. */
+/** Letters that join the parts of compound words: Geburtstag-s-geschenk, Küche-n-messer. */
 const linkingElements = ["", "s", "n", "es", "en", "er", "e"] as const;
 const endings = ["", "n", "en", "e", "s"] as const;
 
 /**
- * Returns the pairs of words from which a word may be composed, for example `kaffee` and `muhle` for
- * `kaffeemuhlen`. Pairs of words of similar length come first.
+ * Returns the pairs of words of which a compound word may consist, for example `kaffee` and `muhle` for
+ * `kaffeemuhlen`. Pairs that leave out the fewest letters come first; among these, pairs of words of similar
+ * length.
  */
 export function findCompoundSplits(word: string): (readonly [string, string])[] {
   const splits: { readonly pair: readonly [string, string]; readonly cost: number }[] = [];

@@ -1,7 +1,7 @@
 /**
- * Corrects misspelt words of a query to words of the vocabulary, or to the end of a compound (`Kafeemühle` →
- * `Kaffeemühle`, the end of `Handkaffeemühle`). The closest word is chosen; among equally close words, the
- * one that most products of the market contain.
+ * Corrects misspelt words of a search query to words of the vocabulary (all indexed words), or to the end of
+ * a compound (`Kafeemühle` → `Kaffeemühle`, the end of `Handkaffeemühle`). The most similar word is chosen;
+ * among equally similar words, the word that most products contain.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -20,8 +20,8 @@ import { type TypoCandidate, getTypoCandidatesCache } from "./vocabulary-cache.t
 
 export interface QueryToCorrect extends FilteredSearch {
   /**
-   * Finds the forms of a query's words (stems, compounds, synonyms). If `isJoined` is false, neighboring
-   * words such as `power bank` are not joined.
+   * Finds the forms (stems, compounds, synonyms) of a query's words. If `isJoined` is false, neighboring
+   * words like `power bank` are not joined to one word.
    */
   readonly expand: (
     query: ParsedSearchQuery,
@@ -41,8 +41,8 @@ export async function findWordCorrections(
   const countOf = await countDocuments(search, own);
   const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
-  // Candidates with one typo are preferred to candidates with two typos. Candidates with two typos are
-  // counted only if no candidate has one typo, which is rare.
+  // A candidate with one typo is better than a candidate with two typos. So the products of candidates with
+  // two typos are counted only if no candidate has one typo, which is rare.
   for (const distance of [1, 2]) {
     const close = candidates.filter(
       (candidate) =>
@@ -53,7 +53,7 @@ export async function findWordCorrections(
   return corrections;
 }
 
-/** Returns, for each misspelt word, the candidate for its correction that occurs in most products. */
+/** Returns, for each misspelt word, the correction that occurs in most products. */
 async function mostFrequent(
   search: QueryToCorrect,
   candidates: readonly CandidateWithForms[],
@@ -78,7 +78,10 @@ interface Candidate extends TypoCandidate {
 const candidateRowsMax = 2000;
 const candidatesOfWordMax = 8;
 
-/** Finds the vocabulary words that are most similar to each unknown word of the query. */
+/**
+ * Finds, for each word of the query that the vocabulary does not contain, the most similar words of the
+ * vocabulary.
+ */
 async function findCandidates(reader: DatabaseReader, { query, forms }: ExpandedQuery): Promise<Candidate[]> {
   const words = forms
     .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
@@ -142,8 +145,8 @@ interface Term {
 }
 
 /**
- * Returns the vocabulary term if it is similar enough to the misspelt word; otherwise the ends of the term
- * that are similar enough, if the term is a compound.
+ * Compares a misspelt word with a word of the vocabulary. Returns the vocabulary word if it is similar
+ * enough; otherwise, if it is a compound, those of its ends that are similar enough.
  */
 function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[] {
   const max = getMaxCorrectedTypos(word);
@@ -180,8 +183,8 @@ interface CandidateWithForms extends Candidate {
 }
 
 /**
- * Adds the word forms (stems, compounds, synonyms) to each candidate for a correction. The synonyms are
- * needed because a candidate may be a synonym that no product contains itself.
+ * Adds the word forms (stems, compounds, synonyms) to each correction. Synonyms are needed because a
+ * correction may be a synonym that no product contains itself.
  */
 async function addForms(
   { expand }: QueryToCorrect,
@@ -193,8 +196,8 @@ async function addForms(
   const byWord = new Map(forms.map((part) => [part.part.text, part]));
   return candidates.flatMap((candidate) => {
     const own = byWord.get(candidate.correct);
-    // A corrected word is a complete word. Only the last word that the buyer typed may be the beginning of a
-    // longer word.
+    // Only the last word that the buyer typed may be the beginning of a longer word. A corrected word is
+    // always complete.
     return own === undefined
       ? []
       : [{ ...candidate, forms: { ...own, exact: [{ lexemes: [{ text: candidate.correct }] }], weak: [] } }];

@@ -1,6 +1,6 @@
 /**
- * Finds the forms of a query's words: stems in PostgreSQL's dictionaries; compounds, joined words and
- * synonyms in the vocabulary of the indexed products. The results of dictionaries and vocabulary are cached.
+ * Finds the forms of a query's words: stems from PostgreSQL's dictionaries; compounds, joined words and
+ * synonyms from the vocabulary (all indexed words). The results are cached.
  */
 import type { DatabaseReader } from "#database/transaction.ts";
 import { listJoinablePhrases, joinQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
@@ -11,8 +11,8 @@ import { foldUmlautDigraphs } from "./word-lists.ts";
 import { loadVocabularyEntries } from "./word-vocabulary.ts";
 
 /**
- * Finds the forms of a query's words: stems, compounds and synonyms. If `isJoined` is false, neighboring
- * words such as `power bank` are not joined.
+ * Finds the forms (stems, compounds, synonyms) of a query's words. If `isJoined` is false, neighboring words
+ * like `power bank` are not joined to one word.
  */
 export async function expandSearchQuery(
   reader: DatabaseReader,
@@ -33,7 +33,7 @@ export async function expandSearchQuery(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
   if (synonymWords.size === 0) return buildExpandedQuery(joined, { stems, vocabulary });
-  // The search also uses the stems and compounds of the synonyms.
+  // The search also uses the stems and compounds of synonyms.
   const synonymStems = await loadStemsThroughCache(reader, synonymWords);
   const synonymEntries = await loadVocabularyEntries(reader, {
     words: [...synonymWords],
@@ -48,8 +48,8 @@ export async function expandSearchQuery(
 }
 
 /**
- * Returns the words of the query whose stems are needed. Words are included both without and with their
- * accents, because the dictionaries list stop words with accents.
+ * Returns the words of a query whose stems are needed, each with and without accents, because the
+ * dictionaries contain stop words with accents.
  */
 const wordsToStem = ({ words }: ParsedSearchQuery): Set<string> =>
   new Set(

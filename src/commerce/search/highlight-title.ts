@@ -1,6 +1,6 @@
 /**
- * Marks the words of a product's title that match a search: the words of the query, their stems, compounds
- * and synonyms, and quantities in any spelling. The functions are pure.
+ * Marks the words in a product's title that match a search: the words of the query, their stems, compounds
+ * and synonyms, and quantities in any spelling. All functions are pure.
  */
 import { escapeHtml } from "#foundation/text.ts";
 import { findQuantities } from "./quantities.ts";
@@ -8,13 +8,13 @@ import { foldText, type SearchWord, splitDenseWord, splitWords } from "./tokens.
 import type { ExpandedQuery, Lexeme } from "./word-forms.ts";
 
 /**
- * The title of a product with the stem of each word. Titles are split into words by the same rules as for the
- * search index, so that stem n belongs to word n.
+ * The title of a product, with the stem of each word. The search index splits titles into words by the same
+ * rules, so the stem with index n belongs to the word with index n.
  */
 export interface StemmedTitle {
   readonly title: string;
   readonly stemmer: string;
-  /** Stem of each word of the title; null if the language has no stemmer. */
+  /** Stem of each word of the title; null if the language of the title has no stemmer. */
   readonly titleStems: readonly (string | null)[] | null;
 }
 
@@ -56,8 +56,8 @@ export function highlightTitle(
 const joinedWordsMax = 3;
 
 /**
- * Returns where each lexeme occurs in the title. Lexemes are the title's words, their stems, quantities, and
- * neighboring words that are joined (`power bank` as `powerbank`).
+ * Returns where each searchable word form (lexeme) occurs in the title: the words, their stems, quantities,
+ * and neighboring words that are joined (`power bank` as `powerbank`).
  */
 function placesOf(
   title: string,
@@ -87,9 +87,8 @@ function placesOf(
 const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * Returns the ranges of a dense word (a run of text without spaces, as in Chinese) that match dense words of
- * the query. Folding may change the length of a text, so positions are counted in grapheme clusters (visible
- * characters).
+ * Returns the ranges in a text without spaces (as in Chinese) that match such texts in the query. Positions
+ * are counted in grapheme clusters (visible characters), because folding may change the length of a text.
  */
 function markDense(title: string, { start, end }: SearchWord, dense: readonly string[]): Range[] {
   const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
@@ -109,7 +108,7 @@ function markDense(title: string, { start, end }: SearchWord, dense: readonly st
   return parts.filter((_, index) => hits.has(index));
 }
 
-/** Sorts the ranges of characters to highlight, and joins ranges that touch or overlap. */
+/** Sorts the ranges to highlight, and joins ranges that touch or overlap. */
 function mergeRanges(ranges: readonly Range[]): Range[] {
   const merged: Range[] = [];
   for (const range of ranges.toSorted((one, other) => one.start - other.start)) {

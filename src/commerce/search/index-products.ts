@@ -1,8 +1,8 @@
 /**
- * Keeps the search index up to date. `indexProducts` rebuilds the index rows of given products in the
- * caller's transaction, so that a change and its index rows are committed together. The number of statements
- * depends on the number of batches, not of products. A refresh in the background indexes products whose
- * availability changed without a catalog change.
+ * Keeps the search index up to date. `indexProducts` writes the index rows of products again, in the
+ * transaction that changes the products, so that both are committed together. The number of statements
+ * depends on the number of batches, not on the number of products. A background job updates products whose
+ * availability changed without a change of the catalog.
  */
 import { sql } from "kysely";
 import { storedSummarySql } from "#commerce/catalog/read-summaries.ts";
@@ -24,24 +24,24 @@ import { buildSearchTermRows, insertSearchTerms } from "./term-rows.ts";
 const batchSize = 500;
 
 /**
- * Rebuilds the search index rows of the given products. A product gets no index rows if it is not published,
- * is not offered in any market, or belongs to a suspended merchant.
+ * Writes the search index rows of the given products again. A product gets no index rows if it is not
+ * published, is not offered in any market, or belongs to a suspended merchant.
  */
 export async function indexProducts(
   handle: Transaction,
   productIds: readonly string[],
   now: Date,
 ): Promise<void> {
-  // Products are locked in a fixed order, so that two transactions that index the same products wait for
-  // each other instead of deadlocking.
+  // Products are locked in the order of their ids, so that two transactions that index the same products
+  // cannot deadlock.
   const ids = [...new Set(productIds)].toSorted();
   for (let start = 0; start < ids.length; start += batchSize)
     await indexBatch(handle, ids.slice(start, start + batchSize), now);
 }
 
 async function indexBatch(handle: Transaction, ids: readonly string[], now: Date): Promise<void> {
-  // Locks the products before reading them. Otherwise two transactions could change one product, and the
-  // slower one could write an index row without the change of the other.
+  // The products are locked before they are read. Otherwise two transactions could change one product, and
+  // the slower transaction could write index rows without the change of the other.
   await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(
     handle,
   );
@@ -78,7 +78,10 @@ function wordsByStemmer(drafts: readonly SearchDocumentDraft[]): Map<string, Set
   return wanted;
 }
 
-/** Inserts the search documents of the products, and their stored summaries. */
+/**
+ * Inserts the search documents of the products (the searchable words in each locale) and their stored
+ * summaries.
+ */
 async function insertDocuments(
   handle: Transaction,
   rows: readonly SearchDocumentRow[],
@@ -122,14 +125,14 @@ async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]
 interface MerchantToIndex {
   readonly merchantId: string;
   /**
-   * If true, only products without index rows are indexed. A product lacks index rows, for example, if it was
-   * published while its merchant was suspended.
+   * True to index only products that have no index rows, for example because they were published while their
+   * merchant was suspended.
    */
   readonly onlyMissing: boolean;
   readonly now: Date;
 }
 
-/** Indexes the published products of a merchant, after a change that affects all of them. */
+/** Indexes all published products of a merchant, after a change that affects all of them. */
 export async function reindexMerchant(
   transaction: Transaction,
   { merchantId, onlyMissing, now }: MerchantToIndex,
@@ -150,9 +153,9 @@ export async function reindexMerchant(
 const batchProductsMax = 500;
 
 /**
- * Indexes products whose availability changed without a catalog change: preorders whose date has passed, and
- * products that orders or checkouts sold out or released. Returns the number of indexed products. Each
- * product is indexed once per run; entries added during the run are left for the next run.
+ * Updates the search index for products whose availability changed without a change of the catalog: preorders
+ * whose date has passed, and products that orders or checkouts have sold out or released. Returns the number
+ * of these products. A product that is queued again during the run waits for the next run.
  */
 export async function reindexDueProducts(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   let after = "";
@@ -168,7 +171,7 @@ export async function reindexDueProducts(db: Database, now: Date, signal?: Abort
 
 interface BatchToRefresh {
   readonly now: Date;
-  /** ID of the last product of the previous batch; the next batch starts with the product after this ID. */
+  /** Id of the last product of the previous batch; the next batch starts after it. */
   readonly after: string;
 }
 
@@ -186,7 +189,7 @@ async function refreshBatch(
 
 interface DueProduct {
   readonly id: string;
-  /** True if the `available_from` date of a variant has passed since its product was last indexed. */
+  /** True if the date from which a variant is available has passed since the product was last indexed. */
   readonly hasArrived: boolean;
 }
 
@@ -205,10 +208,10 @@ async function findDue(
 }
 
 /**
- * Deletes the products' entries from the queue `search_due` and returns their IDs. An entry is committed
- * together with the change that caused it. Data that is read after the deletion therefore includes that
- * change; later changes have their own entries. Entries that another process has locked are skipped, because
- * that process indexes these products.
+ * Deletes the entries of the given products from the queue `search_due`, and returns the ids of the deleted
+ * entries. An entry is committed together with the change that caused it. So data that is read after the
+ * deletion contains this change, and later changes have their own entries. Entries that another process has
+ * locked are skipped, because that process indexes these products.
  */
 async function takeDueEntries(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

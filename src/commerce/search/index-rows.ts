@@ -1,7 +1,7 @@
 /**
- * Builds the rows of the search index from loaded products, as a pure computation. In the tsvector of a
- * document, a word occurs once for each field that contains it. Its position in the tsvector has no meaning;
- * its weight (A to D) names the field.
+ * Computes the rows of the search index from loaded products; pure. A search document stores the words of a
+ * product in one locale in a PostgreSQL tsvector, in which a word has one entry for each field that contains
+ * it. The position of the entry has no meaning; its weight (A to D) names the field.
  */
 import { createHash } from "node:crypto";
 import { findBestAvailability, type Availability } from "#commerce/catalog/availability.ts";
@@ -67,27 +67,30 @@ export interface SearchDocumentRow {
   readonly brand: string | null;
   readonly groupKey: string;
   readonly publishedAt: Date;
-  /** Attributes as `code:value`, by which facets are counted. */
+  /** The attribute values of the product as `code:value`; search facets count them. */
   readonly attributes: readonly string[];
-  /** Offer keys of the product by country code. */
+  /**
+   * For each country code, the product's availability, currency and price in this country as one text (the
+   * offer key).
+   */
   readonly offers: Readonly<Record<string, string>>;
 }
 
-/** A search document whose words are not stemmed yet. */
+/** The searchable words of a product in one locale, before their stems are added. */
 export interface SearchDocumentDraft {
   readonly row: Omit<SearchDocumentRow, "words" | "head" | "titleStems">;
   /**
-   * Lexemes that represent properties of the product, for example its merchant and categories. Searches
-   * filter by these lexemes.
+   * Words that represent properties of the product, for example its merchant and categories, so that searches
+   * can filter by them.
    */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
   /**
-   * Words of the title, brand and categories, as a map from each folded word to its spelling in lower case. A
-   * misspelt query word may be corrected to one of these words.
+   * Words of the title, brand and categories: for each word without case and accents, its spelling in lower
+   * case. Misspelt words of a query are corrected to these words.
    */
   readonly headTerms: ReadonlyMap<string, string>;
-  /** Folded words of summary and description. */
+  /** Words of the summary and description, without case and accents. */
   readonly textTerms: ReadonlySet<string>;
 }
 
@@ -131,7 +134,7 @@ export function buildSearchOfferRows(
 }
 
 /**
- * Key by which the facets of merchants and categories are counted: merchant ID, then category slugs,
+ * Returns the text by which search facets count merchants and categories: merchant id, then category slugs,
  * separated by spaces.
  */
 const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string =>
@@ -207,8 +210,8 @@ export function draftSearchDocuments(
 }
 
 /**
- * Returns further searchable forms of a text: its quantities and, for German texts, words that spell umlauts
- * with two letters (`kaffeemuehle`) in folded form (`kaffeemuhle`).
+ * Returns further searchable forms of a text: its quantities; and for German texts, words with umlauts
+ * written as two letters (`kaffeemuehle`) in the form without umlauts (`kaffeemuhle`).
  */
 function furtherForms(text: string, isGerman: boolean): string[] {
   const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];
@@ -237,7 +240,7 @@ export function addStemsToSearchDocument(
   };
 }
 
-/** Returns the words of a search document whose stems must be looked up. */
+/** Returns the words of a search document whose stems are needed. */
 export function listWordsToStem({
   fields: { title, brand, categories, text },
 }: SearchDocumentDraft): string[] {
@@ -245,8 +248,8 @@ export function listWordsToStem({
 }
 
 /**
- * Builds the text form of a tsvector. The fields get the weights A, B, C, D in the given order. Lexemes need
- * no escaping, because they contain only letters and digits.
+ * Returns the text of a PostgreSQL tsvector. The fields get the weights A, B, C and D in their order. Words
+ * need no escaping, because they contain only letters and digits.
  */
 function buildTsvector(fields: readonly ReadonlySet<string>[]): string {
   const places = new Map<string, string>();
@@ -271,7 +274,10 @@ function addStems(words: ReadonlySet<string>, wordStems: ReadonlyMap<string, str
   return all;
 }
 
-/** Returns the GTIN in all its lengths, because a GTIN means the same with and without leading zeros. */
+/**
+ * Returns a GTIN with all possible numbers of leading zeros, because leading zeros do not change the meaning
+ * of a GTIN.
+ */
 function gtinForms(gtin: string | null): string[] {
   if (gtin === null) return [];
   const digits = gtin.replace(/^0+/, "");
@@ -289,14 +295,15 @@ function nameLocale(names: Readonly<Record<string, string>>, locale: string, mer
 
 /**
  * Sizes of the random samples of products, in 64ths of all products. A larger sample contains all smaller
- * ones. Every sample has its own lexeme, so a tsquery selects a sample with a single lexeme.
+ * samples. For each sample, its products have an additional searchable word, so a search can select a sample
+ * by one word.
  */
 export const sampleSizes = [1, 2, 4, 8, 16, 32] as const;
 export const sampleParts = 64;
 
 /**
- * Returns the sizes of the random samples that contain a product. The samples of a product depend only on its
- * ID, so they never change.
+ * Returns the sizes of the random samples that contain a product. They depend only on the product's id, so
+ * they never change.
  */
 function sampleSizesOf(productId: string): number[] {
   const part = createHash("md5").update(productId).digest().readUInt8(0) % sampleParts;

@@ -1,9 +1,9 @@
 /**
- * Limits how many documents a search ranks. In a catalogue of a million products, a frequent word matches
- * tens of thousands of documents, and ranking all of them takes a quarter of a second. A random sample of the
- * matches is therefore read first. If it shows too many matches, only the most popular documents are ranked,
- * and of equally popular documents a random part. Matches in the title are limited separately, because they
- * rank above other matches.
+ * Limits how many search documents (products in one locale) a search ranks. In a catalogue of a million
+ * products, a frequent word matches tens of thousands of documents, and ranking all of them takes a quarter
+ * of a second. The search therefore first reads a random sample. If the sample shows too many matches, only
+ * the most popular documents are ranked, and a random part of the next, less popular ones. Matches in the
+ * title have a limit of their own, because they rank above other matches.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -25,8 +25,8 @@ import {
 import type { ExpandedQuery } from "./word-forms.ts";
 
 /**
- * PostgreSQL's estimate of the number of search documents, by database connection. Every search with words
- * reads the estimate for use by the next search.
+ * PostgreSQL's estimate of the number of search documents. Every search with words reads this estimate and
+ * stores it, by database connection, for the next search.
  */
 export const documentCountSql = sql<number>`(select reltuples::int from pg_class
   where oid = 'search_document'::regclass)`;
@@ -36,7 +36,10 @@ export function rememberDocumentCount(reader: DatabaseReader, count: number): vo
   documentCounts.set(reader, count);
 }
 
-/** Returns true if the catalogue has so many documents that the matches of frequent words must be limited. */
+/**
+ * Returns true if the catalogue has so many search documents that the matches of frequent words must be
+ * limited.
+ */
 export const isLargeCatalogue = (
   reader: DatabaseReader,
   { matchLimits = defaultMatchLimits }: SearchInput,
@@ -50,17 +53,17 @@ interface SearchToLimit {
 }
 
 /**
- * How a search with words finds its documents: whether it first reads candidates, and whether it limits the
- * ranked documents.
+ * Decides how a search with words finds its documents: whether it first reads candidates, and whether it
+ * limits the number of ranked documents.
  */
 interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
   readonly values: SearchValues;
 }
 
 /**
- * Decides how a search finds its documents. It can use the tsquery with all conditions, or a simpler tsquery
- * for candidates that are checked afterwards. If the search has too many matches, only the most popular ones
- * are read.
+ * Decides how a search finds its documents: by the full-text query with all conditions, or by a simpler query
+ * for candidates, which are checked afterwards. If there are too many matches, the search ranks only the most
+ * popular ones.
  */
 export async function planMatchLimits(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
@@ -81,13 +84,13 @@ export async function planMatchLimits(reader: DatabaseReader, search: SearchToLi
 }
 
 /**
- * Results of the samples of recent searches, kept for a minute. An outdated sample is harmless: the search
- * then ranks somewhat more or fewer matches.
+ * Results of the random samples of recent searches, kept for one minute. An outdated result does no harm; a
+ * search then ranks slightly more or fewer matches.
  */
 const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly SampledPopularityStep[]>>();
 const [samplesMax, sampleMs] = [5000, 60_000];
 
-/** Parameters whose values do not influence which documents match a search: the time and the page. */
+/** Names of the parameters that do not influence which documents match a search: the time and the page. */
 const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
 
 async function readSample(
@@ -124,8 +127,8 @@ const sampleStatement = (
 };
 
 /**
- * Share of candidates that turn out to be no matches. From this share, reading candidates is slower than
- * using the tsquery with all conditions.
+ * Share of candidates that are no matches. At this share or above, reading candidates takes longer than using
+ * the full-text query with all conditions.
  */
 const falseCandidatesMin = 0.75;
 
@@ -137,7 +140,10 @@ function hasManyFalseCandidates(steps: readonly SampledPopularityStep[]): boolea
 
 export interface SampledPopularityStep {
   readonly step: number;
-  /** Number of documents in the smallest random sample that the simpler tsquery for candidates finds. */
+  /**
+   * Number of documents in the smallest random sample that are candidates of the search (found by the simpler
+   * full-text query).
+   */
   readonly candidates: number;
   /** Number of documents in the smallest random sample that match the search. */
   readonly matches: number;
@@ -151,8 +157,8 @@ export interface RankingLimitTsqueries {
 }
 
 /**
- * Returns the tsqueries that limit the ranked documents; undefined if there are few enough matches to rank
- * all of them.
+ * Returns the full-text queries that limit the ranked documents; undefined if the search has so few matches
+ * that all of them can be ranked.
  */
 export function buildRankingLimits(
   steps: readonly SampledPopularityStep[],
@@ -167,8 +173,8 @@ export function buildRankingLimits(
 }
 
 /**
- * Builds a tsquery that selects about `max` documents: all documents of the highest popularity steps, and a
- * random sample of the next lower step.
+ * Builds a full-text query that selects about `max` documents: all documents of the highest popularity steps,
+ * and a random sample of the documents of the next step.
  */
 function mostPopular(max: number, sampledOf: (step: number) => number): string {
   const clauses: string[] = [];
@@ -179,11 +185,12 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
     if (estimate <= left) clauses.push(popularity);
     else {
       const share = (sampleParts * left) / estimate;
-      // Uses at least the smallest random sample, because matches are known to be in that sample.
+      // The smallest random sample is always used, even if it is larger than needed, because it is known to
+      // contain matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toSampleLexeme(size));
-      // In step 0, the lexeme of the popularity step is left out. The higher steps are selected already, so
-      // it would only make the index read a list of most documents.
+      // In step 0, the searchable word of the popularity step is left out. All higher steps are selected
+      // already, so this word would only make the index read a list that contains most documents.
       clauses.push(step === 0 ? sample : `${popularity} & ${sample}`);
       break;
     }

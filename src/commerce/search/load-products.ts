@@ -1,6 +1,6 @@
 /**
- * Loads the data from which search index rows are built, in a fixed number of statements for any number of
- * products.
+ * Loads the data from which the rows of the search index are computed, in a fixed number of statements for
+ * any number of products.
  */
 import { sql } from "kysely";
 import { type Availability, computeAvailability, reservedUnitsSql } from "#commerce/catalog/availability.ts";
@@ -16,16 +16,16 @@ export interface IndexedProduct {
   readonly publishedAt: Date;
   readonly translations: readonly Translation[];
   readonly codes: readonly { readonly sku: string; readonly gtin: string | null }[];
-  /** One entry for each variant and market in which the variant has a price. */
+  /** One entry for each variant and each market in which the variant has a price. */
   readonly prices: readonly {
     readonly marketId: string;
     readonly amountMinor: number;
     readonly availability: Availability;
   }[];
-  /** Categories of the product and all their ancestors. */
+  /** The categories of the product, and all categories above them. */
   readonly categories: readonly Category[];
   readonly attributes: readonly IndexedAttribute[];
-  /** Labels of the options' choices by locale, for example colors and sizes. */
+  /** The names of the choices of the product's options by locale, for example of colors and sizes. */
   readonly choiceLabels: readonly Readonly<Record<string, string>>[];
 }
 
@@ -60,8 +60,8 @@ export interface IndexedMarket {
 }
 
 /**
- * Loads the published products of active merchants, and the markets of these merchants. Other products are
- * left out.
+ * Loads those of the given products that are published and belong to an active merchant, and the markets of
+ * these merchants.
  */
 export async function loadProductsToIndex(
   reader: DatabaseReader,
@@ -174,7 +174,8 @@ async function loadCategories(
     .orderBy("categoryId")
     .execute();
   const wanted = [...new Set(links.map(({ categoryId }) => categoryId))];
-  // `union` without `all` removes duplicates and therefore terminates even if the tree contains a cycle.
+  // `union` without `all` ignores rows that were found before, so the query also ends if the tree contains a
+  // cycle.
   const { rows } = await sql<Category>`
     with recursive up as (
       select id, parent_id, slug, names from category where id = any(${wanted}::text[])

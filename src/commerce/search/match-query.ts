@@ -1,43 +1,44 @@
 /**
- * Builds PostgreSQL tsqueries from the word forms of a query. Every lexeme in a tsquery is quoted, so the
- * buyer's text can never act as an operator.
+ * Builds PostgreSQL full-text queries (tsquery) from the forms of a search query's words. Every word is
+ * quoted, so the buyer's text cannot act as an operator.
  */
 import type { ExpandedQuery, Lexeme, ExpandedQueryPart, WordForm } from "./word-forms.ts";
 
 /**
- * Field weights of the index: A for SKU and GTIN, B for title, C for brand, D for category names (column
- * `head`) or for summary and description (column `words`). An empty string searches all fields.
+ * Weights of the fields in the search index: A for SKU and GTIN, B for title, C for brand. D means category
+ * names in the column `head`, and summary and description in the column `words`. An empty text means all
+ * fields.
  */
 export type FieldWeight = "A" | "B" | "C" | "BC" | "D" | "";
 
 export interface TsqueryOptions {
   readonly weight?: FieldWeight;
   /**
-   * Which word forms the tsquery contains. `exact`: no stems, compounds and synonyms. `ranked`: no forms that
-   * cannot raise the score tier of a document. `all` (the default): all forms.
+   * Which word forms the tsquery contains. `exact`: no stems, compounds or synonyms. `ranked`: no forms that
+   * do not influence the score tier (the rank by fields) of a document. `all` (the default): all forms.
    */
   readonly forms?: "exact" | "ranked" | "all";
   /**
-   * Whether a synonym only matches documents of the merchant that defined the synonym. Must be false for the
-   * column `head`, which contains no merchants; `head` is only compared for documents that the column `words`
-   * has found.
+   * True if a synonym must match only documents of the merchant that defined the synonym. Must be false for
+   * the column `head`, which does not contain merchants; this column is only compared for documents that were
+   * found by the column `words`.
    */
   readonly hasMerchants?: boolean;
   /**
-   * If true, a document need only contain one word of a form that has several words. Used, for example, to
-   * find the fields that contain words of the query.
+   * True if a document need only contain one word of a form that consists of several words; used, for
+   * example, to find the fields that contain words of the query.
    */
   readonly isAnyLexeme?: boolean;
   /**
-   * If true, searches the title by the lexemes of `toTitleLexeme`, so that the condition needs no weight. The
+   * True to search in titles by the lexemes of `toTitleLexeme`, which need no weight, because the full-text
    * index stores no weights.
    */
   readonly isTitle?: boolean;
   /**
-   * If true, builds a simpler tsquery that finds all matches and a few other documents. It leaves out the
-   * languages and merchants in which a form is valid, and the exception for stop words. In a catalogue of a
-   * million products it is many times faster, because the index does not read lists that contain half of all
-   * documents.
+   * True to build a simpler tsquery that finds all matches and a few other documents. It contains neither the
+   * languages and merchants for which a word form is valid nor the exception for stop words. In a catalogue
+   * of a million products, this tsquery is many times faster, because the index need not read lists that
+   * contain half of all documents.
    */
   readonly isCandidate?: boolean;
 }
@@ -45,9 +46,9 @@ export interface TsqueryOptions {
 const joinedPartsMax = 4;
 
 /**
- * Builds a tsquery for documents that contain every part of the query; the last word may be the beginning of
- * a longer word. Documents that contain all words of the query joined into one also match (`t shirt` →
- * `tshirt`, parts of a SKU).
+ * Builds a tsquery for the documents that contain every part of the search query; the last word may be the
+ * beginning of a longer word. Documents that contain all words of the query joined to one word also match (`t
+ * shirt` → `tshirt`, or the parts of a SKU).
  */
 export function buildTsqueryOfAllParts(
   { query, forms }: ExpandedQuery,
@@ -55,8 +56,8 @@ export function buildTsqueryOfAllParts(
 ): string {
   if (forms.length === 0) return matchNothing;
   const clauses = requiredParts(forms, options).map((part) => {
-    // If a word of the query is a stop word in the language of a document, the document need not contain the
-    // word.
+    // If a word of the search query is a stop word in the language of a document, the document need not
+    // contain this word.
     const excused =
       part.part.isLast || options.isCandidate === true
         ? []
@@ -69,8 +70,8 @@ export function buildTsqueryOfAllParts(
 }
 
 /**
- * Returns the parts of the query that every match contains. For candidates, stop words are left out, because
- * most documents of a language contain them.
+ * Returns the parts of the search query that every match must contain. For candidates, stop words are left
+ * out, because most documents of a language contain them.
  */
 function requiredParts(
   forms: readonly ExpandedQueryPart[],
@@ -80,13 +81,13 @@ function requiredParts(
   return others.length === 0 ? forms : others;
 }
 
-/** Builds a tsquery for documents that contain the given part of the query. */
+/** Builds a tsquery for the documents that contain the given part of the search query. */
 export const buildTsqueryOfPart = (
   part: ExpandedQueryPart,
   options: TsqueryOptions = { hasMerchants: true },
 ): string => anyClause(partClauses(part, options));
 
-/** Builds a tsquery for documents that contain at least one part of the query. */
+/** Builds a tsquery for the documents that contain at least one part of the search query. */
 export function buildTsqueryOfAnyPart({ forms }: ExpandedQuery, options: TsqueryOptions = {}): string {
   const clauses = forms.map((part) => {
     const silent = part.part.isLast ? [] : part.stopIn.map((stemmer) => `!'${toLanguageLexeme(stemmer)}'`);
@@ -96,8 +97,8 @@ export function buildTsqueryOfAnyPart({ forms }: ExpandedQuery, options: Tsquery
 }
 
 /**
- * Builds the tsquery for `ts_rank`, which computes the text rank. It contains the word forms of all parts in
- * all languages.
+ * Builds the tsquery with which `ts_rank` computes the text rank of a document. It contains the forms of all
+ * parts of the search query in all languages.
  */
 export function buildRankingTsquery({ forms }: ExpandedQuery): string {
   const ranked = forms.filter(({ part, stopIn }) => part.isLast || stopIn.length === 0);
@@ -115,26 +116,26 @@ export function buildRankingTsquery({ forms }: ExpandedQuery): string {
  */
 const rankedFormsMax = 24;
 
-/** A tsquery that matches no document; used if the query contains only punctuation. */
+/** A tsquery that matches no document; used if the search query contains only punctuation. */
 const matchNothing = "'~'";
 
 /** A tsquery that matches every document, because every document has a lexeme for its language. */
 export const matchEverything = "'~':*";
 
-// Lexemes that represent a property of a document, for example its language. Each kind begins with a
-// character that no word contains.
+// The following functions return lexemes that represent a property of a document, for example its language.
+// Each kind begins with a character that no word contains.
 export const toLanguageLexeme = (stemmer: string): string => `~${stemmer}`;
 export const toCategoryLexeme = (slug: string): string => `#${slug}`;
 export const toMerchantLexeme = (id: string): string => `@${id}`;
 export const toBrandLexeme = (brand: string): string => `^${brand}`;
 /**
- * Returns the lexeme that represents a word in the title. The full-text index stores no weights; with the
- * plain word, PostgreSQL would have to read all documents that contain the word in any field.
+ * Returns the lexeme that represents a word in the title. The full-text index stores no weights of fields, so
+ * with the word itself PostgreSQL would have to read all documents that contain the word in any field.
  */
 export const toTitleLexeme = (word: string): string => `"${word}`;
 /**
- * Returns the lexeme of a random sample of products; `size` is the size of the sample in 64ths of all
- * products.
+ * Returns the lexeme that represents a random sample of products; `size` is the size of the sample in 64ths
+ * of all products.
  */
 export const toSampleLexeme = (size: number): string => `%${size}`;
 export const toPopularityLexeme = (step: number): string => `+${step}`;
@@ -162,8 +163,8 @@ function formClause(form: WordForm, options: TsqueryOptions): string {
 }
 
 /**
- * Returns the field weight for a word form. A form that is only valid in titles gets the weight of the title,
- * unless the options already name a field.
+ * Returns the weight (the searched field) of a word form. A form that is only valid in titles gets the weight
+ * of the title, unless the options name a field.
  */
 function weightOf({ isTitleOnly = false }: WordForm, options: TsqueryOptions): FieldWeight {
   const { weight = "", isTitle = false, isCandidate = false } = options;
@@ -181,8 +182,8 @@ function lexemeClauses(
 }
 
 /**
- * Returns true for words of at least 3 letters. Shorter words, for example the `l` of `0.5 l`, have little
- * meaning without their neighboring words.
+ * Returns true if the word has at least 3 letters. Shorter words, for example the `l` of `0.5 l`, mean little
+ * without their neighboring words.
  */
 const isSignificant = ({ text }: Lexeme): boolean => text.length >= 3;
 
@@ -192,6 +193,6 @@ const anyClause = (clauses: readonly string[]): string =>
 const writeLexeme = (text: string, suffix: string): string =>
   suffix === "" ? quoteLexeme(text) : `${quoteLexeme(text)}:${suffix}`;
 
-/** Quotes a lexeme for use in the text of a tsquery or tsvector. */
+/** Quotes a word for the text of a tsquery or tsvector. */
 export const quoteLexeme = (text: string): string =>
   `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;

@@ -1,7 +1,8 @@
 /**
- * SQL that finds the matches of a search; this is the first part of the search statement. Without words, the
- * first offers in the requested order are read from an index on `search_offer`. With words, the full-text
- * index on `search_document` finds the documents, which are scored and counted without reading other tables.
+ * SQL that finds the matches of a search, the first part of the search statement. Without words, the first
+ * offers in the requested order are read from an index of the table `search_offer`. With words, the full-text
+ * index of the table `search_document` finds the documents, which are scored and counted without reading
+ * other tables.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -36,8 +37,8 @@ const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}
 const newest = sql`o.published_at desc, o.product_id`;
 
 export function matchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
-  // The main currency is determined from the most popular offers, so that it does not depend on the requested
-  // sort order.
+  // The main currency (in which prices are compared) is that of the most popular offers, so that it does not
+  // depend on the requested sort order.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
     limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
@@ -50,8 +51,8 @@ export function matchesWithoutWordsSql(form: SearchStatementForm): SearchMatches
 }
 
 /**
- * Returns the offers of a search without words. Without words all offers are equally relevant, so RELEVANCE
- * sorts by popularity.
+ * Returns SQL for the offers of a search without words. All offers are equally relevant then, so the sort
+ * order RELEVANCE sorts by popularity.
  */
 function baseOf(form: SearchStatementForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
@@ -63,18 +64,15 @@ function baseOf(form: SearchStatementForm): Sql {
   );
 }
 
-/**
- * SQL that adds the column `place` to the rows of a subquery: the number of each row in the order of the
- * subquery.
- */
+/** SQL that adds the column `place` to the rows of a sorted subquery: the number of the row. */
 const numberRows = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
 
 const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
 const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
 /**
- * SQL for a `from` clause that returns the offers of the country that pass the filters. The clause ends with
- * a condition, so further conditions must start with `and`.
+ * SQL for a `from` clause that returns the offers in the country that pass the filters. The SQL ends with a
+ * `where` condition, so further conditions must start with `and`.
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
@@ -96,8 +94,8 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
 
 /**
  * SQL that reads search documents in the order of their titles. The last condition selects the document in
- * whose locale a product is shown. The condition before it is not needed for the result; it cheaply skips
- * most other documents without reading their offers.
+ * the locale in which the product is shown. The condition before it does not change the result; it skips most
+ * other documents without reading their offers.
  */
 function byTitle(form: SearchStatementForm): Sql {
   const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
@@ -109,9 +107,9 @@ function byTitle(form: SearchStatementForm): Sql {
 }
 
 /**
- * SQL that sorts offers by price. It reads the offers in the main currency first, then the offers in other
- * currencies, each by an index. Offers in other currencies are read only if the main currency has too few
- * offers.
+ * SQL that sorts offers by price: first the offers in the main currency, then the offers in other currencies,
+ * both read from an index. Offers in other currencies are read only if there are too few offers in the main
+ * currency.
  */
 function byPrice(form: SearchStatementForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
@@ -139,8 +137,8 @@ export function matchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
     title_asc: sql`, d.title_folded`,
     popularity: sql`, o.popularity, d.published_at`,
   }[sort];
-  // Search documents contain only the popularity step. Sorting by the exact popularity therefore needs a join
-  // with the offers.
+  // Search documents contain the popularity only in steps. Sorting by the exact popularity therefore needs a
+  // join with the table of offers.
   const popularity =
     sort === "popularity"
       ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${countryParameter}`
@@ -158,27 +156,27 @@ export function matchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
 }
 
 interface DocumentSource {
-  /** Condition on columns of `search_document` that PostgreSQL can evaluate with the full-text index. */
+  /** SQL condition on columns of `search_document` that PostgreSQL can check with the full-text index. */
   readonly isIndexed: Sql;
   /**
-   * The tsquery by which the documents that the index found are checked again; undefined if all of them are
+   * The tsquery with which the documents that the index found are checked again; undefined if all of them are
    * matches.
    */
   readonly words?: Sql | undefined;
   /** Joins with further tables. */
   readonly joined?: Sql;
   /**
-   * True if the caller needs only the first documents, in no order. At most 10 000 documents are then read,
-   * by the index, in a materialized subquery; without it PostgreSQL would read the whole table instead of the
+   * True if the caller needs any part of the matches, in any order. Then at most 10 000 documents are read,
+   * in a materialized subquery, because PostgreSQL would otherwise read the whole table instead of the
    * index.
    */
   readonly isLimited?: boolean;
 }
 
 /**
- * SQL for a `from` clause that returns the documents that match a tsquery and the filters, one document for
- * each product that is offered in the country. The statement can use the alias `d` for the document, and
- * `d.offer_key` for its offer key.
+ * SQL for a `from` clause that returns the documents that match a tsquery and the filters: one document for
+ * each product that is offered in the country. The alias of the document is `d`; `d.offer_key` is its offer
+ * in the country (availability, currency and price).
  */
 export function matchingDocumentsSql(
   form: SearchStatementForm,
@@ -205,7 +203,7 @@ export function matchingDocumentsSql(
 
 /**
  * SQL condition that selects one document of each product: the document in the requested locale, or in the
- * fallback locale if the product lacks the requested locale.
+ * fallback locale if the product does not have the requested locale.
  */
 function isShown(key: Sql): Sql {
   const requested = sql`${parameter("chain0")}::text`;
@@ -227,8 +225,8 @@ const orders: Record<SearchSort, Sql> = {
 const queryParameter = (name: string): Sql => sql`${parameter<string>(name)}::tsquery`;
 
 /**
- * Returns the SQL conditions by which documents with the words and filters are found. The tsquery includes
- * the filters, so that the index does not return documents that the filters would discard afterwards.
+ * Returns the SQL conditions for the documents that match the words and the filters. The tsquery contains the
+ * filters, so that the index does not return documents that would be discarded afterwards.
  */
 function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
@@ -241,26 +239,28 @@ function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed
   return { isIndexed: isFoundByTsquerySql(form, "candidates"), words: queryParameter("filtered") };
 }
 
-/** SQL condition that the full-text index finds a document by the tsquery in the named parameter. */
+/**
+ * SQL condition that the full-text index finds a document by the tsquery in the parameter with the given
+ * name.
+ */
 export const isFoundByTsquerySql = (form: SearchStatementForm, name: string): Sql =>
   matchesTsqueryExpressionSql(form, queryParameter(name));
 
 /**
- * SQL condition that a document matches a tsquery and the filter by merchant, if the search has this filter.
- * The tsquery is in a subselect, so that PostgreSQL plans the statement without knowing the words and always
- * uses the full-text index. For frequent words, PostgreSQL would otherwise read and decompress all
- * documents.
+ * SQL condition that a document matches a tsquery, and the filter by merchant if there is one. The tsquery is
+ * in a subselect, so that PostgreSQL plans the statement without knowing the words and always uses the
+ * full-text index. Otherwise, for frequent words, PostgreSQL would read and decompress all documents.
  */
 export const matchesTsqueryExpressionSql = (form: SearchStatementForm, words: Sql): Sql =>
   sql`words @@ (${addMerchantFilterSql(form, words)})`;
 
 /**
- * SQL condition that a document is in the smallest random sample, which contains one of `sampleParts`
- * documents on average.
+ * SQL condition that a document is in the smallest random sample. On average, one of `sampleParts` documents
+ * is in this sample.
  */
 export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)))}::tsquery`;
 
-/** Returns a subselect with the tsquery, extended by the filter by merchant. */
+/** Returns a subselect of the tsquery, with the filter by merchant added if there is one. */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
   return sql`select ${words} && quote_literal(${parameter("merchantMark")}::text || id)::tsquery
@@ -268,9 +268,9 @@ function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql):
 }
 
 /**
- * The score tiers of documents, with their scores. The tier of a document depends on the fields that contain
- * all words of the query. Stock, popularity and text rank order the documents within a tier; their sum is
- * always smaller than the distance between two tiers.
+ * The scores of the score tiers. The tier of a document depends on which fields contain all words of the
+ * query. Stock, popularity and text rank order the documents within a tier; their sum is always less than the
+ * distance between two tiers.
  */
 export const scoreTiers = {
   code: 2000,
@@ -319,7 +319,7 @@ export function scoreTierSql({ hasCode }: SearchStatementForm): Sql {
 
 export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8`;
 
-/** Score of a document: its tier, then stock, popularity and the rank of its texts. */
+/** SQL for the score of a document: the score of its tier, plus stock, popularity and text rank. */
 export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
   sql`(${scoreTierSql(form)} + case when ${isOfferInStockSql(key)} then ${points(stockScore)} else 0 end
     + ${points(popularityStepScore)} * ${offerPopularitySql(key)}

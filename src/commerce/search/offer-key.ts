@@ -1,8 +1,9 @@
 /**
- * The offer key: a short text with the properties by which facets are counted. Grouping by one text is three
- * times as fast as grouping by the separate columns, and there are few different keys. The key consists of
- * one digit for the availability, the currency, and two digits for the price step of the lowest price. In a
- * document, the fallback locale, the lowest price and the popularity step follow, separated by slashes.
+ * The offer key: one short text with the properties of an offer by which search facets are counted. Grouping
+ * by one text is three times as fast as grouping by separate columns, and there are only few different keys.
+ * The key consists of one digit for the availability, the currency, and two digits for the price step of the
+ * lowest price. In a search document, the key also contains the fallback locale, the lowest price and the
+ * popularity step, separated by slashes.
  */
 import { type RawBuilder, sql } from "kysely";
 import { availabilities, type Availability } from "#commerce/catalog/availability.ts";
@@ -10,8 +11,8 @@ import { availabilities, type Availability } from "#commerce/catalog/availabilit
 type Sql = RawBuilder<unknown>;
 
 /**
- * Lower bounds of the price ranges in minor units: 1, 2, 5, 10, 20, 50 and so on, which look like round
- * prices in every currency.
+ * Lower bounds of the price ranges in minor units: 1, 2, 5, 10, 20, 50 and so on. Such prices look round in
+ * every currency.
  */
 export const priceSteps: readonly number[] = Array.from({ length: 16 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
@@ -22,20 +23,20 @@ export interface OfferKeyParts {
   readonly currency: string;
   readonly minMinor: number;
   readonly fallbackLocale: string;
-  /** Units sold in the last 30 days. */
+  /** Number of units of the product that were ordered in the last 30 days, without canceled units. */
   readonly popularity: number;
 }
 
 export const popularityStepMax = 9;
 
 /**
- * The popularity in steps of powers of two (0, 1–2, 3–6, 7–14, …), from 0 to 9. Documents are written again
- * only when the step changes.
+ * Returns the popularity step, from 0 to 9, of a popularity: the steps are 0, 1–2, 3–6, 7–14 and so on.
+ * Search documents contain only the step, so they are written again only when it changes.
  */
 export const getPopularityStep = (popularity: number): number =>
   Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));
 
-/** Returns the full offer key, as stored in documents. */
+/** Returns the full offer key, as search documents store it. */
 export function buildOfferKey(parts: OfferKeyParts): string {
   const { availability, currency, minMinor, fallbackLocale, popularity } = parts;
   const step = priceSteps.filter((from) => from <= minMinor).length;
@@ -44,13 +45,16 @@ export function buildOfferKey(parts: OfferKeyParts): string {
 
 const countedLength = 6;
 
-/** Returns the first part of the offer key, by which facets are counted; offers store only this part. */
+/**
+ * Returns the first part of the offer key, by which search facets are counted. The table `search_offer`
+ * stores only this part.
+ */
 export const buildFacetCountKey = (offer: OfferKeyParts): string =>
   buildOfferKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);
 
-/** SQL expression for the first part of an offer key, by which facets are counted. */
+/** SQL expression for the first part of an offer key, by which search facets are counted. */
 export const facetCountKeySql = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
 export const offerAvailabilitySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
 export const offerCurrencySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
@@ -58,16 +62,13 @@ export const offerPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::in
 export const offerFallbackLocaleSql = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
 export const offerMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
-/**
- * SQL expression for the popularity step (0 to 9) in an offer key. The result is 0 if the key contains no
- * popularity step yet.
- */
+/** SQL expression for the popularity step (0 to 9) in an offer key; 0 if the key contains no popularity step. */
 export const offerPopularitySql = (key: Sql): Sql =>
   sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 
 /**
- * SQL condition that an offer is in stock: the first digit of the key is that of `in_stock` or `low_stock`,
- * which come first in `availabilities`.
+ * SQL condition that an offer is in stock: the first digit of the offer key is the digit of `in_stock` or
+ * `low_stock`, the first two values of `availabilities`.
  */
 export const isOfferInStockSql = (key: Sql): Sql =>
   sql`${key} collate "C" < '${sql.raw(String(availabilities.indexOf("backorder")))}'`;

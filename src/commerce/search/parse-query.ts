@@ -1,7 +1,7 @@
 /**
  * Splits a buyer's search text into words and parts. A part is a word, a quantity (`0.5 l`), or several words
- * that the vocabulary joins (`power bank`). A found product must contain every part except fillers such as
- * `best`.
+ * that the vocabulary has as one word (`power bank`). A found product must contain every part, except fillers
+ * like `best`.
  */
 import { findPrices, findQuantities } from "./quantities.ts";
 import {
@@ -19,7 +19,7 @@ export interface ParsedSearchQuery {
   readonly parts: readonly QueryPart[];
   readonly normalized: string;
   /**
-   * The whole search text in the form in which SKUs and GTINs are indexed; null if this form has fewer than 3
+   * The whole search text in the form in which SKUs and GTINs are indexed; null if it has fewer than 3
    * characters.
    */
   readonly code: string | null;
@@ -30,13 +30,13 @@ export interface QueryPart {
   readonly text: string;
   readonly words: readonly SearchWord[];
   /**
-   * True for the last part of the query. Its last word may be the beginning of a longer word, because the
-   * buyer may still be typing.
+   * True for the last part of the query. Its last word also matches longer words, because the buyer may still
+   * be typing.
    */
   readonly isLast: boolean;
-  /** The lexeme of a quantity, for example `500ml`; undefined for other parts. */
+  /** The searchable form of a quantity, for example `500ml`; undefined if the part is no quantity. */
   readonly quantity?: string | undefined;
-  /** True if this part of the query is a filler: a word that describes no product, for example `best`. */
+  /** True if this part of the query is a filler, which describes no product, for example `best`. */
   readonly isFiller: boolean;
 }
 
@@ -62,8 +62,8 @@ interface WordSpan {
 function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
   const within = ({ start, end }: { readonly start: number; readonly end: number }): SearchWord[] =>
     words.filter((word) => word.start >= start && word.end <= end);
-  // Prices in the search text, for example `under 400 euro`, are treated as fillers, which products need not
-  // contain. Callers who want to filter by price use the price parameter.
+  // Prices in the search text, for example `under 400 euro`, count as fillers, so products need not contain
+  // them. Callers who want to filter by price use the parameter for the price.
   const prices = findPrices(q).map((price) => ({ words: within(price), isFiller: true }));
   const quantities = findQuantities(q).map((found) => ({ words: within(found), quantity: found.lexeme }));
   const several: readonly WordSpan[] = [...prices, ...quantities];
@@ -83,8 +83,8 @@ function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
 }
 
 /**
- * Joins neighboring one-word parts for which `isJoined` is true, for example `power` and `bank`. Fillers and
- * quantities are not joined.
+ * Joins neighboring parts of one word each if `isJoined` returns true, for example `power` and `bank`.
+ * Fillers and quantities are not joined.
  */
 export function joinQueryParts(
   query: ParsedSearchQuery,
@@ -114,7 +114,7 @@ const isJoinable = ({ words, quantity, isFiller: isFillerPart }: QueryPart): boo
   quantity === undefined && !isFillerPart && words.length === 1 && words[0]?.isDense === false;
 
 /**
- * Returns all sequences of two or three neighboring words of the query, for example `power bank`. The
+ * Returns all sequences of two or three neighboring words of the query, for example `power bank`, because the
  * vocabulary may contain them as one word.
  */
 export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
@@ -127,9 +127,9 @@ export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
 }
 
 /**
- * Splits the dense words of a query (runs of a script without spaces) into segments by dictionary, so that
- * some of the segments can be left out of the search: `冬用の手袋` → `冬用`, `手袋`. Segments of a single kana are
- * removed, because they are usually particles.
+ * Splits texts without spaces in a query (as in Japanese) into segments by dictionary, so that the search can
+ * leave out some segments: `冬用の手袋` → `冬用`, `手袋`. Segments of a single kana are removed, because they are
+ * usually particles.
  */
 export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
   const parts = query.parts.flatMap((part): readonly QueryPart[] => {
@@ -149,7 +149,7 @@ export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuer
 }
 
 /**
- * Returns the query with the given compounds replaced by the two words of which they consist, for example
+ * Returns the query with each given compound word replaced by the two words of which it consists, for example
  * `Wander` and `Jacke` for `Wanderjacke`.
  */
 export function splitCompoundQueryParts(

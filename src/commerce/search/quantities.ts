@@ -1,17 +1,20 @@
 /**
- * Finds quantities in texts: a number with a unit (`0.5 l`, `50l`, `20,000 mAh`), dimensions (`3x3 m`) and
- * numbers of persons (`2-person`, `für zwei`). Each quantity becomes a lexeme in a base unit, so that
- * different spellings of the same quantity match: `0.5 l` and `500ml` are both `500ml`.
+ * Finds quantities in texts: numbers with a unit (`0.5 l`, `50l`, `20,000 mAh`), dimensions (`3x3 m`) and
+ * numbers of persons (`2-person`, `für zwei`). Each quantity is converted to a base unit, so that different
+ * spellings of the same quantity match: `0.5 l` and `500ml` both become `500ml`.
  */
 
 export interface QuantityInText {
-  /** The lexeme, for example `500ml`, `3x3` or `2person`. Decimals are separated by `d`: `1d5in`. */
+  /**
+   * The searchable form of the quantity, for example `500ml`, `3x3` or `2person`. The letter `d` represents
+   * the decimal point: `1d5in`.
+   */
   readonly lexeme: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Spelling of a unit → base unit and factor. */
+/** For each spelling of a unit: the base unit and the factor of the conversion. */
 const units: Readonly<Record<string, readonly [base: string, factor: number]>> = {
   ml: ["ml", 1],
   cl: ["ml", 10],
@@ -92,10 +95,7 @@ const withUnit = new RegExp(
 );
 const forPersons = new RegExp(`(?<![\\p{L}\\p{N}])(?:for|für)\\s(\\d|${word})(?![\\p{L}\\p{N}.,×x])`, "giu");
 
-/**
- * Returns the quantities in a text, in the order of the text. Each piece of the text belongs to at most one
- * quantity.
- */
+/** Returns the quantities in a text, in the order of the text. No part of the text belongs to two quantities. */
 export function findQuantities(text: string): QuantityInText[] {
   const found: QuantityInText[] = [];
   const add = (lexeme: string | undefined, match: RegExpExecArray): void => {
@@ -113,8 +113,8 @@ export function findQuantities(text: string): QuantityInText[] {
 }
 
 /**
- * Finds the prices in a text, including the words around them: `under 400 euro`, `bis 50 €`, `5000円以下`. A
- * number without a currency is not treated as a price.
+ * Returns where prices are in a text, including the words around them: `under 400 euro`, `bis 50 €`,
+ * `5000円以下`. A number without a currency does not count as a price.
  */
 export const findPrices = (text: string): readonly { readonly start: number; readonly end: number }[] =>
   [...text.matchAll(price)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }));
@@ -137,7 +137,10 @@ function quantityLexeme(amount: string, unit: string): string | undefined {
   return base === undefined || factor === undefined ? undefined : `${writeNumber(value * factor)}${base}`;
 }
 
-/** Parses `0.5`, `0,5` and `20,000`: a separator before exactly three digits separates thousands. */
+/**
+ * Parses numbers like `0.5`, `0,5` and `20,000`. A separator before exactly three digits separates thousands;
+ * any other separator is a decimal point.
+ */
 function parseNumber(text: string): number {
   const isGrouped = /^\d{1,3}(?:[.,]\d{3})+$/.test(text) && !text.startsWith("0");
   return Number(isGrouped ? text.replaceAll(/[.,]/g, "") : text.replace(",", "."));

@@ -1,7 +1,7 @@
 /**
- * Counts the documents that contain the parts of a query and pass the filters of the search. The counts are
- * used to repair queries: a misspelt word is corrected to the most frequent candidate, and rare words are
- * preferably kept.
+ * Counts the search documents that contain the parts of a query and pass the filters of the search. The
+ * counts are used to repair queries: a misspelt word is corrected to the most frequent similar word, and rare
+ * words are more likely to be kept.
  */
 import { type RawBuilder, sql } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -13,7 +13,7 @@ import { matchesTsqueryExpressionSql, isSampledSql, matchingDocumentsSql } from 
 import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
 import type { ExpandedQueryPart } from "./word-forms.ts";
 
-/** The search whose filters decide which documents are counted. */
+/** The search whose filters select the documents that are counted. */
 export interface FilteredSearch {
   readonly reader: DatabaseReader;
   readonly form: SearchStatementForm;
@@ -22,12 +22,15 @@ export interface FilteredSearch {
   readonly isLarge: boolean;
 }
 
-/** Counting stops at this number of documents, so all more frequent words count as equally frequent. */
+/**
+ * The counting stops at this number of documents, so all words that are more frequent count as equally
+ * frequent.
+ */
 const countedMax = 1000;
 
 const documentCounts: CountCache<{ readonly words: string; readonly count: number }> = new WeakMap();
 
-/** Returns, for each part of the query, the number of documents that contain it, at most 1000. */
+/** Returns, for each part of the query, the number of documents that contain this part, at most 1000. */
 export async function countDocuments(
   search: FilteredSearch,
   parts: readonly ExpandedQueryPart[],
@@ -52,12 +55,12 @@ const queryOf = (part: ExpandedQueryPart): TsqueryToCount => ({
   candidates: buildTsqueryOfPart(part, { isCandidate: true }),
 });
 
-/** How often a part of the query occurs in documents, and in which fields. */
+/** How many documents contain a part of the query, and in which fields. */
 export interface PartFrequency {
   /** False if no document that passes the filters of the search contains this part of the query. */
   readonly isFound: boolean;
   /**
-   * The number of documents that contain the part of the query, in all languages and countries; at most
+   * Number of documents that contain this part of the query, in all languages and countries; at most
    * `frequencyMax`.
    */
   readonly count: number;
@@ -68,7 +71,7 @@ export interface PartFrequency {
 }
 
 export const frequencyMax = 2000;
-/** The maximum number of documents from which the shares of titles and categories are estimated. */
+/** Maximum number of documents from which `titleShare` and `categoryShare` are estimated. */
 const sampledMax = 60;
 const notFound: PartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
 
@@ -82,7 +85,7 @@ interface PartCounts {
 
 const partCounts: CountCache<PartCounts> = new WeakMap();
 
-/** Measures how often each part of a query occurs in documents, and in which fields. */
+/** Measures how many documents contain each part of a query, and in which fields. */
 export async function measurePartFrequencies(
   search: FilteredSearch,
   parts: readonly ExpandedQueryPart[],
@@ -121,7 +124,7 @@ export async function measurePartFrequencies(
   return (part) => frequencies.get(buildTsqueryOfPart(part)) ?? notFound;
 }
 
-/** Returns the index of the first tsquery that finds a product; undefined if none does. */
+/** Returns the index of the first tsquery that finds a product; undefined if no tsquery does. */
 export async function findFirstMatchingQuery(
   search: FilteredSearch,
   queries: readonly TsqueryToCount[],
@@ -136,7 +139,10 @@ export async function findFirstMatchingQuery(
   return row === undefined ? undefined : queries.findIndex(({ words }) => words === row.words);
 }
 
-/** A tsquery, and a simpler tsquery (`candidates`) for the index, which finds at least the same documents. */
+/**
+ * A tsquery to be counted, and a simpler tsquery (`candidates`) for the index, which finds all the same
+ * documents and possibly more.
+ */
 export interface TsqueryToCount {
   readonly words: string;
   readonly candidates: string;
@@ -148,8 +154,8 @@ interface ListedQuery extends TsqueryToCount {
 }
 
 /**
- * SQL subquery that returns the listed tsqueries. It ends with `offset 0`, because PostgreSQL would otherwise
- * parse each tsquery again for every document.
+ * SQL subquery that returns the tsqueries to be counted. It ends with `offset 0`, because PostgreSQL would
+ * otherwise parse every tsquery again for each document.
  */
 const listedQueries = sql`(select words, words::tsquery as query, candidates::tsquery, title::tsquery, category::tsquery, place
   from json_to_recordset(${parameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
@@ -163,21 +169,24 @@ interface QueriesStatement {
 
 interface FoundDocuments {
   /**
-   * SQL for a `from` clause that returns the documents that the tsquery of row `w` finds, one for each
-   * product.
+   * SQL for a `from` clause that returns the documents found by the tsquery of the row `w`, one document for
+   * each product.
    */
   readonly documents: RawBuilder<unknown>;
-  /** SQL condition that the full-text index finds a document by the tsquery of row `w`. */
+  /** SQL condition that the full-text index finds a document by the tsquery of the row `w`. */
   readonly isIndexed: RawBuilder<unknown>;
 }
 
-/** If a tsquery finds fewer documents than this in the random sample, all its documents are counted instead. */
+/**
+ * If a tsquery finds fewer documents in the random sample than this number, all its documents are counted
+ * instead.
+ */
 const sampledMin = 8;
 
 /**
  * Runs a statement that counts the documents of each tsquery. In a large catalogue, the documents of frequent
- * words are counted in a random sample, and the counts are cached. Callers must multiply the counts of a row
- * by the returned factor.
+ * words are counted in a random sample, and the counts are cached. The caller must multiply the counts of a
+ * row by the returned factor.
  */
 async function runSampled<Row extends { readonly words: string; readonly count: number }>(
   search: FilteredSearch,
@@ -208,8 +217,8 @@ const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[
   rows.map((row) => [row, factor]);
 
 /**
- * Caches, by database connection, how many documents contain words of recent queries. Only used in large
- * catalogues. Counts may be up to a minute old.
+ * Cache of the numbers of documents that contain the words of recent queries, by database connection. Used
+ * only in large catalogues. The numbers may be up to one minute old.
  */
 type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
 const [countsMax, countsMs] = [20_000, 60_000];
@@ -223,7 +232,7 @@ function getReaderCounts<Row>(
   return counts;
 }
 
-/** Names of the parameters of a search that, besides the words, decide which documents are counted. */
+/** Names of the search parameters that influence which documents are counted, besides the words. */
 const filterParameters = [
   "country",
   "chain0",

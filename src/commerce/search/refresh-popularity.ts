@@ -1,4 +1,7 @@
-/** Updates the popularity by which products are sorted: the number of units ordered in the last 30 days. */
+/**
+ * Updates the popularity of products (the number of units ordered in the last 30 days), by which searches
+ * sort products.
+ */
 import { sql } from "kysely";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
@@ -11,14 +14,14 @@ const batchRowsMax = 500;
 interface PopularityRefresh {
   readonly db: Database;
   readonly now: Date;
-  /** Aborting this signal stops the popularity refresh after the current batch. */
+  /** If this signal is aborted, the update of the popularity stops after the current batch. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Updates the popularity of products, which is the number of units ordered in the last 30 days without
- * canceled units. Writes only products whose number changed, one transaction per batch, and returns how many.
- * The orders are aggregated once for all batches.
+ * Updates the popularity of products: the number of units ordered in the last 30 days, without canceled
+ * units. Writes only products whose number has changed, one transaction for each batch, and returns how many
+ * products were written. The orders are read once for all batches.
  */
 export async function refreshPopularity({ db, now, signal }: PopularityRefresh): Promise<number> {
   const changed = await findChangedPopularity(db, now);
@@ -47,8 +50,8 @@ async function findChangedPopularity(db: Database, now: Date): Promise<readonly 
 }
 
 /**
- * Writes popularities. Products are locked in the order of their IDs, as during indexing. The product's
- * version does not change, because clients cannot read the popularity.
+ * Saves the popularity of products. Products are locked in the order of their ids, as during indexing. The
+ * version of a product does not change, because clients cannot read the popularity.
  */
 function writePopularity(db: Database, rows: readonly ProductPopularity[]): Promise<unknown> {
   const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as
@@ -68,8 +71,8 @@ function writePopularity(db: Database, rows: readonly ProductPopularity[]): Prom
 const stepLexemes = Array.from({ length: popularityStepMax + 1 }, (_, step) => toPopularityLexeme(step));
 
 /**
- * Writes the new popularity steps into offer keys and search documents. Updates only documents whose
- * popularity step has changed.
+ * Writes new popularity steps into offer keys and search documents. Documents whose popularity step stays the
+ * same are not updated.
  */
 async function writePopularitySteps(
   transaction: Transaction,

@@ -1,8 +1,8 @@
 /**
- * Chooses which words a query keeps if no product contains all of them. Keeps the combination of words that
- * has the largest total weight and still finds a product. Every word has a weight. Rare words, words of
- * titles and categories, and the noun before a preposition (`jacket` in `jacket for kids`) have a larger
- * weight, because they name the product.
+ * Chooses the words that a query keeps if no product contains all its words: the combination of words that
+ * finds a product and has the largest sum of weights. A word has a larger weight if it is rare, if it occurs
+ * in titles or categories, or if it is the noun before a preposition (`jacket` in `jacket for kids`), because
+ * such words name the product.
  */
 import { buildTsqueryOfAllParts, type TsqueryOptions } from "./match-query.ts";
 import type { QueryPart } from "./parse-query.ts";
@@ -21,20 +21,17 @@ export interface QueryToRelax extends FilteredSearch {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
   readonly frequencyOf: (part: ExpandedQueryPart) => PartFrequency;
-  /**
-   * True if the query with all its parts has already been searched and found nothing; it is then not searched
-   * again.
-   */
+  /** True if a search for all parts of the query has already found nothing, so that it need not run again. */
   readonly isWholeTried: boolean;
 }
 
 /**
- * Maximum number of query parts that are combined, because more parts would give too many combinations. The
- * parts with the largest weight are used.
+ * Maximum number of query parts of which combinations are tried; the parts with the largest weights are used.
+ * More parts would have too many combinations.
  */
 const combinedPartsMax = 5;
 
-/** Returns the parts of the query to keep; undefined if no product contains any part. */
+/** Returns the parts of the query that the search keeps; undefined if no product contains any part. */
 export async function chooseQueryPartsToKeep(
   search: QueryToRelax,
 ): Promise<ReadonlySet<QueryPart> | undefined> {
@@ -62,8 +59,8 @@ export async function chooseQueryPartsToKeep(
 }
 
 /**
- * Returns the parts of the query that are not stop words in any language. If there are only stop words,
- * returns all parts.
+ * Returns the parts of the query that are no stop words in any language; all parts if there are only stop
+ * words.
  */
 export function withoutStopWordParts({ forms }: ExpandedQuery): readonly ExpandedQueryPart[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);
@@ -76,8 +73,8 @@ const categoryWeight = 0.5;
 const nounWeight = 0.5;
 
 /**
- * Returns the weight of a query part, from 1 to 3; the larger the weight, the more important it is to keep
- * the part.
+ * Returns the weight of a part of the query, from 1 to 3. The larger the weight, the more the search tries to
+ * keep this part.
  */
 const weightOf = ({ count, titleShare, categoryShare }: PartFrequency): number =>
   1 +
@@ -85,7 +82,7 @@ const weightOf = ({ count, titleShare, categoryShare }: PartFrequency): number =
   titleWeight * titleShare +
   categoryWeight * categoryShare;
 
-/** Returns all combinations of the members of a list; each combination keeps the order of the list. */
+/** Returns all combinations of the members of a list. The members of a combination keep their order. */
 function combine<Member>(members: readonly Member[]): (readonly Member[])[] {
   const [first, ...others] = members;
   if (first === undefined) return [[]];
@@ -94,8 +91,8 @@ function combine<Member>(members: readonly Member[]): (readonly Member[])[] {
 }
 
 /**
- * Returns the last word before the first preposition of the query (`jacket` in `jacket for kids`), because
- * this word usually names the product.
+ * Returns the last word before the first preposition of the query (`jacket` in `jacket for kids`), which
+ * usually names the product.
  */
 function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
   const { forms } = search.expanded;
@@ -103,7 +100,7 @@ function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
   return forms.slice(0, Math.max(preposition, 0)).findLast((part) => !isStopWord(part, search))?.part;
 }
 
-/** Returns true if a part of the query is a stop word (such as `the`) in the language of the search. */
+/** Returns true if the part of the query is a stop word (for example `the`) in the language of the search. */
 export const isStopWord = (
   part: ExpandedQueryPart,
   { input, expanded }: Pick<QueryToRelax, "input" | "expanded">,

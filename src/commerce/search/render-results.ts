@@ -1,4 +1,7 @@
-/** Renders search results: hits, and facets with labels and price ranges. The functions are pure. */
+/**
+ * Renders the result of a search: the found products (hits), and the facets with labels and price ranges. All
+ * functions are pure.
+ */
 import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -23,7 +26,7 @@ export interface SearchHit {
   readonly matched: readonly MatchedField[];
   readonly titleHighlight: string | null;
   /**
-   * The parts of the hit's score; null if the request did not ask for an explanation, or if the search has no
+   * The parts of the product's score; null if the request did not ask for them, or if the search has no
    * words.
    */
   readonly explanation: SearchExplanation | null;
@@ -42,7 +45,10 @@ type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 /** One found product, as the search statement returns it. */
 export interface SearchHitRow extends ProductSummaryRow {
   readonly score: number;
-  /** This field and the next ones up to `inText` are present only if the search has words. */
+  /**
+   * Name of the stemmer of the product's language. Like the following fields up to `inText`, present only if
+   * the search has words.
+   */
   readonly stemmer?: string;
   readonly titleStems?: readonly (string | null)[] | null;
   readonly inCode?: boolean;
@@ -50,7 +56,7 @@ export interface SearchHitRow extends ProductSummaryRow {
   readonly inBrand?: boolean;
   readonly inCategory?: boolean;
   readonly inText?: boolean;
-  /** The parts of the hit's score; present only if the request asked for an explanation. */
+  /** The parts of the product's score; present only if the request asked for them. */
   readonly explanation?: {
     readonly tier: number;
     readonly isInStock: boolean;
@@ -66,8 +72,8 @@ export function renderSearchHit(hit: SearchHitRow, expanded: ExpandedQuery): Sea
     return { productId: id, locale, score, matched: [], titleHighlight: null, explanation: null };
   const titleHighlight = highlightTitle({ title, stemmer, titleStems }, expanded);
   const fields = matchedIn(hit);
-  // If the words of a query are spread over several fields, no single field contains all of them. The title
-  // then counts as matched if some of its words are highlighted.
+  // If no single field contains all words of the query, because the words are in several fields, the title
+  // counts as matched if some of its words are highlighted.
   const matched = fields.length === 0 && titleHighlight !== null ? (["title"] as const) : fields;
   return { productId: id, locale, score, matched, titleHighlight, explanation: explain(hit) };
 }
@@ -120,7 +126,7 @@ export function renderSearchFacets(
     { key: "category", buckets: categories },
     { key: "merchant", buckets: raw.merchant.map(({ value, label, count }) => ({ value, label, count })) },
     { key: "brand", buckets: raw.brand.map(({ value, count }) => ({ value, label: value, count })) },
-    // The labels of availabilities are the codes of the API, which clients translate.
+    // The labels of the availability facet are the availability codes of the API; clients translate them.
     {
       key: "availability",
       buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })),
@@ -138,9 +144,9 @@ export function renderSearchFacets(
 }
 
 /**
- * Builds the buckets of the price facet. A bucket has the value `from-to` in minor units; `to` itself is
- * excluded. There are at most twenty buckets: the last one also counts all higher prices and then has no
- * upper end.
+ * Builds the buckets of the price facet. The value of a bucket is `from-to` in minor units, `to` exclusive.
+ * There are at most twenty buckets; if there are more price ranges, the last bucket counts all higher prices
+ * and has no upper end.
  */
 function priceBuckets(counts: SearchFacetRows["price"], locale: string, currency: string): Bucket[] {
   const shown = counts
@@ -166,8 +172,8 @@ interface PriceSpan {
 
 const labelsMax = 20_000;
 /**
- * Cached labels of price ranges. The same combinations of range, locale and currency occur again and again,
- * and creating an `Intl.NumberFormat` is slow.
+ * Cached labels of price ranges. The same combinations of price range, locale and currency occur often, and
+ * creating an `Intl.NumberFormat` is slow.
  */
 const labels = new LRUCache<string, string>({ max: labelsMax });
 

@@ -1,6 +1,6 @@
 /**
- * Repairs a query that finds nothing. First misspelt words are corrected. If the corrected query finds
- * nothing either, compounds of which only one part is a known word are split, and words are left out.
+ * Repairs a query that finds no products. First, misspelt words are corrected. If the corrected query finds
+ * nothing either, compound words of which only one part is a known word are split, and words are left out.
  */
 import { findWordCorrections, type QueryToCorrect } from "./correct-words.ts";
 import {
@@ -23,11 +23,11 @@ export interface QueryToRepair extends QueryToCorrect {
 
 export interface CorrectedQuery {
   readonly query: ParsedSearchQuery;
-  /** The words of the query after correction, in lower case with accents. */
+  /** The words of the corrected query, in lower case with accents. */
   readonly corrected: string;
 }
 
-/** Corrects the misspelt words of a query; returns undefined if no word is corrected. */
+/** Corrects the misspelt words of a query. Returns undefined if there is nothing to correct. */
 export async function correctQuery(search: QueryToRepair): Promise<CorrectedQuery | undefined> {
   const expanded = await splitDense(search);
   const corrections = await findWordCorrections(search, expanded);
@@ -43,8 +43,8 @@ export interface RelaxedQuery {
 }
 
 /**
- * Leaves out words of the query until it finds products; returns undefined if no product contains any word of
- * the query.
+ * Leaves out words of the query so that it finds products. Returns undefined if no product contains any word
+ * of the query.
  */
 export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | undefined> {
   const { expanded, dropped } = await choosePartsOf(search, await splitDense(search));
@@ -60,8 +60,8 @@ export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | 
 }
 
 /**
- * Splits words of scripts without spaces, for example Japanese, so that each segment can be corrected or left
- * out.
+ * Splits the texts without spaces in a query (for example Japanese) into segments, so that each segment can
+ * be corrected or left out.
  */
 async function splitDense({ expanded, expand }: QueryToRepair): Promise<ExpandedQuery> {
   const split = splitDenseQueryParts(expanded.query);
@@ -70,29 +70,26 @@ async function splitDense({ expanded, expand }: QueryToRepair): Promise<Expanded
 
 interface ChosenParts {
   readonly expanded: ExpandedQuery;
-  /** The parts of the query that are left out; undefined if no product contains any part. */
+  /** The parts of the query that the search leaves out; undefined if no product contains any part. */
   readonly dropped: readonly QueryPart[] | undefined;
 }
 
 async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promise<ChosenParts> {
   const { expanded, frequencyOf } = await splitUnknownCompounds(search, query);
-  // The original query has already been searched and found nothing. A query that was split into more parts is
-  // different and has not been searched yet.
+  // The original query has already been searched without a result. A query that was split into more parts has
+  // not been searched yet.
   const isWholeTried = expanded === search.expanded;
   const kept = await chooseQueryPartsToKeep({ ...search, expanded, frequencyOf, isWholeTried });
   const dropped = kept && expanded.query.parts.filter((part) => !kept.has(part));
-  // If words that the vocabulary joins (`power bank`) would be left out together, the query is tried again
-  // with these words separate, so that one of them can be kept.
+  // If words that were joined to one part (`power bank`) would be left out, the query is tried again with
+  // these words as separate parts, so that one of them can be kept.
   const isJoinedDropped = dropped?.some((part) => part.words.length > 1 && isWordPart(part)) === true;
   if (!isJoinedDropped) return { expanded, dropped };
   const words = parseSearchQuery(expanded.query.words.map(({ raw }) => raw).join(" "));
   return choosePartsOf(search, await search.expand(words, { isJoined: false }));
 }
 
-/**
- * Returns true if the part of the query consists of ordinary words, not of a quantity or a filler such as
- * `best`.
- */
+/** Returns true if this part of the query is neither a quantity nor a filler like `best`. */
 const isWordPart = ({ quantity, isFiller }: QueryPart): boolean => quantity === undefined && !isFiller;
 
 interface MeasuredQuery {
@@ -101,8 +98,8 @@ interface MeasuredQuery {
 }
 
 /**
- * Splits compounds that no product contains, so that one half can be left out: `Wanderjacke` → `Wander`,
- * `Jacke`. A half only counts as found if titles, brands or categories contain it, because it must name a
+ * Splits compound words that no product contains, so that one half can be left out: `Wanderjacke` → `Wander`,
+ * `Jacke`. A half counts as found only if it occurs in titles, brands or categories, because it must name a
  * kind of product.
  */
 async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQuery): Promise<MeasuredQuery> {

@@ -1,7 +1,7 @@
 /**
- * Counts per day what buyers search for. Counts are collected in memory and written to the database every ten
- * seconds. Queries that fewer than three clients searched for are never written, and queries that look like
- * personal data are not counted. Counting never delays a search and never makes it fail.
+ * Counts what buyers search for on each day. Counts are collected in memory and written to the database every
+ * ten seconds. Queries from fewer than three clients are never written, and queries that look like personal
+ * data are not counted. Counting neither delays a search nor makes it fail.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -12,29 +12,35 @@ import type { Log } from "#foundation/log.ts";
 import { isGtin } from "#commerce/catalog/catalog-fields.ts";
 
 /**
- * Minimum number of clients before a query is written; a query of a single client could reveal something
- * about that client.
+ * Minimum number of clients that must send a query before it is written to the database. A query that only
+ * one client sends could reveal something about this client.
  */
 export const clientsPerQueryMin = 3;
 const flushMs = 10_000;
 /**
- * Maximum number of counted queries in memory, about 5 MB; beyond this number the least recently searched is
- * dropped.
+ * Maximum number of queries counted in memory, about 5 MB. If there are more, the query that was not searched
+ * for the longest time is dropped.
  */
 const queriesMax = 10_000;
-/** Longer queries are not counted, because buyers do not type such queries. */
+/**
+ * Maximum length of a counted query in characters. Longer queries are not counted, because buyers do not type
+ * them.
+ */
 const queryLengthMax = 100;
 
 export interface CountedSearch {
   /**
-   * Distinguishes clients: an IP address, or the buyer reference sent by a frontend. Only a hash of the value
-   * is kept.
+   * Identifies the client: an IP address, or the buyer reference that a frontend sent. Only a hash of this
+   * text is kept.
    */
   readonly client: string;
-  /** Slug of the merchant to which the search was limited; undefined if all merchants were searched. */
+  /**
+   * Slug of the merchant whose products were searched; undefined if the products of all merchants were
+   * searched.
+   */
   readonly merchant: string | undefined;
   readonly country: string;
-  /** Search text in lower case without accents, split into words. */
+  /** The search text, split into words in lower case without accents. */
   readonly query: string;
   readonly hasResults: boolean;
 }
@@ -42,8 +48,8 @@ export interface CountedSearch {
 export interface SearchCountRecorder {
   readonly note: (search: CountedSearch) => void;
   /**
-   * Writes the counts of all queries that enough clients searched for. If writing to the database fails, the
-   * next flush writes these counts.
+   * Writes the counts of all queries that enough clients sent. If the database fails, the next call writes
+   * these counts.
    */
   readonly flush: () => Promise<void>;
   readonly start: () => void;
@@ -61,9 +67,9 @@ interface Entry {
   readonly merchant: string | undefined;
   readonly country: string;
   readonly query: string;
-  /** Hashes of the clients that searched for the query, at most `clientsPerQueryMin`. */
+  /** Hashes of the clients that sent the query; at most `clientsPerQueryMin` are kept. */
   readonly clients: Set<string>;
-  /** Number of searches for the query that are not yet written to the database. */
+  /** Number of searches with this query that are not written to the database yet. */
   searches: number;
   empty: number;
 }
@@ -75,8 +81,8 @@ export function createSearchCountRecorder({
 }: SearchCountRecorderOptions): SearchCountRecorder {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
   /**
-   * Random key of this process with which clients are hashed. The key is never stored, so that the client of
-   * a hash cannot be found.
+   * Random key of this process, with which clients are hashed. The key is never stored, so the client that
+   * belongs to a hash cannot be found.
    */
   const key = randomBytes(32);
   const hashOf = (client: string): string =>
@@ -126,8 +132,8 @@ export function createSearchCountRecorder({
 }
 
 /**
- * Writes the counts of queries that enough clients searched for, and drops the counts of past days. If a
- * write fails, a later flush repeats it.
+ * Writes the counts of queries that enough clients sent, and drops the counts of past days. Counts that could
+ * not be written are written by a later call.
  */
 async function writeEntries(
   entries: LRUCache<string, Entry>,
@@ -138,7 +144,8 @@ async function writeEntries(
     ({ clients, searches }) => clients.size >= clientsPerQueryMin && searches > 0,
   );
   const taken = due.map((entry) => ({ ...entry }));
-  // Searches that arrive while counts are being written belong to the next write.
+  // The counters are reset before the write, so that searches that arrive during the write are counted for
+  // the next write.
   for (const entry of due) entry.searches = entry.empty = 0;
   try {
     if (taken.length > 0) await saveCounts(db, taken);
@@ -152,13 +159,13 @@ async function writeEntries(
   dropPastDays(entries, today);
 }
 
-/** Drops the counts of past days that are already written or may not be written. */
+/** Drops those counts of past days that are already written or that must not be written. */
 function dropPastDays(entries: LRUCache<string, Entry>, today: string): void {
   for (const [name, { day, clients, searches }] of entries.entries())
     if (day < today && (clients.size < clientsPerQueryMin || searches === 0)) entries.delete(name);
 }
 
-/** Writes all entries in one statement. Entries with an unknown merchant slug are skipped. */
+/** Writes the counts of all given queries in one statement. Counts with an unknown merchant slug are skipped. */
 async function saveCounts(db: Database, entries: readonly Entry[]): Promise<void> {
   const column = <Value>(of: (entry: Entry) => Value): Value[] => entries.map((entry) => of(entry));
   await sql`
@@ -176,7 +183,7 @@ async function saveCounts(db: Database, entries: readonly Entry[]): Promise<void
     set searches = d.searches + excluded.searches, empty = d.empty + excluded.empty`.execute(db);
 }
 
-/** Number of days for which counts are kept: the longest report period, plus the current day. */
+/** Number of days for which counts are stored: the longest period of a report, plus the current day. */
 const daysToKeep = 732;
 const dayMs = 86_400_000;
 
@@ -187,13 +194,13 @@ export async function deleteOldSearchCounts(db: Database, now: Date): Promise<vo
 
 const mailAddress = /\S@\S/;
 /**
- * Matches nine or more digits, also with separators and adjacent letters, because such numbers may be
- * telephone, account or card numbers.
+ * Matches numbers with nine or more digits, with separators between the digits and letters beside them,
+ * because they may be telephone, account or card numbers.
  */
 const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\p{Nd}]*/gu;
 
 /**
- * Returns true if the query contains an e-mail address or a long number other than a valid GTIN. Names of
+ * Returns true if the query contains an e-mail address, or a long number that is no valid GTIN. Names of
  * people cannot be recognized.
  */
 export function containsPersonalData(query: string): boolean {

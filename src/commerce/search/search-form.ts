@@ -1,6 +1,6 @@
 /**
  * Separates a search into its form (the filters and the sort order, which determine the SQL text) and the
- * values that are bound as parameters. Searches of the same form share one prepared statement.
+ * values of its parameters. All searches of the same form use one prepared statement.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -35,23 +35,29 @@ export const searchPageSizeMax = 100;
 
 export interface MatchLimits {
   /**
-   * If the catalogue has fewer documents than this, all matches are ranked and no random sample is read
-   * first.
+   * Minimum number of search documents in the catalogue from which matches are limited. In a smaller
+   * catalogue, all matches are ranked and no random sample is read.
    */
   readonly documentsMin: number;
-  /** Approximate maximum number of ranked documents that contain all words of the query in the title. */
+  /**
+   * Limit of the ranked documents that contain all words of the query in the title. The search ranks about
+   * this number, because the limit is applied to a random sample.
+   */
   readonly titlesMax: number;
-  /** Approximate maximum number of further ranked documents, which may contain the words in any field. */
+  /**
+   * Limit of the other ranked documents, which contain the words in any field. The search ranks about this
+   * number, because the limit is applied to a random sample.
+   */
   readonly othersMax: number;
 }
 
 export const defaultMatchLimits: MatchLimits = { documentsMin: 200_000, titlesMax: 3000, othersMax: 1000 };
 
-/** A search request whose values have been validated. */
+/** A search request whose values have been checked. */
 export interface SearchInput {
   readonly q: string;
   readonly locale: string;
-  /** ISO 3166-1 alpha-2 code of the country to which products are sold. */
+  /** ISO 3166-1 alpha-2 code of the country in which the buyer shops. */
   readonly market: string;
   readonly category?: string | undefined;
   readonly merchant?: string | undefined;
@@ -59,27 +65,27 @@ export interface SearchInput {
   readonly page: number;
   readonly pageSize: number;
   /**
-   * Filters that only GraphQL offers. The filters by category and merchant, which REST offers too, are
+   * Filters that only GraphQL offers. The filters by category and by merchant, which REST also offers, are
    * separate fields.
    */
   readonly filters?: SearchFilters | undefined;
-  /** If true, each hit contains the parts of its score. */
+  /** True to return the parts of each product's score. */
   readonly isExplained?: boolean | undefined;
-  /** If true, the search also counts facets of attributes, for example of the material. */
+  /** True to count facets of product attributes too, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
   /** Limits other than `defaultMatchLimits`. */
   readonly matchLimits?: MatchLimits;
 }
 
 /**
- * Filters of a search. A product must pass all of them; it passes a filter with several values if it has one
- * of the values.
+ * Filters of a search. A product must pass all filters. If a filter has several values, the product must have
+ * one of them.
  */
 export interface SearchFilters {
   readonly brands?: readonly string[] | undefined;
   /**
-   * Range of the product's lowest price in the country; both ends are included. Offers in other currencies
-   * than that of the range do not match.
+   * Range of the product's lowest price in the country, both ends inclusive. Prices in another currency than
+   * that of the range do not match.
    */
   readonly price?: PriceFilter | undefined;
   readonly availabilities?: readonly Availability[] | undefined;
@@ -99,11 +105,11 @@ interface AttributeFilter {
 
 export interface SearchStatementForm {
   /**
-   * True if the search has words, or filters that need the full-text index. If false, the search reads offers
-   * instead of documents.
+   * True if the search has words, or filters that need the full-text index. It then reads the table
+   * `search_document`, otherwise the table `search_offer`.
    */
   readonly hasWords: boolean;
-  /** True if the search text may be a SKU or GTIN. */
+  /** True if the search text can be a SKU or GTIN. */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
@@ -112,11 +118,11 @@ export interface SearchStatementForm {
   readonly hasAttributeFacets: boolean;
   readonly isExplained: boolean;
   /**
-   * True if the index finds documents by the simpler tsquery `candidates`, and the tsquery `filtered` then
-   * selects the matches among them.
+   * True if the index finds candidates by the simpler tsquery `candidates`, and the tsquery `filtered` then
+   * selects the matches among these candidates.
    */
   readonly hasCandidates: boolean;
-  /** True if the search ranks only a part of the matches, because there are too many; see `planMatchLimits`. */
+  /** True if the search has so many matches that it ranks only a part of them; see `planMatchLimits`. */
   readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
@@ -124,14 +130,14 @@ export interface SearchStatementForm {
 export const searchStatementFormKey = ({ sort, ...flags }: SearchStatementForm): string =>
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
-/** SQL of the matching products of a search: a subquery, their main currency and their order. */
+/** SQL for the products that a search finds: a subquery, their main currency and their order. */
 export interface SearchMatchesSql {
   readonly base: RawBuilder<unknown>;
-  /** Subquery with the main currency of the matches; returns at most one row. */
+  /** Subquery for the main currency of the found products; returns at most one row. */
   readonly main: RawBuilder<unknown>;
   /**
-   * Sort order of the matches. The last sort key is unique (product ID or row number), so that pages neither
-   * overlap nor omit a product.
+   * Sort order of the found products. The last sort key is unique (product id or row number), so that no
+   * product is on two pages or on none.
    */
   readonly order: RawBuilder<unknown>;
 }
@@ -141,8 +147,8 @@ export const countryParameter = parameter<string>("country");
 export const localeChainLength = 3;
 
 /**
- * Returns the requested locale and its two most general fallbacks. The list always has three entries, because
- * another length would need another prepared statement.
+ * Returns the requested locale and its two most general fallbacks. The list always has three entries (with
+ * repetitions if needed), because a list of another length would need another prepared statement.
  */
 export function getSearchLocaleChain(locale: string): readonly string[] {
   const chain = getLocaleFallbackChain(locale);
@@ -150,8 +156,8 @@ export function getSearchLocaleChain(locale: string): readonly string[] {
 }
 
 /**
- * SQL expression for the locale in which a product is searched and shown: the first requested locale that the
- * product has, or else the fallback.
+ * SQL expression for the locale in which a product is searched and shown: the first of the requested locales
+ * that the product has, or else the fallback.
  */
 export function resolvedLocaleSql(
   locales: RawBuilder<unknown>,
@@ -165,17 +171,17 @@ export function resolvedLocaleSql(
 }
 
 /**
- * SQL condition that the merchant is not suspended. Usually no merchant is suspended, and the condition costs
- * nothing per match. It is not a join, because PostgreSQL might then compare every match with every merchant;
- * with `not in`, PostgreSQL keeps the few suspended merchants in a hash table.
+ * SQL condition that the merchant is not suspended. Usually no merchant is suspended, and the condition then
+ * costs nothing for each match. With a join instead, PostgreSQL might compare every match with every
+ * merchant; with `not in`, it puts the few suspended merchants into a hash table.
  */
 export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id
     from merchant where status = 'suspended'))`;
 
 /**
- * SQL for the main currency of the matches. If all offers of the country have the same currency, that
- * currency is used, and no matches need to be counted.
+ * SQL for the main currency of the found products. If all offers in the country have the same currency, this
+ * currency is returned without counting.
  */
 export const mainCurrencySql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency
@@ -221,13 +227,13 @@ export function getSearchParameterValues(
   };
 }
 
-/** Whether the search has words or filters that need the full-text index. */
+/** Returns true if the search has words, or filters that need the full-text index. */
 export const needsFullTextIndex = ({ q, filters }: SearchInput): boolean =>
   q.trim() !== "" || Object.values(filters ?? {}).some((filter) => filter !== undefined);
 
 /**
- * Returns the parameters that depend on the words of the query: texts of tsqueries, and texts that SQL
- * compares with `strpos`.
+ * Returns the parameters that depend on the words of the query: the texts of tsqueries, and the texts that
+ * SQL compares with `strpos`.
  */
 function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
   const { query } = expanded;
@@ -254,8 +260,8 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
 
 /**
  * Returns the text that is searched in titles as a whole phrase. Titles get a space at each end, so a space
- * in the phrase marks the border of a word. A phrase that begins with a dense word (without spaces around it)
- * may begin anywhere. The last word may be the beginning of a longer word, unless it is a known word.
+ * in the phrase matches the border of a word. A phrase may begin inside a text without spaces (as in
+ * Chinese). The last word may be the beginning of a longer word, unless it is a known word.
  */
 export function buildTitlePhrase({ query, forms }: ExpandedQuery): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");

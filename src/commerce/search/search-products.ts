@@ -1,7 +1,7 @@
 /**
- * Searches products by words and filters in a sort order. Finds only products that an active merchant offers
- * in the country, each product once, in the requested locale or its fallback. The totals and facets of a
- * search without words are cached until a product changes.
+ * Searches products by words and filters, in a sort order. Finds only products that an active merchant offers
+ * in the country. Each product is found once, in the requested locale or in its fallback locale. The totals
+ * and facets of a search without words are cached until a product changes.
  */
 import type { RawBuilder } from "kysely";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
@@ -29,18 +29,18 @@ import { buildSearchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
-  /** Product summaries of the hits, in the same order as `hits`. */
+  /** The summaries of the found products, in the order of `hits`. */
   readonly summaries: readonly ProductSummaryRow[];
   readonly totalItems: number;
   readonly totalItemsRelation: "exact" | "at_least";
   readonly currency: string | null;
-  /** Locale in which most of the found products are shown; the requested locale if nothing was found. */
+  /** Locale in which most of the found products are shown; the requested locale if no product was found. */
   readonly localeResolved: string;
   readonly facets: readonly SearchFacet[];
   readonly query: {
     readonly normalized: string;
     readonly corrected: string | null;
-    /** Words of the query that the found products need not contain. */
+    /** Words of the query that the search has left out, so that the found products need not contain them. */
     readonly dropped: readonly string[];
   };
   readonly indexedAt: Date;
@@ -81,8 +81,8 @@ interface SearchRun {
   readonly query: ParsedSearchQuery;
   readonly now: Date;
   /**
-   * True if the search runs a second time because its first run found that the cached stems or vocabulary
-   * were outdated.
+   * True if the search runs for the second time, because the first run noticed that cached stems or
+   * vocabulary were outdated.
    */
   readonly isAgain?: true;
 }
@@ -129,8 +129,8 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
 }
 
 /**
- * Returns true if the cached stems and the cached vocabulary are those of the database. Both checks always
- * run, because each check clears its own cache if it is outdated.
+ * Returns true if the cached stems and the cached vocabulary are those of the database. Both checks must run,
+ * because each clears its own cache if the cache is outdated.
  */
 const isCacheCurrent = (
   reader: DatabaseReader,
@@ -141,7 +141,10 @@ const isCacheCurrent = (
     clearVocabularyCacheIfOutdated(reader, vocabularyVersion ?? ""),
   ].every(Boolean);
 
-/** Runs the search statement. If the search has no words, the page may come from the cache instead. */
+/**
+ * Runs the SQL statement of the search. If the search has no words, the page may be read from the cache
+ * instead.
+ */
 function findMatches(
   reader: DatabaseReader,
   { form, values }: Pick<FinishedSearch, "form" | "values">,
@@ -159,8 +162,8 @@ function findMatches(
 }
 
 /**
- * Returns the properties of a search that decide its SQL text. A query of punctuation only still counts as a
- * search with words, and finds nothing.
+ * Returns the properties of a search that determine its SQL text. A query that contains only punctuation
+ * counts as a search with words and finds nothing.
  */
 function formOf(input: SearchInput, { code }: ParsedSearchQuery): SearchStatementForm {
   const { category, merchant, sort, filters, isExplained = false, hasAttributeFacets = false } = input;

@@ -1,8 +1,8 @@
 /**
- * The SQL statement of a search. A single statement finds the matches, sorts them, counts the facets and
- * returns the page with product summaries. Every combination of filters and sort order has its own SQL text
- * without optional conditions, so that PostgreSQL's generic plan stays efficient. Exactly one document of
- * each product takes part.
+ * The SQL statement of a search. One statement finds and sorts the matches, counts the facets, and returns
+ * the page with product summaries. Every combination of filters and sort order has its own SQL text without
+ * optional conditions, so that PostgreSQL's generic plan is efficient. Each product is counted in one locale
+ * only.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -32,15 +32,15 @@ import {
 
 type Sql = RawBuilder<unknown>;
 
-/** Number of products cached with the counts of a search without words. */
+/** Number of products that are cached together with the counts of a search without words. */
 const firstMax = 200;
 
 const max = sql.raw(String(searchMatchesMax));
 
 /**
  * Builds the search statement from common table expressions. `base` contains all matches of the words;
- * without words, it contains the first matches in the sort order. `found` contains the matches that are
- * counted. `main` contains the currency of most matches; only prices in that currency are compared.
+ * without words, the first products in the sort order. `found` contains the matches that are counted. `main`
+ * contains the currency that most matches have; only prices in this currency are compared.
  */
 export function buildSearchStatement(form: SearchStatementForm): Sql {
   const { base, main, order } = form.hasWords ? matchesOfWordsSql(form) : matchesWithoutWordsSql(form);
@@ -74,16 +74,16 @@ export function buildSearchStatement(form: SearchStatementForm): Sql {
 const indexedAt = sql`(select max(indexed_at) from search_document)`;
 
 /**
- * Additional columns that the statement of a search without words returns for the cache: the first products
- * and the PostgreSQL snapshot.
+ * Columns that the statement of a search without words returns for the cache: the first products, and the
+ * PostgreSQL snapshot.
  */
 const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale',
   locale) order by place), '[]')
     from base where place <= ${sql.raw(String(firstMax))}) as first, pg_current_snapshot()::text as snapshot`;
 
 /**
- * Builds the statement for a page of search results whose products are cached. `is_current` is false if a
- * product has changed since the cached snapshot.
+ * Builds the statement for a page whose products are cached. `is_current` is false if a product has changed
+ * since the cached snapshot.
  */
 export function buildCachedPageStatement(): Sql {
   const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
@@ -96,8 +96,8 @@ export function buildCachedPageStatement(): Sql {
 }
 
 /**
- * SQL that returns all matches, or only the best ones if there are more than the maximum. PostgreSQL
- * evaluates the conditions on `size` first, so it reads only one of the two branches of the union.
+ * SQL that returns all matches, or only the best matches if there are more than the maximum. PostgreSQL
+ * evaluates the conditions on `size` first, so only one of the two parts of the union is read.
  */
 function bestOf(order: Sql): Sql {
   return sql`
@@ -107,8 +107,8 @@ function bestOf(order: Sql): Sql {
 }
 
 /**
- * SQL that lists the locales of the search documents. The recursion jumps in the index from one locale to the
- * next, instead of reading all terms.
+ * SQL that lists the locales in which products are indexed. The recursive query jumps in the index from one
+ * locale to the next, instead of reading the whole index.
  */
 function usedLocales({ hasWords }: SearchStatementForm): Sql {
   if (!hasWords) return sql``;
@@ -131,8 +131,8 @@ const tables = productSummaryJoinsSql(sql`f`, {
 });
 
 /**
- * Selects the products of a cached page of results. The products are one JSON parameter, so that the SQL text
- * is the same for any number of them.
+ * SQL that selects the products of a cached page. The products are one JSON parameter, so that the SQL text
+ * is the same for any number of products.
  */
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
@@ -141,8 +141,8 @@ const cachedPage = sql`
   ${tables}`;
 
 /**
- * The constant outer `limit` informs PostgreSQL's planner of the maximum page size; the inner `limit` is a
- * parameter.
+ * The outer `limit` is constant, so that PostgreSQL's planner knows the maximum size of a page; the inner
+ * `limit` is a parameter.
  */
 function pageOf(form: SearchStatementForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
@@ -167,7 +167,7 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
 
 const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
 
-/** SQL for the parts of a hit's score: tier, stock, popularity step and text rank. */
+/** SQL for the parts of a found product's score: tier, stock, popularity step and text rank. */
 const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${scoreTierSql(form)},
   'isInStock', ${isOfferInStockSql(offerKey)}, 'popularityStep', ${offerPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
@@ -177,7 +177,7 @@ const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('t
  * these groups.
  */
 
-/** Maximum number of buckets of a facet; only the largest are returned. */
+/** Maximum number of buckets of a facet; only the buckets with the highest counts are returned. */
 export const facetBucketsMax = 20;
 
 export interface SearchFacetRows {
@@ -191,13 +191,13 @@ export interface SearchFacetRows {
   readonly brand: readonly { value: string; count: number }[];
   readonly availability: readonly { value: string; count: number }[];
   /**
-   * Counts by attribute value; present only if the request asked for facets of attributes. `value` has the
-   * form `code:value`, for example `material:wood`.
+   * Number of products for each attribute value; present only if the request asked for facets of attributes.
+   * `value` has the form `code:value`, for example `material:wood`.
    */
   readonly attributes?: readonly { value: string; count: number }[];
   /**
-   * Counts by price step. `step` is the number of the highest step that is not above the price; 0 means that
-   * the price is below the first step.
+   * Number of products for each price step. `step` is the number of the highest step that is not above the
+   * price; 0 if the price is below the first step.
    */
   readonly price: readonly { step: number; count: number }[];
 }
@@ -205,8 +205,9 @@ export interface SearchFacetRows {
 const buckets = sql.raw(String(facetBucketsMax));
 
 /**
- * SQL that counts the matches in three groupings, which the column `kind` distinguishes: by merchant and
- * categories, by brand, and by locale and offer key. Each grouping has only few groups.
+ * SQL that counts the matches in three ways, which the column `kind` distinguishes: by merchant and
+ * categories, by brand, and by locale and offer key (availability, currency and price step). Each way has
+ * only few groups.
  */
 function countedIn(found: Sql): Sql {
   return sql`
@@ -221,7 +222,7 @@ const byOffer = sql`(select locale, ${offerAvailabilitySql(sql`offer`)} as avail
   ${offerCurrencySql(sql`offer`)} as currency, ${offerPriceStepSql(sql`offer`)} as step, count
   from counted where kind = 3)`;
 
-/** Locale in which most of the found products are shown. */
+/** SQL for the locale in which most of the found products are shown. */
 const mostUsedLocale = sql`(select locale from ${byOffer} as o group by locale
   order by sum(count) desc, locale limit 1)`;
 

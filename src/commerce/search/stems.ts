@@ -1,14 +1,14 @@
 /**
- * Reads the stems of words from the dictionaries included in PostgreSQL. Words are folded and passed one at a
- * time, so no text parser is involved. Stems of query words are cached, because the stem of a word never
- * changes. The set of indexed languages may change at any time; every search checks it and clears the cache
+ * Reads the stems of words from PostgreSQL's dictionaries. Words are normalized and read one by one, so
+ * PostgreSQL's text parser is not used. The stems of query words are cached, because the stem of a word never
+ * changes. The set of indexed languages can change at any time; every search checks it, and clears the cache
  * after a change.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
-/** Language code → PostgreSQL's name of the stemmer. */
+/** For each language code, PostgreSQL's name of the stemmer (the dictionary that finds stems). */
 export const stemmerNames: Record<string, string> = {
   ar: "arabic",
   ca: "catalan",
@@ -49,8 +49,8 @@ export function getStemmerOfLocale(locale: string): string {
 }
 
 /**
- * Stems by stemmer and word. An empty stem means that the word is a stop word of the language (for example
- * "the", "und", "le").
+ * The stems of words: stemmer → word → stem. An empty stem means that the word is a stop word of the language
+ * (for example "the", "und", "le").
  */
 export type StemsByStemmer = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
@@ -65,7 +65,7 @@ export async function loadStems(
   const lists = JSON.stringify(
     Object.fromEntries(names.map((name) => [name, [...(wanted.get(name) ?? [])]])),
   );
-  // If the PostgreSQL server lacks a dictionary, the words of that language get no stems.
+  // If the PostgreSQL server lacks the dictionary of a language, the words of this language have no stems.
   const { rows } = await sql<{ stemmer: string; words: string[]; stems: string[] }>`
     select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary,
     w.word))[1], '')) as stems
@@ -88,7 +88,7 @@ export async function loadStemsOfIndexedLanguages(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
 ): Promise<StemsByStemmer> {
-  // The recursion jumps in the index from one locale to the next, instead of reading all terms.
+  // The recursive query jumps in the index from one locale to the next, instead of reading the whole index.
   const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
     with recursive used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -114,12 +114,9 @@ export async function loadStemsOfIndexedLanguages(
 }
 
 interface StemCache {
-  /**
-   * Names of the stemmers of the indexed languages; empty if the languages have not been read from the
-   * database yet.
-   */
+  /** Names of the stemmers of all indexed languages; empty if they have not been read from the database yet. */
   stemmers: readonly string[];
-  /** Cached stems of words: word → stemmer → stem. */
+  /** Cached stems: word → stemmer → stem. */
   readonly words: LRUCache<string, ReadonlyMap<string, string>>;
 }
 
@@ -137,16 +134,15 @@ export async function loadStemsThroughCache(
   words: ReadonlySet<string>,
 ): Promise<StemsByStemmer> {
   const cache = stemCacheOf(reader);
-  // Another search may change the cache of stems while this search waits for the database. The result
-  // therefore uses the cached stems as they were before the wait, together with the stems that this search
-  // read.
+  // Another search can change the cache while this search waits for the database. The result therefore
+  // consists of the cached stems as they were before the wait, and the stems that this search reads.
   const { stemmers, words: cachedWords } = cache;
   const found = new Map([...words].flatMap((word) => [[word, cachedWords.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
   const read = await loadStemsOfIndexedLanguages(reader, missing);
   const inUse = [...read.keys()];
-  // The indexed languages have changed, so the cache is cleared and all stems are read again.
+  // If the indexed languages have changed, the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
     return loadStemsThroughCache(reader, words);
@@ -183,8 +179,8 @@ function stemsIn(read: StemsByStemmer, word: string): ReadonlyMap<string, string
 }
 
 /**
- * Returns true if the cached stems are those of the languages in the search index. Clears the cache
- * otherwise.
+ * Returns true if the cached stems are those of the languages in the search index. Otherwise clears the
+ * cache.
  */
 export function clearStemCacheIfOutdated(
   reader: DatabaseReader,

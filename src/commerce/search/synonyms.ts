@@ -1,7 +1,7 @@
 /**
- * Synonyms of a merchant in one locale. A rule without replacements makes its terms equivalent. A rule with
- * replacements lets a search for a term also find the replacements, but not the other way round. A change
- * replaces the whole list of rules, so that merchants can export, edit and import the list.
+ * Synonyms of a merchant in one locale. A synonym rule without replacements makes its terms equivalent. A
+ * rule with replacements lets a search for one of its terms also find the replacements, but not the other way
+ * round. A change replaces the whole list of rules, so that merchants can export, edit and import the list.
  */
 import { sql } from "kysely";
 import { requireVersion, type CommandContext } from "#commerce/command-context.ts";
@@ -20,12 +20,9 @@ import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-r
 import { joinWords, splitWords } from "./tokens.ts";
 
 export interface SynonymRule {
-  /** The terms of the synonym rule: words, or phrases of at most three words. */
+  /** The terms of the synonym rule: words, or phrases of two or three words. */
   readonly terms: readonly string[];
-  /**
-   * Words that a search for one of the rule's terms also finds; empty if the terms are equivalent to each
-   * other.
-   */
+  /** Words that a search for one of the terms also finds; empty if the terms of the rule are equivalent. */
   readonly replacements: readonly string[];
 }
 
@@ -76,7 +73,7 @@ export async function setSynonyms(
   return { locale };
 }
 
-/** The synonym lists of a merchant, sorted by locale. */
+/** Returns the synonym lists of a merchant, sorted by locale. */
 export function findSynonyms(reader: DatabaseReader, merchantId: string): Promise<SynonymList[]> {
   return reader
     .selectFrom("searchSynonymList")
@@ -133,7 +130,7 @@ export async function saveSynonyms(
   await insertSearchTerms(transaction, toSearchTerms(locale, words, stems.get(stemmer)));
 }
 
-/** The terms of synonym rules are added to the vocabulary, so that typos in these terms are corrected. */
+/** Returns the terms of synonym rules for the vocabulary, so that typos in these terms are corrected. */
 const toSearchTerms = (
   locale: string,
   words: ReadonlyMap<string, string>,
@@ -147,8 +144,8 @@ interface SynonymPair {
 }
 
 /**
- * Returns the pairs of phrase and synonym that a synonym rule defines. Each phrase is also stored with its
- * words stemmed, so that the plural of a word finds its synonyms too.
+ * Returns the pairs of phrase and synonym that a synonym rule defines. Each phrase is also stored with the
+ * stems of its words, so that the plural of a word has the same synonyms.
  */
 function pairsOf(
   { terms, replacements }: SynonymRule,

@@ -1,6 +1,6 @@
 /**
- * Builds the rows of the vocabulary. Each word of the search documents has one row per locale. The row's keys
- * serve to find compounds by their end and to correct misspelt words.
+ * Computes the rows of the vocabulary (all indexed words). Each word has one row for each locale. The keys in
+ * a row serve to find compound words by their end, and to correct misspelt words.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -14,14 +14,17 @@ export interface SearchTermRow {
   readonly locale: string;
   readonly term: string;
   /**
-   * The stem of the term (see `getCompoundStem`), written backwards. An index on this column finds compounds
-   * by their end.
+   * The stem of the word (see `getCompoundStem`), written backwards. An index on this column finds compound
+   * words by their end.
    */
   readonly reversed: string;
-  /** Keys for typo correction; null for words that occur only in summaries and descriptions. */
+  /**
+   * Keys by which typos are corrected to this word; null if the word occurs only in summaries and
+   * descriptions.
+   */
   readonly typoKeys: readonly number[] | null;
   /**
-   * The term in lower case with its accents; null if the term has no accents, or occurs only in summaries and
+   * The word in lower case with its accents; null if the word has no accents, or occurs only in summaries and
    * descriptions.
    */
   readonly spelling: string | null;
@@ -47,7 +50,7 @@ interface SearchTerm {
   readonly term: string;
   /** Empty for stop words. */
   readonly stem: string | undefined;
-  /** The term in lower case with its accents; undefined if misspelt words are not corrected to this term. */
+  /** The word in lower case with its accents; undefined if misspelt words are not corrected to this word. */
   readonly spelling: string | undefined;
 }
 
@@ -63,9 +66,9 @@ export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): S
 });
 
 /**
- * Inserts the terms that the vocabulary lacks, in a fixed order, so that two transactions that add the same
- * terms wait for each other instead of deadlocking. If a term occurred only in descriptions before and now
- * occurs in a title, its existing row gets the keys for typo correction.
+ * Inserts the words that the vocabulary does not contain, in a fixed order, so that two transactions that
+ * insert the same words cannot deadlock. If a word occurred only in descriptions before and now occurs in a
+ * title, its row gets the keys for the correction of typos.
  */
 export async function insertSearchTerms(handle: Transaction, rows: readonly SearchTermRow[]): Promise<void> {
   await sql`

@@ -1,27 +1,27 @@
 /**
- * Normalizes text for search and splits it into words. The same functions process documents and queries, so
- * that both always agree. The database is not involved, because a server with the C locale recognizes only
- * ASCII letters.
+ * Normalizes texts for the search and splits them into words. The same functions process indexed texts and
+ * queries, so that both have the same words. The database does not do this, because a PostgreSQL server with
+ * the C locale recognizes only ASCII letters.
  */
 
 export interface SearchWord {
-  /** The word in normalized form: letters and digits without case and accents. */
+  /** The word in normalized form: letters and digits, without case and accents. */
   readonly text: string;
-  /** The word in lower case with its accents. The lists of stop words contain words in this form. */
+  /** The word in lower case with its accents. PostgreSQL's dictionaries contain stop words in this form. */
   readonly raw: string;
   /**
-   * True for a run of text in a script without spaces between words, for example Chinese or Thai.
-   * `splitDenseWord` splits such a run into segments.
+   * True for a text in a script without spaces between words, for example Chinese or Thai. `splitDenseWord`
+   * splits such a text into segments.
    */
   readonly isDense: boolean;
-  /** Index of the word's first character in the text. */
+  /** Index of the word's first character in the whole text. */
   readonly start: number;
   readonly end: number;
 }
 
 const wordLengthMax = 64;
 
-// Words may contain soft hyphens and joiners (U+200C, U+200D). Japanese squared words (U+3300 to U+33FF) also
+// Words may contain soft hyphens and joiners (U+200C, U+200D). Japanese squared words (U+3300 to U+33FF)
 // count as letters: Unicode classifies them as symbols, but people read them as words.
 const letter = String.raw`[\p{L}\p{M}\p{N}\u00ad\u200c\u200d\u3300-\u33ff]`;
 const dense = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]`;
@@ -52,9 +52,9 @@ const truncateWord = (word: string): string =>
   word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
 /**
- * The combining marks (accents) of Latin, Greek, Arabic and Hebrew, which `foldText` removes. Marks of kana,
- * Indic scripts and Thai stay, because they are part of the letter. The breve of й also stays, because it
- * distinguishes й from и.
+ * The accents (combining marks) of Latin, Greek, Arabic and Hebrew letters, which `foldText` removes. The
+ * marks of kana, Indic scripts and Thai stay, because they belong to the letter. The breve of й stays too,
+ * because й and и are different letters.
  */
 const marks =
   // eslint-disable-next-line no-misleading-character-class -- The ranges contain combining marks on purpose.
@@ -76,7 +76,7 @@ const spelledOutLetters: Record<string, string> = {
 };
 const toSpellOut = new RegExp(`[${Object.keys(spelledOutLetters).join("")}]`, "gu");
 
-/** Removes case, accents and presentation forms: `Straße` → `strasse`, `Ｌ` → `l`, `ｶﾞ` → `ガ`. */
+/** Removes case, accents and presentation forms from a text: `Straße` → `strasse`, `Ｌ` → `l`, `ｶﾞ` → `ガ`. */
 export function foldText(text: string): string {
   if (ascii.test(text)) return text.toLowerCase();
   return text
@@ -87,18 +87,21 @@ export function foldText(text: string): string {
     .replaceAll(toSpellOut, (character) => spelledOutLetters[character] ?? character);
 }
 
-// Any locale would do here, because the segmenter uses the same dictionaries for every locale.
+// The locale does not matter, because the segmenter uses the same dictionaries for every locale.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
 /**
- * Splits a dense word (text without spaces) into segments by dictionary, so that a search for シューズ (shoes)
- * also finds ランニングシューズ (running shoes).
+ * Splits a text without spaces into segments by dictionary, so that a search for シューズ (shoes) also finds
+ * ランニングシューズ (running shoes).
  */
 export function splitDenseWord(text: string): string[] {
   return [...segmenter.segment(text)].map(({ segment }) => truncateWord(segment));
 }
 
-/** Returns all pairs of adjacent characters; a single character is returned as it is. */
+/**
+ * Returns all pairs of adjacent characters of a text. If the text has only one character, returns this
+ * character.
+ */
 export function listCharacterPairs(text: string): string[] {
   const characters = Array.from(text);
   return characters.length < 2
@@ -112,8 +115,8 @@ export const isSingleKana = (text: string): boolean => kana.test(text);
 const han = /^\p{sc=Han}$/u;
 
 /**
- * Returns the lexemes by which a document is found: its words, and for dense words the segments, the
- * character pairs and each Chinese character.
+ * Returns the searchable forms (lexemes) of words: the words themselves, and for a text without spaces its
+ * segments, its pairs of characters and each Chinese character.
  */
 export function listLexemes(words: readonly SearchWord[]): Set<string> {
   const lexemes = new Set<string>();
@@ -132,12 +135,12 @@ export function listLexemes(words: readonly SearchWord[]): Set<string> {
 
 const hyphenated = /[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)+/gu;
 
-/** Returns the hyphenated words of a text in joined form: `T-Shirt` → `tshirt`. */
+/** Returns the hyphenated words of a text, joined to one word each: `T-Shirt` → `tshirt`. */
 export function findJoinedForms(text: string): string[] {
   return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => normalizeCode(form)) : [];
 }
 
-/** Returns a SKU or GTIN in the form in which codes are compared: only letters and digits. */
+/** Returns the form of a SKU or GTIN in which codes are compared: only letters and digits. */
 export function normalizeCode(text: string): string {
   return truncateWord(foldText(text).replaceAll(noWord, ""));
 }

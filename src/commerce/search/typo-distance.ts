@@ -1,26 +1,26 @@
 /**
- * Compares words for typo correction. The distance counts missing, additional and replaced letters, and
- * adjacent letters in the wrong order (optimal string alignment, the restricted Damerau–Levenshtein
- * distance). Candidates are found by keys that words within this distance share: the word's beginning with up
- * to two letters left out (Wolf Garbe, symmetric delete spelling correction), and for compounds the word's
- * end.
+ * Compares words to correct typos. The distance of two words is the number of missing, additional and
+ * replaced letters, and of adjacent letters in the wrong order (optimal string alignment, the restricted
+ * Damerau–Levenshtein distance). Similar words are found by keys that they have in common: the beginning of
+ * the word with up to two letters left out (symmetric delete spelling correction by Wolf Garbe), and for
+ * compound words also the end.
  */
 
 /**
- * Number of first letters of a word from which its typo keys are computed. Seven letters limit a word to 29
- * keys.
+ * Number of letters at the beginning of a word from which its typo keys (keys that misspelt words have in
+ * common with it) are computed. With seven letters, a word has at most 29 keys.
  */
 const prefixLength = 7;
 const twoTyposLengthMin = 8;
 const oneTypoLengthMin = 4;
-/** Minimum number of letters of a compound: a first part of 3 letters and an end of 5 letters. */
+/** Minimum number of letters of a compound word: 3 letters for the first part and 5 letters for the end. */
 const compoundLengthMin = 8;
 const endMark = "<";
 const lettersOnly = /^[\p{L}\p{M}]+$/u;
 
 /**
- * The number of typos that are corrected in a word: 1 from 4 letters, 2 from 8 letters. Words with digits,
- * for example sizes and SKUs, are never corrected.
+ * Returns the number of typos that are corrected in a word: 1 if it has at least 4 letters, 2 if it has at
+ * least 8. Words with digits, for example sizes and SKUs, are never corrected.
  */
 export function getMaxCorrectedTypos(word: string): 0 | 1 | 2 {
   if (!lettersOnly.test(word)) return 0;
@@ -30,9 +30,9 @@ export function getMaxCorrectedTypos(word: string): 0 | 1 | 2 {
 }
 
 /**
- * Returns the typo keys of a vocabulary term, which are stored in the search index. A misspelt word may be up
- * to two letters longer than the term, so a term gets keys even if it is shorter than the words that are
- * corrected. For compounds, the keys of the end are included.
+ * Returns the typo keys of a vocabulary word, which the search index stores. Short words have keys too,
+ * because a misspelt word can be up to two letters longer. The keys of a compound word include those of its
+ * end.
  */
 export function computeTypoKeysOfTerm(
   term: string,
@@ -45,13 +45,13 @@ export function computeTypoKeysOfTerm(
   return isCompound && length >= compoundLengthMin ? [...keys, ...computeTypoKeysOfEnd(term, 2)] : keys;
 }
 
-/** Returns the typo keys of a query word that may contain up to `typos` typos. */
+/** Returns the typo keys of a word in a query that may contain up to `typos` typos. */
 export const computeTypoKeys = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).slice(0, prefixLength), { typos });
 
 /**
- * Returns typo keys computed from the last letters of a word. A compound and the word that is its end have
- * such keys in common (`Handkaffeemühle` and `Kaffeemühle`).
+ * Returns the typo keys that are computed from the last letters of a word. A compound word has such keys in
+ * common with its end (`Handkaffeemühle` and `Kaffeemühle`).
  */
 export const computeTypoKeysOfEnd = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).toReversed().slice(0, prefixLength), { typos, mark: endMark });
@@ -59,7 +59,7 @@ export const computeTypoKeysOfEnd = (word: string, typos: 0 | 1 | 2): number[] =
 interface DeletionKeys {
   readonly typos: 0 | 1 | 2;
   /**
-   * Text that is put before the hashed letters, so that keys of word ends differ from keys of word
+   * Text that is put before the letters of a key, so that keys of word ends differ from keys of word
    * beginnings.
    */
   readonly mark?: string;
@@ -81,8 +81,8 @@ function withoutOneLetter(text: string): string[] {
 }
 
 /**
- * Hashes a text with FNV-1a to a signed 32-bit integer. If two texts have the same hash, one more word is
- * compared, but no word is corrected wrongly.
+ * Hashes a text with FNV-1a to a signed 32-bit integer. If two texts have the same hash, one word is compared
+ * needlessly, but no word is corrected wrongly.
  */
 function hash32(text: string): number {
   let hash = 0x811c9dc5;
@@ -91,11 +91,11 @@ function hash32(text: string): number {
   return hash | 0;
 }
 
-/** Returns the number of typos between two words; `max + 1` if there are more than `max`. */
+/** Returns the number of typos between two words; `max + 1` if there are more than `max` typos. */
 export function computeTypoDistance(one: string, other: string, max: number): number {
   const [a, b] = [Array.from(one), Array.from(other)];
   if (Math.abs(a.length - b.length) > max) return max + 1;
-  // Rows of the distance matrix: row n compares the first n letters of `a` with the beginnings of `b`.
+  // Rows of the distance matrix: row n compares the first n letters of `a` with all beginnings of `b`.
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= a.length; row += 1) {
     const current = distanceRow({ a, b, row }, rows);

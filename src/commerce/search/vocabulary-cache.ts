@@ -1,28 +1,28 @@
 /**
- * Caches the vocabulary's data about words of queries. An entry is valid until the vocabulary or a list of
- * synonyms changes. Every search with words reads the current version, and clears the cache if the version
- * has changed.
+ * Caches what the vocabulary (all indexed words) contains about words of queries. An entry is valid until the
+ * vocabulary or a list of synonyms changes. Every search with words reads the current version, and clears the
+ * cache if the version has changed.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
-/** The vocabulary's data about one word or phrase of a query. */
+/** What the vocabulary contains about one word or phrase of a query. */
 export interface VocabularyEntry {
   readonly isKnown: boolean;
-  /** True if the vocabulary contains a word that begins with this word. */
+  /** True if the vocabulary contains a longer word that begins with this word. */
   readonly isPrefix: boolean;
   /**
-   * The folded form of a word that spells umlauts with two letters, if the vocabulary contains that form:
-   * `kaffeemuehle` → `kaffeemuhle`.
+   * The form without umlauts of a word that spells umlauts as two letters, if the vocabulary contains that
+   * form: `kaffeemuehle` → `kaffeemuhle`.
    */
   readonly umlautForm: string | null;
-  /** Compounds of the vocabulary that end with this word. */
+  /** Compound words of the vocabulary that end with this word. */
   readonly compounds: readonly string[];
-  /** Two words of the vocabulary that form this word when joined; null if there are none. */
+  /** Two words of the vocabulary that form this word when they are joined; null if there are none. */
   readonly split: readonly [string, string] | null;
   /**
-   * The beginning and the end of a compound of which at least one is a known word: `Wanderjacke` → `Wander`,
+   * The two parts of a compound word, of which at least one is a known word: `Wanderjacke` → `Wander`,
    * `Jacke`. Null if the word has no such parts.
    */
   readonly partlyKnownSplit: readonly [string, string] | null;
@@ -36,7 +36,7 @@ export interface WordSynonym {
   readonly phrase: string;
 }
 
-/** A vocabulary word that is a candidate for the correction of a misspelt word. */
+/** A vocabulary word to which a misspelt word can be corrected. */
 export interface TypoCandidate {
   /** The folded word. */
   readonly correct: string;
@@ -46,7 +46,7 @@ export interface TypoCandidate {
 }
 
 interface VocabularyCache {
-  /** The version of vocabulary and synonyms for which the cached entries are valid. */
+  /** The version of the vocabulary and the synonyms for which the cached entries are valid. */
   version: string;
   readonly entries: LRUCache<string, VocabularyEntry>;
   readonly candidates: LRUCache<string, readonly TypoCandidate[]>;
@@ -54,8 +54,8 @@ interface VocabularyCache {
 
 const entriesMax = 20_000;
 /**
- * Maximum age of a cached entry in milliseconds. It bounds the error if transactions commit in another order
- * than their version numbers, so that the cache misses a change.
+ * Maximum age of a cached entry, in milliseconds. If transactions commit in another order than their version
+ * numbers, the cache can miss a change; the entry is then wrong for at most this time.
  */
 const entryMs = 300_000;
 const caches = new WeakMap<DatabaseReader, VocabularyCache>();
@@ -70,10 +70,7 @@ export function getVocabularyCache(reader: DatabaseReader): VocabularyCache {
   return cache;
 }
 
-/**
- * Returns the cached candidates for the correction of misspelt words; they are valid until the vocabulary
- * changes.
- */
+/** Returns the cached corrections of misspelt words, which are valid until the vocabulary changes. */
 export const getTypoCandidatesCache = (reader: DatabaseReader): VocabularyCache["candidates"] =>
   getVocabularyCache(reader).candidates;
 
@@ -83,7 +80,7 @@ export function clearVocabularyCache(cache: VocabularyCache, version: string): v
   cache.version = version;
 }
 
-/** SQL expression for the current version of vocabulary and synonyms, for use in other statements. */
+/** SQL expression for the current version of the vocabulary and the synonyms, to be used in other statements. */
 export const vocabularyVersionSql = sql<string>`(select coalesce(max(id), 0) from search_term) || '/' ||
   (select coalesce(max(version), 0) from search_synonym_list)`;
 

@@ -1,7 +1,7 @@
 /**
- * Finds the forms in which a part of a query may occur in a document. Exact forms are other spellings of the
- * same words. Loose forms are stems, compounds, synonyms and irregular plurals; documents with loose forms
- * rank below documents with exact forms.
+ * Finds the forms in which a part of a query can occur in a product's texts. Exact forms are other spellings
+ * of the same words. Loose forms are stems, compounds, synonyms and irregular plurals; products that contain
+ * only loose forms rank lower.
  */
 import { prefixCompoundStemmers } from "./compounds.ts";
 import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
@@ -13,21 +13,24 @@ import type { Vocabulary } from "./word-vocabulary.ts";
 
 export interface Lexeme {
   readonly text: string;
-  /** True if the document may also contain a longer word that begins with the lexeme. */
+  /** True if the text may also contain a longer word that begins with this word. */
   readonly isPrefix?: boolean;
 }
 
 /**
- * A form of a query part. A document contains the form if it has all lexemes, its language is one of the
- * form's languages, and its merchant is one of the form's merchants.
+ * A form of a query part. A product's text contains the form if it contains all its words, and if the form is
+ * valid for the language of the text and for the merchant of the product.
  */
 export interface WordForm {
   readonly lexemes: readonly Lexeme[];
-  /** Stemmers of the languages in which the form is valid; all languages if left out. */
+  /** Stemmers of the languages for which the form is valid; if left out, the form is valid for all languages. */
   readonly stemmers?: readonly string[];
-  /** True if the form is searched only in titles. Its words are too general to be searched in other fields. */
+  /** True if the form is searched only in titles, because its words are too general for other fields. */
   readonly isTitleOnly?: boolean;
-  /** Merchants for whose products the form is valid; all merchants if left out. */
+  /**
+   * Ids of the merchants for whose products the form is valid; if left out, the form is valid for all
+   * products.
+   */
   readonly merchants?: readonly string[];
 }
 
@@ -36,27 +39,27 @@ export interface ExpandedQueryPart {
   readonly exact: readonly WordForm[];
   readonly loose: readonly WordForm[];
   /**
-   * Forms that find a document but do not raise its score tier: longer words that begin with a known word of
-   * the query.
+   * Forms that let a product be found but do not improve its rank: longer words that begin with a known word
+   * of the query.
    */
   readonly weak: readonly WordForm[];
   /** Stemmers of the languages in which this part of the query is a stop word. */
   readonly stopIn: readonly string[];
   /** True if the vocabulary contains the word of this query part. */
   readonly isKnown: boolean;
-  /** The two halves of a compound of which only one is a known word; null for other words. */
+  /** The two parts of a compound word of which only one is a known word; null for other words. */
   readonly partlyKnownSplit: VocabularyEntry["partlyKnownSplit"];
 }
 
-/** A query together with the word forms of its parts. */
+/** A search query with the word forms of its parts. */
 export interface ExpandedQuery {
   readonly query: ParsedSearchQuery;
   readonly stems: StemsByStemmer;
-  /** Forms of all parts except fillers. */
+  /** The word forms of all parts of the query, except fillers. */
   readonly forms: readonly ExpandedQueryPart[];
 }
 
-/** Stems and vocabulary entries of the query's words, and of their synonyms. */
+/** The stems and vocabulary entries of the words of a query, and of their synonyms. */
 export interface QueryWordData {
   readonly stems: StemsByStemmer;
   readonly vocabulary: Vocabulary;
@@ -92,8 +95,8 @@ function formsOfPart(
 }
 
 /**
- * Returns the forms of a query part with several words: a quantity (`0.5 l`), or words that the vocabulary
- * joins (`power bank`).
+ * Returns the forms of a query part that consists of several words: a quantity (`0.5 l`), or words that the
+ * vocabulary has as one word (`power bank`).
  */
 function formsOfPhrase(part: QueryPart, entry: VocabularyEntry | undefined): WordForm[] {
   const { words, isLast, quantity } = part;
@@ -139,7 +142,7 @@ function formsOfWord(
 
 /**
  * Returns a form with the two words of which a word consists. If the vocabulary contains the whole word, the
- * two words are searched in titles only.
+ * two words are searched only in titles.
  */
 const splitForms = ({ split, isKnown }: VocabularyEntry): WordForm[] =>
   split === null
@@ -150,8 +153,8 @@ const prefixLengthMin = 4;
 const umlautStemmers = ["danish", "finnish", "german", "norwegian", "swedish"];
 
 /**
- * Returns a form that finds compounds that begin with the word, in the languages that write compounds as one
- * word.
+ * Returns a form that finds compound words that begin with the word, in the languages that write compounds as
+ * one word.
  */
 function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
   const stemmers = [...stems]
@@ -160,7 +163,7 @@ function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
   return stemmers.length === 0 ? [] : [{ lexemes: [{ text, isPrefix: true }], stemmers }];
 }
 
-/** Returns one form for each different stem of a word, with the languages in which the word has this stem. */
+/** Returns one form for each stem of a word, with the languages in which the word has this stem. */
 function stemForms(text: string, stems: StemsByStemmer): WordForm[] {
   const own = [...stems].flatMap(([stemmer, words]) => {
     const stem = words.get(text);
@@ -203,9 +206,9 @@ function synonymForms(entry: VocabularyEntry | undefined, knowledge: QueryWordDa
 }
 
 /**
- * Returns the pairs of adjacent characters of each segment of a dense word. A segment of a single kana is
- * usually a particle, which the text of a product may lack; the function leaves it out if there are other
- * segments.
+ * Returns the pairs of adjacent characters in each segment of a text without spaces. A segment of a single
+ * kana is left out if there are other segments, because it is usually a particle, which the texts of the
+ * product may not contain.
  */
 function denseForm(text: string): WordForm {
   const segments = splitDenseWord(text);

@@ -1,11 +1,12 @@
 /**
- * Short word lists that PostgreSQL's dictionaries lack: words that say nothing about a product, irregular
- * plurals, and the spelling of umlauts with two letters. All words are in the folded form of `foldText`.
+ * Short lists of words that PostgreSQL's dictionaries do not contain: words that say nothing about a product,
+ * irregular plurals, and umlauts that are spelt as two letters. All words are in the form that `foldText`
+ * returns.
  */
 
 /**
- * Words that buyers add but that describe no product, for example `best`. Found products must contain such
- * words only if the query has no other words.
+ * Words that buyers add but that describe no product, for example `best`. Products need not contain these
+ * words, unless the query has no other words.
  */
 const fillerWords: ReadonlySet<string> = new Set(
   (
@@ -30,7 +31,7 @@ const prepositions: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Whether a folded word is a preposition, before which a query usually names the product. */
+/** Returns true if the folded word is a preposition. The word before a preposition usually names the product. */
 export const isPreposition = (word: string): boolean => prepositions.has(word);
 
 const irregularPairs: readonly (readonly [singular: string, plural: string])[] = [
@@ -61,15 +62,15 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Returns the plural or singular of an irregular English noun, for example `knife` for `knives`; undefined
- * for other words.
+ * Returns the singular or plural of an English noun with an irregular plural, for example `knife` for
+ * `knives`; undefined for other words.
  */
 export const getIrregularForm = (word: string): string | undefined => irregularForms.get(word);
 
 /**
- * Returns the folded form of a word that spells umlauts with two letters: `kaffeemuehle` → `kaffeemuhle`.
- * Returns undefined if the word has no such spelling. `foldText` turns `ü` into `u`, so both spellings get
- * the same folded form.
+ * Returns the form without umlauts of a word that spells umlauts as two letters: `kaffeemuehle` →
+ * `kaffeemuhle`; undefined for other words. `foldText` turns `ü` into `u`, so both spellings of a word get
+ * the same form.
  */
 export function foldUmlautDigraphs(word: string): string | undefined {
   const folded = word.replaceAll(/(?<![aeq])([aou])e/g, "$1").replaceAll("aa", "a");

@@ -1,8 +1,8 @@
 /**
- * Reads the vocabulary's data about words of a query: whether a word is known, compounds that end with the
- * word (`Pfanne` → `Gusseisenpfanne`), two known words of which the word consists (`Kaffeemühle` → `Kaffee`,
- * `Mühle`), words that it forms with its neighbor (`power bank` → `powerbank`), and synonyms. The results are
- * cached until the vocabulary or the synonyms change.
+ * Reads what the vocabulary (all indexed words) contains about words of a query: whether a word is known,
+ * compounds that end with it (`Pfanne` → `Gusseisenpfanne`), two known words of which it consists
+ * (`Kaffeemühle` → `Kaffee`, `Mühle`), words that it forms with its neighbor (`power bank` → `powerbank`),
+ * and synonyms. The results are cached until the vocabulary or the synonyms change.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -25,10 +25,10 @@ import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
 
 export type Vocabulary = ReadonlyMap<string, VocabularyEntry>;
 
-/** The words and phrases whose vocabulary data is wanted, and the stems of the words. */
+/** The words and phrases to look up in the vocabulary, and the stems of the words. */
 export interface VocabularyQuery {
   readonly words: readonly string[];
-  /** Phrases of two or three neighboring words of the query, joined by spaces. They may have synonyms. */
+  /** Phrases of two or three neighboring words of the query, joined by spaces, which may have synonyms. */
   readonly phrases: readonly string[];
   readonly stems: StemsByStemmer;
 }
@@ -53,8 +53,8 @@ export async function loadVocabularyEntries(
   const { version, entries } = await loadEntries(reader, missing);
   if (cache.version !== version) {
     clearVocabularyCache(cache, version);
-    // The cached entries belong to an older version of the vocabulary than the entries just read. Everything
-    // is read again, so that the result contains only one version.
+    // The cached entries belong to another version of the vocabulary than the entries that were just read, so
+    // everything is read again in one version.
     if (found.size > 0) return loadVocabularyEntries(reader, query);
   }
   for (const [text, entry] of entries) {
@@ -67,8 +67,8 @@ export async function loadVocabularyEntries(
 const compoundsMax = 50;
 const restLengthMin = 3;
 /**
- * SQL pattern for a vowel. The part before the end of a compound must contain a vowel. `Schmutz` is therefore
- * not mistaken for a compound that ends with `Mütze`, whose stem is `mutz`.
+ * SQL pattern for a vowel. The first part of a compound word must contain a vowel. Otherwise `Schmutz` (dirt)
+ * would count as a compound that ends with `Mütze` (cap), whose stem is `mutz`.
  */
 const vowel = "[aeiouy]";
 const suffixLengthMin = 3;
@@ -88,7 +88,7 @@ interface VocabularyRow {
 
 interface Suffix {
   readonly word: string;
-  /** The searched word, or the searched word with folded umlauts. */
+  /** The searched word, or its form without umlauts (`kaffeemuhle` for `kaffeemuehle`). */
   readonly form: string;
   readonly reversed: string;
   readonly languages: readonly string[];
@@ -156,8 +156,6 @@ function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
   return compoundLanguages.flatMap(({ stemmer, isRestKnown }) => {
     const stem = stems.get(stemmer)?.get(form);
     const own = stem === undefined || stem === "" ? "" : getCompoundStem(form, stemmer, stem);
-    // English compounds such as `headlamp` are found by their end only if their first part (`head`) is a
-    // known word too.
     if (own.length < suffixLengthMin) return [];
     return [
       {
@@ -178,8 +176,8 @@ function stemsOf(text: string, stems: StemsByStemmer): string[] {
 }
 
 /**
- * Chooses between several ways to split a compound. Prefers a split whose end is a known word, because the
- * end names the kind of product; then the split with the longest known part.
+ * Chooses among several ways to split a compound word. A split whose end is a known word is best, because the
+ * end names the kind of product; then a split with the longest known part.
  */
 function findPartlyKnown(
   splits: readonly (readonly [string, string])[],
@@ -208,7 +206,7 @@ interface LookedUp {
   readonly phrases: readonly string[];
   readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
   readonly umlautForms: ReadonlyMap<string, string | undefined>;
-  /** For each word or phrase: the text and its stems, by which its synonyms are found. */
+  /** For each word or phrase: the text itself and its stems. Its synonyms are found by them. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
 }
 

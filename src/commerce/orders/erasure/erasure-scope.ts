@@ -40,7 +40,7 @@ export interface ErasureScope {
 
 /**
  * Finds the carts, orders and personal data of a buyer. Throws `resource_not_found` if the target does not
- * exist, so that nobody takes a misspelt id for a successful erasure.
+ * exist, so that a misspelt id does not look like a successful erasure.
  */
 export async function findErasureScope(reader: DatabaseReader, target: ErasureTarget): Promise<ErasureScope> {
   const seed = await findErasureStart(reader, target);
