@@ -132,8 +132,8 @@ export function getPersonalDataIds({ address, buyerEmail }: PersonalDataOwner): 
 }
 
 /**
- * Removes the erasure time of personal data that an order refers to. Otherwise the data would be erased at
- * the time that was set for the cart.
+ * Removes the erasure time of personal data that an order refers to. Otherwise the data would be erased some
+ * time after the end of the cart.
  */
 export async function keepPersonalDataForOrder(
   transaction: Transaction,

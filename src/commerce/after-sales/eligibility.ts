@@ -54,7 +54,7 @@ export interface AfterSalesLineEligibility {
   readonly options: readonly AfterSalesOption[];
 }
 
-/** A return of the order that is neither closed, declined nor canceled. */
+/** An open return of the order: its status is neither closed nor declined nor canceled. */
 export interface OpenReturnSummary {
   readonly returnId: string;
   readonly kind: ReturnKind;

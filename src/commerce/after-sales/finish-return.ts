@@ -181,7 +181,7 @@ async function inspectLockedReturn(
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
   return findReturnLineCountFaults(found, lines, {
     accepted: ({ received }) => received,
-    // At most 0 units of a repair are added to the stock, because the buyer gets the repaired item back.
+    // Repaired units cannot be added to the stock, because the buyer gets the repaired item back.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),
   });
 }

@@ -41,7 +41,7 @@ const merchantFaultReasons: ReadonlySet<ReturnReason> = new Set([
  */
 export const isMerchantFault = (reason: ReturnReason): boolean => merchantFaultReasons.has(reason);
 
-/** Returns true for a request to refund units that were sent but never delivered. */
+/** Returns true if the buyer requests a refund for units that were sent but never delivered. */
 export const isUndeliveredRefund = ({
   kind,
   reason,

@@ -98,7 +98,7 @@ export const getRequiredEvidence = ({
 
 /**
  * Returns the highest refund for which the return policy lets the buyer keep the goods; null if the policy
- * has no such limit.
+ * never lets the buyer keep the goods.
  */
 export function getKeepItemRefundLimit(
   { order }: AfterSalesOptionContext,

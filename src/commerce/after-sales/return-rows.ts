@@ -42,7 +42,7 @@ export function isExpectingReturnedUnits(found: Pick<OrderReturn, "kind" | "reas
   return !isUndeliveredRefund(found) && !isWithdrawalOfUnsentUnits(found);
 }
 
-/** The new status of a return, with the reason or note that the merchant or buyer gives for the status. */
+/** The new status of a return, with the reason or note that explains the status, if any. */
 export interface ReturnStatusUpdate {
   readonly id: string;
   readonly status: ReturnStatus;

@@ -45,7 +45,7 @@ export interface ReturnTarget extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
-/** A return with its order. The order is locked. */
+/** A return together with its order, which this transaction has locked. */
 export interface ReturnWithLockedOrder {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;
@@ -108,7 +108,7 @@ export function approveReturn(
 const isSettledOnApproval = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
   found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found);
 
-/** The order and the fields of a return that are needed to approve the return. */
+/** The data that is needed to approve a return: its order and some fields of the return. */
 export interface ReturnToApprove {
   readonly order: OrderAggregate;
   readonly found: Omit<ReturnToSettle["found"], "lines"> &

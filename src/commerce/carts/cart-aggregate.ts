@@ -183,7 +183,7 @@ export interface CartAggregate extends CartBuyerContext {
   readonly endedAt: string | null;
   /** The lines of the cart, ordered by position. */
   readonly lines: readonly CartLineWithStock[];
-  /** The promotions of the cart, in the order in which they are applied. */
+  /** The promotions of the cart, sorted in the sequence in which they are applied. */
   readonly promotions: readonly CartPromotionWithRule[];
 }
 

@@ -39,7 +39,7 @@ export interface RepriceInput {
   readonly before: CartAggregate | undefined;
   readonly offer: CartOffer;
   readonly now: Date;
-  /** Whether a checkout session has locked the cart. The address of a locked cart does not expire. */
+  /** True if a checkout session has locked the cart. The address of a locked cart does not expire. */
   readonly isInCheckout?: boolean;
   /** True if the caller has read the stored cart, because the caller named the cart's current version. */
   readonly areWarningsSeen?: boolean;

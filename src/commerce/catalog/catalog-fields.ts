@@ -86,7 +86,10 @@ export function findLocaleFaults(field: string, locale: string): Faults {
     : [];
 }
 
-/** Returns the canonical form of a locale that passed `findLocaleFaults`. */
+/**
+ * Returns the canonical form of a locale, for example `de-AT` for `de-at`. The caller must have checked the
+ * locale with `findLocaleFaults`.
+ */
 export function toLocale(locale: string): string {
   return parseLocale(locale) ?? locale;
 }

@@ -65,8 +65,8 @@ export interface VariantSaveResult {
 
 /**
  * Creates and changes variants of a product. The caller must have locked the merchant's row, so that no other
- * transaction can use a SKU between the check and the write, and must have saved the product's options
- * before.
+ * transaction can use a SKU between the check and the write. The caller must also have saved the product's
+ * options before.
  */
 export async function saveVariants(
   transaction: Transaction,

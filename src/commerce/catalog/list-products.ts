@@ -1,4 +1,4 @@
-/** Builds the query for the ids of a merchant's products, with filters, for lists. */
+/** Builds the query for a filtered list of a merchant's products, which returns product ids. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";

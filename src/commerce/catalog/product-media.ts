@@ -29,7 +29,7 @@ interface MediaAttachInput {
   readonly type: "image" | "video";
   /** URL of the picture or video: an absolute https URL, or a path that starts with `/media/`. */
   readonly url: string;
-  /** Alternative texts for people who cannot see the picture; empty if the picture is mere decoration. */
+  /** Alternative texts for people who cannot see the picture; empty if the picture is only decoration. */
   readonly alts: readonly LocalizedTextInput[];
   readonly width: number;
   readonly height: number;

@@ -38,7 +38,7 @@ export interface StoredVariantPrice {
   readonly compareAtMinor: number | null;
   /**
    * Lowest price in the 30 days before the current price began, in minor units; null if the variant had no
-   * price then.
+   * price in these 30 days.
    */
   readonly lowest30dMinor: number | null;
   readonly validFrom: string;

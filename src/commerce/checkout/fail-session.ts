@@ -24,8 +24,8 @@ export interface SessionFailInput extends ExpectedVersionInput {
 }
 
 /**
- * Gives up a pending payment because the caller asks for it. If the payment provider reports later that the
- * payment succeeded, the money is refunded.
+ * Marks a pending payment as failed because the caller asks for it, and reopens its checkout session. If the
+ * payment provider reports later that the payment succeeded, the money is refunded.
  */
 export async function failSession(
   transaction: Transaction,

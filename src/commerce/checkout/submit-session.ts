@@ -28,7 +28,10 @@ import { createSessionFailure, requireOpenSession, type SessionAggregate } from 
 
 export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly sessionId: string;
-  /** The total that the buyer has confirmed, in minor units of the currency. */
+  /**
+   * The total amount that the buyer has confirmed, in minor units of the currency. If the total is different
+   * by now, submitting fails.
+   */
   readonly expectedAmount: { readonly amountMinor: number; readonly currency: string };
   /** The token from the payment provider's payment form; not needed if the total is 0. */
   readonly paymentToken?: string | null | undefined;

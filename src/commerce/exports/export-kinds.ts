@@ -206,7 +206,10 @@ export const listExportColumns = (kind: ExportKind): readonly string[] =>
 export interface ExportScope {
   readonly kind: ExportKind;
   readonly merchantId: string;
-  /** Start of the period; null if the export begins with the oldest row. */
+  /**
+   * Start of the period in which the exported rows were created; null if the export begins with the oldest
+   * row.
+   */
   readonly periodStart: Date | null;
   readonly periodEnd: Date;
 }

@@ -1,4 +1,4 @@
-/** Builds the query for stock movements, with filters, for lists. */
+/** Builds the query for a filtered list of stock movements. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";

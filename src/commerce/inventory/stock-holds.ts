@@ -194,8 +194,8 @@ export async function releaseExpiredStockHolds(
 }
 
 /**
- * Returns a change of the stock level for each row. Rows of deleted variants are left out, because they have
- * no stock level.
+ * Converts rows with a variant each to changes of the stock levels of these variants. Rows of deleted
+ * variants are left out, because they have no stock level.
  */
 export function toStockLevelDeltas<Row extends { readonly variantId: string }>(
   rows: readonly Row[],

@@ -45,7 +45,7 @@ export interface MarketUpsertInput {
   readonly name: string;
   /** ISO 4217 code of the currency of all prices in the market. */
   readonly currency: string;
-  /** Whether prices in the market include tax. */
+  /** True if the prices in the market include tax. */
   readonly taxIncluded: boolean;
   readonly defaultLocale: string;
   /** IANA time zone that decides at which moment a day, and so a deadline, ends in the market. */

@@ -1,6 +1,6 @@
 /**
- * Builds the queries for the ids of orders and of their parts (payments, refunds, returns, fulfillments and
- * warranties), for lists.
+ * Builds the queries for filtered lists of orders and of their parts (payments, refunds, returns,
+ * fulfillments and warranties); the queries return ids.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
@@ -102,7 +102,7 @@ export function buildOrderIdQuery(
   return list;
 }
 
-/** For each kind of order part, the kind of its ids. */
+/** For each kind of order part (payment, refund and so on), the kind of id that these parts have. */
 const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
   payment: "payment",
   refund: "refund",

@@ -29,7 +29,7 @@ export interface PromotionCartContext {
   readonly pricing: Omit<PricingInput, "discounts">;
 }
 
-/** Why a promotion does not apply to a cart. */
+/** The reason why a promotion does not apply to a cart. */
 export interface PromotionRefusal {
   readonly reason: PromotionRefusalReason;
   /**

@@ -1,7 +1,7 @@
 /**
- * The fields of a promotion, their limits and their checks. `findPromotionFieldFaults` checks each field for
- * itself. `findPromotionRuleFaults` checks the fields together, because kind, currency and time window depend
- * on each other.
+ * The fields of a promotion, their limits and their checks. `findPromotionFieldFaults` checks each field
+ * separately. `findPromotionRuleFaults` checks the fields together, because kind, currency and time window
+ * depend on each other.
  */
 import {
   findLocalizedTextFaults,
@@ -150,7 +150,7 @@ export function mergePromotionFields(
   return hasAmount || typeof fields.currency === "string" ? merged : { ...merged, currency: null };
 }
 
-/** Returns the faults of the promotion fields in an input, checking each field for itself. */
+/** Returns the faults of the promotion fields in an input. Each field is checked separately. */
 export function findPromotionFieldFaults(input: PromotionFields): Faults {
   return [
     ...(input.titles === undefined

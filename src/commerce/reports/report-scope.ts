@@ -66,8 +66,8 @@ export async function findReportMarkets(
 }
 
 /**
- * SQL condition that a row is in the scope of the report. The row must have the columns `merchant_id` and
- * `market_id` and the time column that the caller names.
+ * SQL condition that is true for the rows in the scope of the report. The rows must have the columns
+ * `merchant_id` and `market_id` and the time column that the caller names.
  */
 export function buildReportScopeCondition(
   { merchantId, marketIds, period }: ReportScope,

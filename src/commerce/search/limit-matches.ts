@@ -189,8 +189,9 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
       // contain matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toSampleLexeme(size));
-      // In step 0, the searchable word of the popularity step is left out. All higher steps are selected
-      // already, so this word would only make the index read a list that contains most documents.
+      // For the lowest popularity step (0), the tsquery does not contain the lexeme of the step. All higher
+      // steps are selected already, so this lexeme would only make the index read a list that contains most
+      // documents.
       clauses.push(step === 0 ? sample : `${popularity} & ${sample}`);
       break;
     }

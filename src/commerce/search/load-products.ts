@@ -29,7 +29,7 @@ export interface IndexedProduct {
   readonly choiceLabels: readonly Readonly<Record<string, string>>[];
 }
 
-/** An attribute as stored with its product. */
+/** An attribute in the form in which it is stored with its product. */
 export interface IndexedAttribute {
   readonly code: string;
   readonly names: Readonly<Record<string, string>>;

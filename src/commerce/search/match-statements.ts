@@ -240,27 +240,31 @@ function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed
 }
 
 /**
- * SQL condition that the full-text index finds a document by the tsquery in the parameter with the given
- * name.
+ * SQL condition that is true for the documents that the full-text index finds by a tsquery. The tsquery is
+ * the value of the parameter with the given name.
  */
 export const isFoundByTsquerySql = (form: SearchStatementForm, name: string): Sql =>
   matchesTsqueryExpressionSql(form, queryParameter(name));
 
 /**
- * SQL condition that a document matches a tsquery, and the filter by merchant if there is one. The tsquery is
- * in a subselect, so that PostgreSQL plans the statement without knowing the words and always uses the
- * full-text index. Otherwise, for frequent words, PostgreSQL would read and decompress all documents.
+ * SQL condition that is true for documents that match a tsquery, and that belong to the requested merchant if
+ * the search names one. The tsquery is in a subselect, so that PostgreSQL plans the statement without knowing
+ * the words and always uses the full-text index. Otherwise, for frequent words, PostgreSQL would read and
+ * decompress all documents.
  */
 export const matchesTsqueryExpressionSql = (form: SearchStatementForm, words: Sql): Sql =>
   sql`words @@ (${addMerchantFilterSql(form, words)})`;
 
 /**
- * SQL condition that a document is in the smallest random sample. On average, one of `sampleParts` documents
- * is in this sample.
+ * SQL condition that is true for the documents in the smallest random sample. On average, one of
+ * `sampleParts` documents is in this sample.
  */
 export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)))}::tsquery`;
 
-/** Returns a subselect of the tsquery, with the filter by merchant added if there is one. */
+/**
+ * Returns an SQL subselect of a tsquery. If the search names a merchant, the tsquery also requires this
+ * merchant.
+ */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
   return sql`select ${words} && quote_literal(${parameter("merchantMark")}::text || id)::tsquery

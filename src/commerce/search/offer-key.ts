@@ -67,8 +67,8 @@ export const offerPopularitySql = (key: Sql): Sql =>
   sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 
 /**
- * SQL condition that an offer is in stock: the first digit of the offer key is the digit of `in_stock` or
- * `low_stock`, the first two values of `availabilities`.
+ * SQL condition that is true for offers that are in stock: the first digit of the offer key is the digit of
+ * `in_stock` or `low_stock`, the first two values of `availabilities`.
  */
 export const isOfferInStockSql = (key: Sql): Sql =>
   sql`${key} collate "C" < '${sql.raw(String(availabilities.indexOf("backorder")))}'`;

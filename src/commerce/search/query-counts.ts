@@ -169,11 +169,14 @@ interface QueriesStatement {
 
 interface FoundDocuments {
   /**
-   * SQL for a `from` clause that returns the documents found by the tsquery of the row `w`, one document for
-   * each product.
+   * SQL for a `from` clause that returns the documents that the tsquery in the row with the alias `w` finds,
+   * one document for each product.
    */
   readonly documents: RawBuilder<unknown>;
-  /** SQL condition that the full-text index finds a document by the tsquery of the row `w`. */
+  /**
+   * SQL condition that is true for the documents that the full-text index finds by the tsquery in the row
+   * with the alias `w`.
+   */
   readonly isIndexed: RawBuilder<unknown>;
 }
 

@@ -171,9 +171,9 @@ export function resolvedLocaleSql(
 }
 
 /**
- * SQL condition that the merchant is not suspended. Usually no merchant is suspended, and the condition then
- * costs nothing for each match. With a join instead, PostgreSQL might compare every match with every
- * merchant; with `not in`, it puts the few suspended merchants into a hash table.
+ * SQL condition that is true if the merchant is not suspended. Usually no merchant is suspended, and the
+ * condition then costs nothing for each match. With a join instead, PostgreSQL might compare every match with
+ * every merchant; with `not in`, it puts the few suspended merchants into a hash table.
  */
 export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id
@@ -202,7 +202,7 @@ interface ExpandedSearch {
 
 export type SearchValues = Readonly<Record<string, unknown>>;
 
-/** Returns the parameter values of the search statement. */
+/** Returns the values of the parameters in the SQL statement of the search. */
 export function getSearchParameterValues(
   input: SearchInput,
   { expanded, now }: ExpandedSearch,

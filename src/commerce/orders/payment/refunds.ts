@@ -145,8 +145,8 @@ function composeRefund(
 }
 
 /**
- * Throws if the order already has the maximum number of refunds. Refunds of cancellations and returns are not
- * counted against a maximum, because the order has a limited number of units.
+ * Throws if the order already has the maximum number of refunds. Cancellations and returns may make further
+ * refunds; the number of the order's units limits them.
  */
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsPerOrderMax) return;
