@@ -24,8 +24,9 @@ export interface SessionFailInput extends ExpectedVersionInput {
 }
 
 /**
- * Marks a pending payment as failed because the caller asks for it, and reopens its checkout session. If the
- * payment provider reports later that the payment succeeded, the money is refunded.
+ * Marks a pending payment as failed because the caller asks for it, and reopens its checkout session, or ends
+ * the session if its time is over. If the payment provider reports later that the payment succeeded, the
+ * money is refunded.
  */
 export async function failSession(
   transaction: Transaction,
