@@ -30,8 +30,8 @@ export interface OrderFilter {
   readonly fulfillmentStatus?: Optional<OrderFulfillmentStatus>;
   readonly returnStatus?: Optional<OrderReturnStatus>;
   readonly number?: Optional<string>;
-  /** Id or handle of the market in which the selected orders were placed. */
-  readonly market?: Optional<string>;
+  /** Ids of the markets in which the selected orders were placed; null for all markets. */
+  readonly marketIds?: Optional<readonly string[]>;
   readonly country?: Optional<string>;
   readonly currency?: Optional<string>;
   /** The smallest total of the selected orders in minor units; this amount is included. */
@@ -43,6 +43,8 @@ export interface OrderFilter {
   /** End of the period in which the selected orders were placed; the end itself is excluded. */
   readonly placedTo?: Optional<Date>;
 }
+
+const lowestOrderId = (at: unknown): string => getLowestIdAtTime("order", Number(at));
 
 /** SQL conditions of a filter, without those on the buyer; conditions without a value are left out. */
 const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
@@ -63,9 +65,12 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
       (number: unknown) => sql<boolean>`sales_order.number = ${toSafeId(String(number))}`,
     ] as const,
     [
-      filter.market,
-      (market: unknown) => sql<boolean>`sales_order.market_id in (
-        select id from market where id = ${market} or handle = ${market})`,
+      filter.marketIds,
+      // The equation of one market lets PostgreSQL read the orders of this market in the order of their ids.
+      (ids: unknown) =>
+        Array.isArray(ids) && ids.length === 1
+          ? sql<boolean>`sales_order.market_id = ${ids[0]}`
+          : sql<boolean>`sales_order.market_id = any(${ids}::text[])`,
     ] as const,
     [filter.country, (country: unknown) => sql<boolean>`sales_order.country = ${country}`] as const,
     [filter.currency, (currency: unknown) => sql<boolean>`sales_order.currency = ${currency}`] as const,
@@ -77,8 +82,9 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
       filter.totalMinorMax,
       (maximum: unknown) => sql<boolean>`sales_order.total_minor <= ${maximum}`,
     ] as const,
-    [filter.placedFrom, (from: unknown) => sql<boolean>`sales_order.placed_at >= ${from}`] as const,
-    [filter.placedTo, (to: unknown) => sql<boolean>`sales_order.placed_at < ${to}`] as const,
+    // The id of an order begins with the time at which it was placed, so periods are ranges of ids.
+    [filter.placedFrom, (from: unknown) => sql<boolean>`sales_order.id >= ${lowestOrderId(from)}`] as const,
+    [filter.placedTo, (to: unknown) => sql<boolean>`sales_order.id < ${lowestOrderId(to)}`] as const,
   ].flatMap(([value, write]) => (value === null || value === undefined ? [] : [write(value)]));
 
 /**
