@@ -40,7 +40,7 @@ if (
 
 const answerForm = z.object({ data: z.unknown(), errors: z.never().optional() });
 
-/** Runs the query and returns its data. */
+/** Runs the query and returns its data; undefined if the service stopped the query after ten seconds. */
 async function ask(query: string): Promise<unknown> {
   const response = await fetch(`${url}/graphql`, {
     method: "POST",
@@ -48,6 +48,7 @@ async function ask(query: string): Promise<unknown> {
     body: JSON.stringify({ query: `{ ${query} }` }),
   });
   const answer = await response.text();
+  if (response.status === 504) return undefined;
   const parsed = answerForm.safeParse(JSON.parse(answer));
   if (!response.ok || !parsed.success) throw new Error(`${query}: ${answer.slice(0, 300)}`);
   return parsed.data.data;
@@ -87,7 +88,7 @@ async function explain(
   { name, query }: { readonly name: string; readonly query: string },
   texts: string[],
 ): Promise<string> {
-  const plans = await reader.explain(query);
+  const plans = await reader.explain(query, values.plans !== undefined);
   texts.push(`# ${name}`, query, ...plans.map(({ text }) => text), "");
   const [slowest] = plans.toSorted((one, other) => other.milliseconds - one.milliseconds);
   const page = name.includes("Report") ? undefined : plans.find(({ selectsPage }) => selectsPage);
