@@ -67,11 +67,13 @@ function microsIn(pid: number, columns: readonly number[]): number {
  * processes are the connections, including connections that a pool has closed.
  */
 export function processTreeCpuMicros(pid: number): number {
-  const children = listProcesses().filter(
-    (candidate) => Number(afterName(read(`/proc/${candidate}/stat`))[1]) === pid,
-  );
+  const children = listProcesses().filter((candidate) => findParentProcess(candidate) === pid);
   return [pid, ...children].reduce((sum, member) => sum + processCpuMicros(member), endedCpuMicros(pid));
 }
+
+/** Returns the id of the process that started a process; NaN if the process is not on this machine. */
+export const findParentProcess = (pid: number): number =>
+  Number(afterName(read(`/proc/${pid}/stat`))[1] ?? Number.NaN);
 
 export function residentMegabytes(pid: number): number {
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;

@@ -23,14 +23,24 @@ export interface StatementPlan {
   readonly milliseconds: number;
   /** Pages of 8 KB that the statement read, from the buffers of PostgreSQL or from files. */
   readonly pages: number;
-  /** The tables and indexes that the statement read, the ones with the most pages first. */
+  /** Rows of tables that the statement read, including the rows that a filter removed. */
+  readonly rowsRead: number;
+  /**
+   * The indexes that the statement read, and the tables that it read without an index; the ones with the most
+   * pages first.
+   */
   readonly paths: readonly string[];
+  /** Whether the statement selects a page of a list, or counts the entries of a list. */
+  readonly selectsPage: boolean;
+  /** The whole plan; empty if the caller wants no texts, for which each statement runs once more. */
   readonly text: string;
 }
 
 export interface PlanReader {
+  /** Runs a GraphQL query as an admin of the merchant with the most orders, and returns its data. */
+  ask(query: string): Promise<unknown>;
   /** Runs a GraphQL query, and returns the plans of its statements in the order in which they ran. */
-  explain(query: string): Promise<StatementPlan[]>;
+  explain(query: string, withTexts?: boolean): Promise<StatementPlan[]>;
   close(): Promise<void>;
 }
 
@@ -39,6 +49,10 @@ const planNode = z.object({
   "Node Type": z.string(),
   "Relation Name": z.string().optional(),
   "Index Name": z.string().optional(),
+  "Actual Rows": z.number(),
+  "Actual Loops": z.number(),
+  "Rows Removed by Filter": z.number().optional(),
+  "Rows Removed by Index Recheck": z.number().optional(),
   "Shared Hit Blocks": z.number(),
   "Shared Read Blocks": z.number(),
   get Plans() {
@@ -49,6 +63,7 @@ type PlanNode = z.infer<typeof planNode>;
 const explained = z.tuple([z.object({ Plan: planNode, "Execution Time": z.number() })]);
 
 const changesSettings = /^\s*(?:set |select set_config)/;
+const hasLimit = /limit \$\d/;
 const readsRows = /^\s*(?:select|with) /;
 
 export async function openPlanReader(url: string): Promise<PlanReader> {
@@ -60,7 +75,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
   const services = createGraphServices(
     {
       db,
-      readOnly: createReportReadRunner(db),
+      readOnly: createReportReadRunner(db, { timeoutMs: 60_000 }),
       clock: systemClock,
       publicUrl: "",
       rateLimitScale: 0,
@@ -75,19 +90,24 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
   const { rows } = await sql<{ id: string }>`
     select merchant_id as id from sales_order group by 1 order by count(*) desc limit 1`.execute(db);
   const merchantId = rows[0]?.id ?? "";
+  const ask = async (query: string): Promise<unknown> => {
+    const { data, errors } = await graphql({
+      schema: mesh.schema,
+      source: `{ ${query} }`,
+      contextValue: createGraphContext(services, {
+        viewer: { kind: "internal", staffId: "bench", role: "admin", merchantId },
+        requestId: "",
+      }),
+    });
+    if (errors?.[0] !== undefined) throw errors[0];
+    return data;
+  };
   return {
-    explain: async (query) => {
+    ask,
+    explain: async (query, withTexts = true) => {
       captured.length = 0;
-      const { errors } = await graphql({
-        schema: mesh.schema,
-        source: `{ ${query} }`,
-        contextValue: createGraphContext(services, {
-          viewer: { kind: "internal", staffId: "bench", role: "analyst", merchantId },
-          requestId: "",
-        }),
-      });
-      if (errors?.[0] !== undefined) throw errors[0];
-      return explainStatements(db, captured.slice());
+      await ask(query);
+      return explainStatements(db, { statements: captured.slice(), withTexts });
     },
     close: async () => {
       mesh.close();
@@ -97,7 +117,10 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
 }
 
 /** Runs the statements again in one transaction, with the settings of the transaction of a report. */
-function explainStatements(db: Database, statements: readonly CompiledQuery[]): Promise<StatementPlan[]> {
+function explainStatements(
+  db: Database,
+  { statements, withTexts }: { readonly statements: readonly CompiledQuery[]; readonly withTexts: boolean },
+): Promise<StatementPlan[]> {
   return inTransaction(db, async (transaction) => {
     const plans: StatementPlan[] = [];
     for (const { sql: text, parameters } of statements) {
@@ -114,8 +137,10 @@ function explainStatements(db: Database, statements: readonly CompiledQuery[]): 
       plans.push({
         milliseconds,
         pages: pagesOf(root),
+        rowsRead: countRowsRead(root),
         paths: pathsOf(root),
-        text: (await run("analyze, buffers, costs off")).join("\n"),
+        selectsPage: hasLimit.test(text),
+        text: withTexts ? (await run("analyze, buffers, costs off")).join("\n") : "",
       });
     }
     return plans;
@@ -124,11 +149,18 @@ function explainStatements(db: Database, statements: readonly CompiledQuery[]): 
 
 const pagesOf = (node: PlanNode): number => node["Shared Hit Blocks"] + node["Shared Read Blocks"];
 
-/** The tables and indexes of a plan, by falling number of pages. */
+function countRowsRead(node: PlanNode): number {
+  const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
+  const own =
+    node["Relation Name"] === undefined ? 0 : (node["Actual Rows"] + removed) * node["Actual Loops"];
+  return (node.Plans ?? []).reduce((sum, child) => sum + countRowsRead(child), own);
+}
+
+/** The indexes of a plan, and the tables that are read as a whole, by falling number of pages. */
 function pathsOf(root: PlanNode): string[] {
   const pages = new Map<string, number>();
   const visit = (node: PlanNode): void => {
-    const path = node["Index Name"] ?? node["Relation Name"];
+    const path = node["Node Type"] === "Seq Scan" ? `all of ${node["Relation Name"]}` : node["Index Name"];
     if (path !== undefined) pages.set(path, (pages.get(path) ?? 0) + pagesOf(node));
     for (const child of node.Plans ?? []) visit(child);
   };

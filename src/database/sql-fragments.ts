@@ -18,11 +18,22 @@ export interface KeysetOrder {
   /** The column with the ids. Ids sort in the order in which the rows were created. */
   readonly column: string;
   /**
-   * A column of integers by which the rows are sorted first; rows with the same number are sorted by id. The
-   * cursors of a list with a sort column consist of the number and the id (`createSortedCursor`).
+   * A column of integers or times by which the rows are sorted first; rows with the same value are sorted by
+   * id. The cursors of a list with a sort column consist of the integer, or of the time in microseconds since
+   * 1970 (`microsecondsSql`), and the id (`createSortedCursor`).
    */
   readonly sortColumn?: string;
+  /** The type of the sort column; `integer` if left out. */
+  readonly sortType?: "integer" | "time";
 }
+
+/** Returns the SQL expression for a time as the number of microseconds since 1970. */
+export const microsecondsSql = (column: string): RawBuilder<number> =>
+  sql<number>`(extract(epoch from ${sql.ref(column)}) * 1000000)::bigint`;
+
+/** Returns the SQL expression for the time that `microsecondsSql` has converted to a number. */
+export const timeAtMicrosecondsSql = (micros: string): RawBuilder<Date> =>
+  sql<Date>`timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond'`;
 
 /** Creates the cursor of a row in a list that is sorted by a number and then by id. */
 export const createSortedCursor = (value: string | number, id: string): string => `${value}:${id}`;
@@ -34,7 +45,7 @@ export const createSortedCursor = (value: string | number, id: string): string =
  */
 export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
-  { column, sortColumn }: KeysetOrder,
+  { column, sortColumn, sortType = "integer" }: KeysetOrder,
   { after, before, limit, isInverted }: KeysetPage,
 ): SelectQueryBuilder<Tables, Name, Row> {
   const id = sql.ref<string>(column);
@@ -42,7 +53,7 @@ export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   const position = (cursor: string): RawBuilder<unknown> => {
     if (sortColumn === undefined) return sql`${cursor}`;
     const [value = "", rowId = ""] = cursor.split(":");
-    return sql`(${value}::bigint, ${rowId})`;
+    return sql`(${sortType === "time" ? timeAtMicrosecondsSql(value) : sql`${value}::bigint`}, ${rowId})`;
   };
   let paged = query;
   if (after !== undefined) paged = paged.where(sql<boolean>`${key} > ${position(after)}`);

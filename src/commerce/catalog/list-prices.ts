@@ -1,6 +1,6 @@
 /** Lists the price history: all present and former prices of variants, newest first, in pages. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { KeysetPage } from "#database/sql-fragments.ts";
+import { type KeysetPage, timeAtMicrosecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toSafeId } from "#foundation/ids.ts";
@@ -72,7 +72,7 @@ export function buildPriceHistoryQuery(
 /** Converts a cursor to the SQL row value after which, or before which, a page of prices begins. */
 function position(cursor: string): RawBuilder<unknown> {
   const [micros = "", variantId = "", marketId = ""] = cursor.split(":");
-  return sql`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${variantId}, ${marketId})`;
+  return sql`(${timeAtMicrosecondsSql(micros)}, ${variantId}, ${marketId})`;
 }
 
 /** Loads one page of prices, newest first. The cursors must match `priceCursorPattern`. */

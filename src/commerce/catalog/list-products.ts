@@ -14,8 +14,8 @@ export interface ProductFilter {
   /** The merchant whose products are selected; null selects the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
-  /** Id of a category. Products in the categories below this category are selected too. */
-  readonly categoryId?: string | null | undefined;
+  /** The ids of a category and of the categories below it (`findCategoriesBelow`). */
+  readonly categoryIds?: readonly string[] | null | undefined;
   readonly brand?: string | null | undefined;
   readonly stock?: ProductStockFilter | null | undefined;
   /** Start of the period of the products' last changes; the start itself is included. */
@@ -42,21 +42,35 @@ const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuil
     on v.id = sl.variant_id where ${isOwned} and ${stockConditions[stock]})`;
 };
 
-const isInCategory = (categoryId: string): RawBuilder<boolean> => sql<boolean>`product.id in (
-  with recursive below as (
-    select id from category where id = ${toSafeId(categoryId)}
-    union select c.id from category c join below b on c.parent_id = b.id)
-  select pc.product_id from product_category pc join below b on b.id = pc.category_id)`;
+/** Returns the ids of a category and of the categories below it; empty if the category does not exist. */
+export async function findCategoriesBelow(
+  reader: DatabaseReader,
+  categoryId: string,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive below as (
+      select id from category where id = ${toSafeId(categoryId)}
+      union select c.id from category c join below b on c.parent_id = b.id)
+    select id from below`.execute(reader);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * The ids of the categories are in the statement, so that PostgreSQL knows from its statistics whether many
+ * or few products have one of the categories.
+ */
+const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => sql<boolean>`product.id in (
+  select pc.product_id from product_category pc where pc.category_id = any(${categoryIds}::text[]))`;
 
 /** Returns the query that selects product ids. The caller adds the order and the limit, or counts the rows. */
 export function buildProductIdQuery(
   reader: DatabaseReader,
-  { merchantId, status, categoryId, brand, stock, updatedFrom, updatedTo }: ProductFilter,
+  { merchantId, status, categoryIds, brand, stock, updatedFrom, updatedTo }: ProductFilter,
 ): SelectQueryBuilder<Tables, "product", { id: string }> {
   let list = reader.selectFrom("product").select("product.id");
   if (merchantId !== null) list = list.where("product.merchantId", "=", merchantId);
   if (typeof status === "string") list = list.where("product.status", "=", status);
-  if (typeof categoryId === "string") list = list.where(isInCategory(categoryId));
+  if (categoryIds !== null && categoryIds !== undefined) list = list.where(isInCategories(categoryIds));
   if (typeof brand === "string") list = list.where("product.brand", "=", brand);
   if (typeof stock === "string") list = list.where(hasStock(stock, merchantId));
   if (updatedFrom instanceof Date) list = list.where("product.updatedAt", ">=", updatedFrom);

@@ -4,7 +4,7 @@
  * session whose expiry time has passed counts as expired, even before a background job stores this status.
  * The items of a session are those of its cart.
  */
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
@@ -212,19 +212,21 @@ interface SessionListFilter {
   readonly now: Date;
 }
 
-/**
- * Returns the query that lists checkout sessions; the caller adds paging or counts the rows. The filter
- * compares the status that a session has at the time `now`.
- */
+/** Returns the SQL condition on the status of a session at `now`, in a form that an index by status serves. */
+function hasStatusAt(status: SessionStatus, now: Date): RawBuilder<boolean> {
+  if (status === "open") return sql<boolean>`status = 'open' and expires_at > ${now}`;
+  if (status === "expired")
+    return sql<boolean>`status in ('expired', 'open') and (status = 'expired' or expires_at <= ${now})`;
+  return sql<boolean>`status = ${status}`;
+}
+
+/** Returns the query of a list of sessions, for the caller to page or count. Filters by the status at `now`. */
 export function buildSessionListQuery(
   reader: DatabaseReader,
   { merchantId, status, now }: SessionListFilter,
 ): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {
   let list = reader.selectFrom("hostedCheckoutSession").select("hostedCheckoutSession.id");
   if (merchantId !== null) list = list.where("hostedCheckoutSession.merchantId", "=", merchantId);
-  if (status !== null) {
-    const current = sql`case when status = 'open' and expires_at <= ${now} then 'expired' else status end`;
-    list = list.where(sql<boolean>`${current} = ${status}`);
-  }
+  if (status !== null) list = list.where(hasStatusAt(status, now));
   return list;
 }

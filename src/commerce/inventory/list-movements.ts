@@ -1,5 +1,6 @@
 /** Builds the query for a filtered list of stock movements. */
 import { type SelectQueryBuilder, sql } from "kysely";
+import { microsecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toSafeId } from "#foundation/ids.ts";
@@ -33,6 +34,8 @@ export interface StockMovementRow {
   readonly reason: StockMovementReason;
   readonly note: string | null;
   readonly createdAt: Date;
+  /** `createdAt` in microseconds since 1970, by which the list is sorted. */
+  readonly sortValue: number;
 }
 
 /**
@@ -46,7 +49,8 @@ export function buildStockMovementQuery(
   let list = reader
     .selectFrom("stockMovement")
     .select(sql<string>`stock_movement.id::text`.as("id"))
-    .select(["variantId", "delta", "onHandAfter", "reason", "note", "createdAt"]);
+    .select(["variantId", "delta", "onHandAfter", "reason", "note", "createdAt"])
+    .select(microsecondsSql("stock_movement.created_at").as("sortValue"));
   if (merchantId !== null) list = list.where("merchantId", "=", merchantId);
   if (typeof variantId === "string") list = list.where("variantId", "=", toSafeId(variantId));
   if (typeof reason === "string") list = list.where("reason", "=", reason);

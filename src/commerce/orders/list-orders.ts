@@ -33,8 +33,8 @@ export interface OrderFilter {
   readonly fulfillmentStatus?: Optional<OrderFulfillmentStatus>;
   readonly returnStatus?: Optional<OrderReturnStatus>;
   readonly number?: Optional<string>;
-  /** Id or handle of the market in which the orders were placed. */
-  readonly market?: Optional<string>;
+  /** Ids of the markets in which the selected orders were placed; null for all markets. */
+  readonly marketIds?: Optional<readonly string[]>;
   readonly country?: Optional<string>;
   readonly currency?: Optional<string>;
   /** Minimum total of the selected orders, in minor units, inclusive. */
@@ -47,10 +47,9 @@ export interface OrderFilter {
   readonly placedTo?: Optional<Date>;
 }
 
-/**
- * Returns the SQL conditions of an order filter, except those on the buyer. Filter values that are null or
- * left out give no condition.
- */
+const lowestOrderId = (at: unknown): string => getLowestIdAtTime("order", Number(at));
+
+/** SQL conditions of a filter, without those on the buyer; conditions without a value are left out. */
 const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
   [
     [filter.merchantId, (id: unknown) => sql<boolean>`sales_order.merchant_id = ${id}`] as const,
@@ -69,9 +68,12 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
       (number: unknown) => sql<boolean>`sales_order.number = ${toSafeId(String(number))}`,
     ] as const,
     [
-      filter.market,
-      (market: unknown) => sql<boolean>`sales_order.market_id in (
-        select id from market where id = ${market} or handle = ${market})`,
+      filter.marketIds,
+      // The equation of one market lets PostgreSQL read the orders of this market in the order of their ids.
+      (ids: unknown) =>
+        Array.isArray(ids) && ids.length === 1
+          ? sql<boolean>`sales_order.market_id = ${ids[0]}`
+          : sql<boolean>`sales_order.market_id = any(${ids}::text[])`,
     ] as const,
     [filter.country, (country: unknown) => sql<boolean>`sales_order.country = ${country}`] as const,
     [filter.currency, (currency: unknown) => sql<boolean>`sales_order.currency = ${currency}`] as const,
@@ -83,8 +85,9 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
       filter.totalMinorMax,
       (maximum: unknown) => sql<boolean>`sales_order.total_minor <= ${maximum}`,
     ] as const,
-    [filter.placedFrom, (from: unknown) => sql<boolean>`sales_order.placed_at >= ${from}`] as const,
-    [filter.placedTo, (to: unknown) => sql<boolean>`sales_order.placed_at < ${to}`] as const,
+    // The id of an order begins with the time at which it was placed, so periods are ranges of ids.
+    [filter.placedFrom, (from: unknown) => sql<boolean>`sales_order.id >= ${lowestOrderId(from)}`] as const,
+    [filter.placedTo, (to: unknown) => sql<boolean>`sales_order.id < ${lowestOrderId(to)}`] as const,
   ].flatMap(([value, write]) => (value === null || value === undefined ? [] : [write(value)]));
 
 /**

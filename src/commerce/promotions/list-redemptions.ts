@@ -1,5 +1,6 @@
 /** Builds the query for a filtered list of redemptions (uses of promotions by orders). */
 import { type SelectQueryBuilder, sql } from "kysely";
+import { microsecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toSafeId } from "#foundation/ids.ts";
@@ -24,10 +25,9 @@ export interface RedemptionRow {
   readonly orderId: string;
   readonly buyerReference: string | null;
   readonly redeemedAt: Date;
-  /**
-   * The time at which the use was given back because the whole order was canceled; null if the use was not
-   * given back.
-   */
+  /** `redeemedAt` in microseconds since 1970, by which the list is sorted. */
+  readonly sortValue: number;
+  /** When the use was given back because the whole order was canceled; null if it was not. */
   readonly restoredAt: Date | null;
 }
 
@@ -43,6 +43,7 @@ export function buildRedemptionQuery(
     .select(["promotionUse.promotionId", "promotionCode.code", "promotionUse.buyerReference"])
     .select(sql<string>`promotion_use.order_id`.as("orderId"))
     .select(sql<Date>`promotion_use.redeemed_at`.as("redeemedAt"))
+    .select(microsecondsSql("promotion_use.redeemed_at").as("sortValue"))
     .select("promotionUse.restoredAt")
     .where("promotionUse.redeemedAt", "is not", null);
   if (merchantId !== null) list = list.where("promotionUse.merchantId", "=", merchantId);

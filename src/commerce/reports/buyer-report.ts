@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
+import { divideIntoBuckets, type PeriodBucket } from "#foundation/period.ts";
 import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
 /** Numbers of buyers and orders in a period. Orders that were canceled as a whole do not count. */
@@ -44,14 +45,21 @@ export interface BuyerReport {
 
 /** Reads the report on buyers. */
 export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope): Promise<BuyerReport> {
-  const { rows } = await buyerStatement(scope).execute(reader);
+  const months = divideIntoBuckets(scope.period, "month");
+  const { rows } = await buyerStatement(scope, months).execute(reader);
   const [row] = rows;
   if (row === undefined) throw new Error("The report on buyers has no row.");
   const { cohorts, ...totals } = row;
+  const firstDayOf = (number: number): string => `${months[number - 1]?.day.slice(0, 7)}-01`;
+  const named = (cohorts ?? []).map(({ cohort, month, ...counts }): CohortRow => ({
+    cohort: firstDayOf(cohort),
+    month: firstDayOf(month),
+    ...counts,
+  }));
   return {
     totals,
-    cohorts: [...Map.groupBy(cohorts ?? [], ({ cohort }) => cohort)].map(([month, months]) =>
-      toCohort(month, months),
+    cohorts: [...Map.groupBy(named, ({ cohort }) => cohort)].map(([month, rowsOfMonth]) =>
+      toCohort(month, rowsOfMonth),
     ),
   };
 }
@@ -80,45 +88,43 @@ interface CohortRow extends BuyerCohortMonth {
   readonly cohort: string;
 }
 
+/** A row of a cohort with the numbers of its months within the period, from 1. */
+type NumberedCohortRow = Omit<CohortRow, "cohort" | "month"> & Readonly<Record<"cohort" | "month", number>>;
+
 interface BuyerStatementRow extends BuyerTotals {
-  /**
-   * The numbers of each cohort in every month in which its buyers ordered, including the first month; sorted
-   * by cohort and month. Null if there are no cohorts.
-   */
-  readonly cohorts: readonly CohortRow[] | null;
+  /** Every month in which buyers of a cohort ordered, including the first, by cohort and month; null without. */
+  readonly cohorts: readonly NumberedCohortRow[] | null;
 }
 
 /**
- * Sums up the orders for each buyer and month first, so that every order is read only once. All orders of a
- * new buyer are in the period, so the months of new buyers need no condition on the period.
+ * Reads the orders of each buyer once, in the order of an index by buyer and time, so that nothing is sorted
+ * or hashed. All orders of a new buyer are in the period. In each month, a buyer counts with the first order,
+ * whose predecessor is in an earlier month.
  */
-function buyerStatement(scope: ReportScope): RawBuilder<BuyerStatementRow> {
-  const { startsAt, timeZone } = scope.period;
-  const start = sql`${startsAt}::timestamptz`;
+function buyerStatement(scope: ReportScope, months: readonly PeriodBucket[]): RawBuilder<BuyerStatementRow> {
+  const start = sql`${scope.period.startsAt}::timestamptz`;
+  const starts = sql`${months.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[]`;
   return sql<BuyerStatementRow>`
-    with monthly as materialized (
-      select o.merchant_id, o.buyer_reference, date_trunc('month', o.placed_at at time zone ${timeZone}) as month,
-        min(o.placed_at) as first_at, max(o.placed_at) as last_at, count(*) as orders,
-        count(*) filter (where o.placed_at >= ${start}) as orders_in
+    with buyers as materialized (
+      select min(o.placed_at) as first_at, max(o.placed_at) as last_at, count(*) as orders,
+        array_agg(o.placed_at order by o.placed_at) filter (where o.placed_at >= ${start}) as placed
       from sales_order o
       where ${buildReportScopeCondition(untilPeriodEnd(scope), "o", "placed_at")} and o.status <> 'canceled'
         and o.buyer_reference is not null
-      group by 1, 2, 3),
-    buyers as materialized (
-      select merchant_id, buyer_reference, min(month) as month, min(first_at) as first_at,
-        max(last_at) as last_at, sum(orders) as orders, sum(orders_in) as orders_in
-      from monthly group by 1, 2),
+      group by o.merchant_id, o.buyer_reference),
     cohorts as (
-      select b.month as cohort, m.month, count(*)::int as buyers, sum(m.orders)::int as orders
-      from buyers b join monthly m using (merchant_id, buyer_reference)
+      select width_bucket(b.first_at, ${starts}) as cohort, width_bucket(p.at, ${starts}) as month,
+        count(*) filter (where p.place = 1
+          or width_bucket(b.placed[p.place - 1], ${starts}) < width_bucket(p.at, ${starts}))::int as buyers,
+        count(*)::int as orders
+      from buyers b cross join lateral unnest(b.placed) with ordinality as p(at, place)
       where b.first_at >= ${start} group by 1, 2)
     select count(*)::int as buyers, count(*) filter (where first_at >= ${start})::int as new_buyers,
-      count(*) filter (where orders > 1)::int as repeat_buyers, coalesce(sum(orders_in), 0)::int as orders,
+      count(*) filter (where orders > 1)::int as repeat_buyers,
+      coalesce(sum(cardinality(placed)), 0)::int as orders,
       (select count(*)::int from sales_order o
         where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.status <> 'canceled'
         and o.buyer_reference is null) as guest_orders,
-      (select json_agg(json_build_object('cohort', to_char(c.cohort, 'YYYY-MM-DD'),
-        'month', to_char(c.month, 'YYYY-MM-DD'), 'buyers', c.buyers, 'orders', c.orders) order by c.cohort, c.month)
-        from cohorts c) as cohorts
+      (select json_agg(c order by c.cohort, c.month) from cohorts c) as cohorts
     from buyers where last_at >= ${start}`;
 }

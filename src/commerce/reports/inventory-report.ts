@@ -4,7 +4,6 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { parseSummedAmountMinor } from "./report-scope.ts";
 
 export interface InventoryReportQuery {
@@ -85,9 +84,12 @@ const ofMerchant = (alias: string, merchantId: string | null): RawBuilder<unknow
  * `s`.
  */
 const stockSql = ({ merchantId, now }: InventoryReportQuery): RawBuilder<unknown> => sql`(
-  select v.id, v.sku, v.product_id, coalesce(sl.on_hand, 0) as on_hand, ${reservedUnitsSql(now)} as reserved
+  select v.id, v.sku, v.product_id, coalesce(sl.on_hand, 0) as on_hand,
+    (coalesce(sl.reserved, 0) - coalesce(expired.units, 0))::int as reserved
   from variant v left join stock_level sl on sl.variant_id = v.id
-  where not v.discontinued and ${ofMerchant("v", merchantId)} offset 0) as s`;
+  left join (select variant_id, sum(quantity) as units from stock_hold
+    where expires_at <= ${now}::timestamptz group by 1) as expired on expired.variant_id = sl.variant_id
+  where not v.discontinued and ${ofMerchant("v", merchantId)}) as s`;
 
 function totalsStatement(query: InventoryReportQuery): RawBuilder<TotalsRow> {
   return sql<TotalsRow>`

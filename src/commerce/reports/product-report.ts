@@ -95,7 +95,7 @@ type Sql = RawBuilder<unknown>;
 const keys: Readonly<Record<ProductReportGroup, Sql>> = {
   product: sql`l.product_id`,
   variant: sql`l.variant_id`,
-  category: sql`c.id`,
+  category: sql`l.category_ids`,
   country: sql`o.country`,
   market: sql`o.market_id`,
 };
@@ -132,25 +132,27 @@ function productStatement({
   first,
   ...scope
 }: ProductReportQuery): RawBuilder<ProductStatementRow> {
-  const categories = groupBy === "category" ? sql`cross join lateral unnest(l.category_ids) as c(id)` : sql``;
   const sums = sql`sum(l.ordered) as units, sum(l.canceled) as canceled, sum(l.returned) as returned,
     sum(l.total_minor) as gross, sum(l.total_minor - l.reduced_minor) as net`;
   const inScope = buildReportScopeCondition(scope, "o", "placed_at");
-  const lines = sql`sales_order o join order_line l on l.order_id = o.id`;
+  const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
+    sum(gross) as gross, sum(net) as net`;
+  // A line counts in each of its categories. Lines are summed by their lists of categories first, because
+  // there are far fewer lists than lines.
+  const grouped =
+    groupBy === "category"
+      ? sql`select c.id as key, currency, ${sumsOfSummed} from summed cross join lateral unnest(key) as c(id)
+          group by 1, 2`
+      : sql`select * from summed`;
   return sql<ProductStatementRow>`
-    with grouped as (
-      select ${keys[groupBy]} as key, o.currency, ${sums} from ${lines} ${categories}
-      where ${inScope} group by 1, 2),
+    with summed as materialized (
+      select ${keys[groupBy]} as key, o.currency, ${sums}
+      from sales_order o join order_line l on l.order_id = o.id where ${inScope} group by 1, 2),
+    grouped as (${grouped}),
     ranked as (
       select *, row_number() over (partition by currency order by ${sorts[sort]} desc nulls last, key) as place
       from grouped),
-    total as (
-      ${
-        groupBy === "category"
-          ? sql`select o.currency, ${sums} from ${lines} where ${inScope} group by 1`
-          : sql`select currency, sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
-              sum(gross) as gross, sum(net) as net from grouped group by 1`
-      })
+    total as (select currency, ${sumsOfSummed} from summed group by 1)
     select null as key, null as title, null as sku, currency, units::text, canceled::text, returned::text,
       gross::text, net::text, 0 as place
     from total

@@ -1,6 +1,10 @@
 /** The list of a merchant's products in any status, with filters. */
 import { z } from "zod";
-import { type ProductStockFilter, buildProductIdQuery } from "#commerce/catalog/list-products.ts";
+import {
+  type ProductStockFilter,
+  buildProductIdQuery,
+  findCategoriesBelow,
+} from "#commerce/catalog/list-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
 import { getListMerchantId, merchantReaders } from "#graph/context.ts";
@@ -59,7 +63,9 @@ builder.queryField("products", (t) =>
         const merchantId = getListMerchantId(context, args.merchantId);
         const category = { table: "category", id: args.categoryId, merchantId } as const;
         await requireFilterObject(context, "categoryId", category);
-        const filter = { ...args, merchantId };
+        const categoryIds =
+          typeof args.categoryId === "string" ? await findCategoriesBelow(context.db, args.categoryId) : null;
+        const filter = { ...args, categoryIds, merchantId };
         const page = await loadConnection(args, {
           db: context.db,
           query: buildProductIdQuery(context.db, filter),

@@ -16,7 +16,7 @@ import {
   computeConnectionCost,
   createConnectionTypeOptions,
   loadConnection,
-  numericCursorPattern,
+  timedCursorPattern,
 } from "#graph/connections.ts";
 import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
 import { requireFilterObject } from "#graph/filter-objects.ts";
@@ -119,8 +119,10 @@ builder.queryFields((t) => ({
           db: context.db,
           query: buildStockMovementQuery(context.db, { ...args, merchantId }),
           column: "stock_movement.id",
+          sortColumn: "stock_movement.created_at",
+          sortType: "time",
           isDescending: true,
-          cursor: numericCursorPattern,
+          cursor: timedCursorPattern,
         });
       },
     },

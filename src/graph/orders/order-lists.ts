@@ -6,7 +6,7 @@ import { failWithDetail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
 import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
-import { requireFilterObject } from "#graph/filter-objects.ts";
+import { findFilterObjects } from "#graph/filter-objects.ts";
 import { requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { type GraphOrder, OrderRef } from "#graph/refs.ts";
 import { resolveBuyerFilter } from "./buyer-filter.ts";
@@ -114,11 +114,12 @@ builder.queryFields((t) => ({
         const merchantId = getListMerchantId(context, args.merchantId);
         const buyerFilter = await resolveBuyerFilter(context, args);
         const market = { table: "market", id: args.market, merchantId, acceptsHandle: true } as const;
-        await requireFilterObject(context, "market", market);
+        const marketIds = await findFilterObjects(context, "market", market);
         const filter = {
           ...args,
           ...buyerFilter,
           merchantId,
+          marketIds,
           number: args.number?.trim().toUpperCase(),
         };
         const isByTotal = sort === "highest_total_first" || sort === "lowest_total_first";

@@ -5,7 +5,7 @@ import {
   computeConnectionCost,
   createConnectionTypeOptions,
   loadConnection,
-  numericCursorPattern,
+  timedCursorPattern,
 } from "#graph/connections.ts";
 import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
 import { requireFilterObject } from "#graph/filter-objects.ts";
@@ -68,8 +68,10 @@ builder.queryField("promotionRedemptions", (t) =>
           db: context.db,
           query: buildRedemptionQuery(context.db, { ...args, merchantId }),
           column: "promotion_use.id",
+          sortColumn: "promotion_use.redeemed_at",
+          sortType: "time",
           isDescending: true,
-          cursor: numericCursorPattern,
+          cursor: timedCursorPattern,
         });
       },
     },

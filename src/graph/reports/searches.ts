@@ -105,19 +105,19 @@ builder.queryField("searchReport", (t) =>
       ...reportArgs,
       ...listLengthArgs,
       ...utcArgs,
-      market: t.arg({
+      country: t.arg({
         type: "CountryCode",
         description: "Limits the report to searches for products sold to this country.",
       }),
     },
-    resolve: async (_root, { market, first, ...args }, context) => {
+    resolve: async (_root, { country, first, ...args }, context) => {
       requireListLength(context, first);
       parseReportPeriod(args);
       const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;
       const query = {
         merchantId: getListMerchantId(context, args.merchantId),
-        country: market ?? null,
+        country: country ?? null,
         from,
         to,
         first,

@@ -232,12 +232,13 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
   [
     "searches",
     report({
-      parameters: { ...shop, first: "rows" },
+      parameters: { merchantId: "text", country: "text", timeZone: "text", first: "rows" },
       columns: ["list", "query", "searches", "empty"],
       listColumn: "list",
-      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $market: CountryCode, $timeZone: String,
+      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $country: CountryCode, $timeZone: String,
         $first: Int!) {
-        report: searchReport(${shopArguments}, first: $first) { top { query searches empty } withoutResults {
+        report: searchReport(from: $from, to: $to, merchantId: $merchantId, country: $country,
+        timeZone: $timeZone, first: $first) { top { query searches empty } withoutResults {
         query searches empty } } }`,
       toRows: ({
         top,

@@ -165,7 +165,9 @@ function toQueryFailure(error: GraphQLError): Failure {
       allowed,
     };
   });
-  const code = failure.code === "invalid_field" ? "invalid_parameter" : failure.code;
+  // The scalar of countries has the code of the parameter `market` of the REST API.
+  const isInvalid = failure.code === "invalid_field" || failure.code === "unknown_market";
+  const code = isInvalid ? "invalid_parameter" : failure.code;
   return fail(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });
 }
 

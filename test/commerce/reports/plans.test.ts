@@ -1,22 +1,55 @@
-/** Some reports must read indexes only, because the tables of a million orders take seconds to read. */
+/**
+ * Plans with some thousand orders: some reports must read indexes only, because the tables of a million
+ * orders take seconds to read, and each page of a list must read about as many rows as it has.
+ */
+import { buildASTSchema, isObjectType, parse, type FieldNode, type GraphQLObjectType, visit } from "graphql";
+import { readFileSync } from "node:fs";
 import { CompiledQuery } from "kysely";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createListQueries, type FilterSubjects } from "#bench/list-queries.ts";
+import { copyProducts } from "#bench/copy-products.ts";
+import { addListRows } from "#bench/list-rows.ts";
+import { openPlanReader, type PlanReader } from "#bench/query-plans.ts";
+import { findFilterSubjects } from "#bench/report-queries.ts";
 import { readBuyerReport } from "#commerce/reports/buyer-report.ts";
 import type { ReportScope } from "#commerce/reports/report-scope.ts";
 import { readFunnelReport } from "#commerce/reports/shopping-report.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
+import { createKeyring } from "#foundation/encryption.ts";
 import { divideIntoBuckets, toPeriod } from "#foundation/period.ts";
 import { copyDemo } from "#test/support/copies.ts";
 
 let database: OpenedDatabase;
+let plans: PlanReader;
 const statements: CompiledQuery[] = [];
 
 beforeAll(async () => {
   const demo = await copyDemo("postgres");
-  database = await openDatabase({ ...demo.database, onStatement: ({ query }) => statements.push(query) });
-  await database.script((run) => run("vacuum analyze sales_order, cart, hosted_checkout_session"));
+  const { url = "" } = demo.database;
+  database = await openDatabase({ url, onStatement: ({ query }) => statements.push(query) });
+  const { id: merchantId } = await database.db
+    .selectFrom("salesOrder")
+    .innerJoin("merchant", "merchant.id", "salesOrder.merchantId")
+    .select("merchant.id")
+    .groupBy("merchant.id")
+    .orderBy(({ fn }) => fn.countAll(), "desc")
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  await seedBulkOrders(database.db, { merchantId, count: 50, now: new Date(), keyring });
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await copyProducts(client, 20);
+  await addListRows(client, 1500);
+  await client.end();
+  plans = await openPlanReader(url);
+}, 300_000);
+afterAll(async () => {
+  await plans?.close();
+  await database?.close();
 });
-afterAll(() => database.close());
 
 const period = toPeriod({ from: "2026-01-01", to: "2026-12-31", timeZone: "UTC" });
 const reports: readonly [
@@ -33,7 +66,7 @@ const reports: readonly [
         buckets: divideIntoBuckets(period, "month"),
         now: period.endsAt,
       }),
-    ["cart_by_merchant_id", "hosted_checkout_session_by_cart_id"],
+    ["cart_of_merchant", "hosted_checkout_session_by_cart_id"],
   ],
 ];
 
@@ -57,4 +90,62 @@ it.each(reports)("the report on %s reads indexes only", async (_name, read, inde
   });
   for (const index of indexes) expect(plan).toContain(`Index Only Scan using ${index} `);
   expect(plan).not.toMatch(/(?:Seq|Index|Heap) Scan .*on (?:sales_order|cart|hosted_checkout_session)\b/);
+});
+
+describe("lists", () => {
+  /** Rows that the statement of a page may read: far fewer than the 1500 orders, events or carts. */
+  const rowsReadMax = 300;
+  const unknown = "none";
+  const anySubjects: FilterSubjects = {
+    orderId: unknown,
+    orderNumber: unknown,
+    marketId: unknown,
+    categoryId: unknown,
+    brand: unknown,
+    variantId: unknown,
+    promotionId: unknown,
+    endpointId: unknown,
+    installationId: unknown,
+    apiKeyId: unknown,
+  };
+  let subjects: FilterSubjects;
+  beforeAll(async () => {
+    subjects = await findFilterSubjects(plans.ask);
+  });
+
+  it("are all measured, with each of their filters", () => {
+    const schema = buildASTSchema(parse(readFileSync("schema/schema.graphql", "utf8")), {
+      assumeValidSDL: true,
+    });
+    const measured = new Map<string, Set<string>>();
+    const collect = ({ name, arguments: args = [] }: FieldNode): void => {
+      const known = measured.get(name.value) ?? new Set();
+      measured.set(name.value, known);
+      for (const { name: argument } of args) known.add(argument.value);
+    };
+    for (const { query } of createListQueries(anySubjects)) visit(parse(`{ ${query} }`), { Field: collect });
+    const lists = Object.values(schema.getTypeMap())
+      .filter((type): type is GraphQLObjectType => isObjectType(type))
+      .flatMap((type) => Object.values(type.getFields()))
+      .filter(({ type }) => /Connection!?$/.test(String(type)));
+    expect(lists.length).toBeGreaterThan(25);
+    const missing = lists.flatMap(({ name, args }) =>
+      args
+        .map((argument) => argument.name)
+        .filter((argument) => !["merchantId", "after", "before", "last"].includes(argument))
+        .filter((argument) => measured.get(name)?.has(argument) !== true)
+        .map((argument) => `${name}(${argument})`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  const names = createListQueries(anySubjects).map(({ name }) => name);
+  it.each(names.filter((name) => !name.endsWith("total count")))(
+    "%s: a page reads few rows",
+    async (name) => {
+      const query = createListQueries(subjects).find((list) => list.name === name)?.query ?? "";
+      const page = (await plans.explain(query)).find(({ selectsPage }) => selectsPage);
+      expect(page?.rowsRead, page?.text).toBeLessThanOrEqual(rowsReadMax);
+    },
+  );
 });

@@ -99,7 +99,11 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
       ["tent", 3],
     ]);
     expect((await report("operator")).totals).toMatchObject({ queries: 2, searches: 10 });
-    expect((await report("analyst", ', market: "JP"')).totals).toEqual({ queries: 0, searches: 0, empty: 0 });
+    expect((await report("analyst", ', country: "JP"')).totals).toEqual({
+      queries: 0,
+      searches: 0,
+      empty: 0,
+    });
     const { body } = await world().graphql(
       `{ searchReport(from: "2026-01-01", to: "2026-01-01", merchantId: "${second.id}") { totals { searches }
         } }`,

@@ -156,7 +156,7 @@ describe("GET /reports/NAME.csv", () => {
       [`sales.csv?${span}&toString=x`, 400, "unknown_parameter", "toString"],
       [`promotions.csv?${span}&first=10001`, 400, "invalid_parameter", "first"],
       [`promotions.csv?${span}&first=0`, 400, "invalid_parameter", "first"],
-      [`searches.csv?${span}&market=Germany`, 400, "unknown_market", "market"],
+      [`searches.csv?${span}&country=Germany`, 400, "invalid_parameter", "country"],
       [`sales.csv?${span}&market=nowhere`, 404, "resource_not_found", null],
       [`sales.csv?${span}&merchantId=${world().demo.merchants.second.id}`, 404, "merchant_not_found", null],
       [`inventory.csv?${span}`, 400, "unknown_parameter", "from"],
