@@ -182,6 +182,14 @@ export interface EventTable {
   occurredAt: Timestamp;
   fannedOutAt: Timestamp | null;
   traceparent: string | null;
+  insertNumber: Generated<number | null>;
+  position: number | null;
+}
+
+export interface EventFeedTable {
+  id: Generated<number>;
+  lastPosition: Generated<number>;
+  deletedPosition: Generated<number>;
 }
 
 export interface ExportChunkTable {
@@ -1090,6 +1098,7 @@ export interface Tables {
   deliveryMethod: DeliveryMethodTable;
   dpopProof: DpopProofTable;
   event: EventTable;
+  eventFeed: EventFeedTable;
   exportChunk: ExportChunkTable;
   exportJob: ExportJobTable;
   fulfillment: FulfillmentTable;

@@ -1,7 +1,8 @@
 /**
- * Creates the deliveries of new events: one for each endpoint that subscribes to the event and may read it.
- * The column `fanned_out_at` of each event records whether its deliveries exist, so that events of
- * transactions that commit late are not missed.
+ * Gives new events their positions in the event feed, and creates their deliveries: one for each endpoint
+ * that subscribes to the event and may read it. One process at a time does this, under the lock of the row
+ * `event_feed`. An event without a position is new, so events of transactions that commit late are not
+ * missed.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -21,9 +22,10 @@ export interface FanOutResult {
   readonly causes: readonly string[];
 }
 
-/** Creates the deliveries of one batch of new events, oldest first, in one transaction. */
+/** Gives positions to one batch of new events and creates their deliveries, in one transaction. */
 export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
   return inTransaction(db, async (transaction) => {
+    if (!(await lockFeedIfEventsWait(transaction))) return { events: 0, causes: [], endpointIds: [] };
     const taken = await takeEvents(transaction, now);
     const events = new Set(taken.map(({ eventId }) => eventId)).size;
     const matches = taken.filter((match): match is Match => match.endpointId !== null);
@@ -50,35 +52,58 @@ type Taken =
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * Marks the oldest new events as fanned out and matches them with endpoints. Events about carts, orders and
- * their parts go to installations that may read them. Events about one installation go only to that
- * installation, even after it is uninstalled. Events about an endpoint do not go to that endpoint. Endpoints
- * are not locked: a delivery to an endpoint that is disabled at the same moment is ended later by
- * `endUndeliverableDeliveries` in `sweeps.ts`.
+ * Locks the feed until the end of the transaction. Returns false, without a lock, if no event is new. The
+ * statement that takes the events comes after this one, so it sees all positions that the previous holder of
+ * the lock has given.
+ */
+async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from event_feed where exists (select from event where position is null) for update`.execute(
+    transaction,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Gives the next positions to the new events that were inserted first, and matches them with endpoints. If
+ * the statement sees an event, it also sees all earlier events about the same subject, because their
+ * transactions committed before the event was inserted. It waits for locked events instead of skipping them.
+ * So positions keep the order of each subject. Events about carts, orders and their parts go to installations
+ * that may read them. Events about one installation go only to that installation, even after it is
+ * uninstalled. Events about an endpoint do not go to that endpoint. Endpoints are not locked: a delivery to
+ * an endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in
+ * `sweeps.ts`.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`
     with taken as (
-      select id, merchant_id, installation_id, type, subject_type, subject_id, traceparent from event
-      where fanned_out_at is null
-      order by id limit ${fanOutEventsMax} for update skip locked
-    ), fanned_out as (
-      update event e set fanned_out_at = ${now}::timestamptz from taken where e.id = taken.id
+      select id, insert_number, merchant_id, installation_id, type, subject_type, subject_id, traceparent,
+        fanned_out_at is null as is_awaited
+      from event where position is null
+      order by insert_number nulls first, id limit ${fanOutEventsMax} for update
+    ), placed as (
+      select *, row_number() over (order by insert_number nulls first, id) as place from taken
+    ), positioned as (
+      update event e set position = f.last_position + p.place,
+        fanned_out_at = coalesce(e.fanned_out_at, ${now}::timestamptz)
+      from placed p, event_feed f where e.id = p.id
+    ), counted as (
+      update event_feed set last_position = last_position + (select count(*) from taken)
     )
-    select e.id as event_id, e.traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
+    select e.id as event_id, case when e.is_awaited then e.traceparent end as traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
       w.status = 'enabled' and (w.installation_status = 'active'
       or e.subject_type = 'installation') as is_awaited
-    from taken e left join lateral (
+    from placed e left join lateral (
       select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status
       from webhook_endpoint w
       join installation i on i.id = w.installation_id and (i.status <> 'uninstalled'
       or e.subject_type = 'installation')
         and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
-      where w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
+      where e.is_awaited and w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
         and (e.installation_id is null or e.installation_id = w.installation_id)
         and w.event_types && array['*', split_part(e.type, '.', 1) || '.*', e.type]
     ) w on true
-    order by e.id, w.id`.execute(transaction);
+    order by e.place, w.id`.execute(transaction);
   return rows;
 }
 
