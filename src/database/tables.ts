@@ -1029,6 +1029,8 @@ export interface WebhookDeliveryTable {
   lease: string | null;
   createdAt: Timestamp;
   finishedAt: Timestamp | null;
+  orderedSubjectId: string | null;
+  orderedPosition: number | null;
 }
 
 export interface WebhookEndpointTable {
@@ -1048,6 +1050,8 @@ export interface WebhookEndpointTable {
   version: Generated<number>;
   createdAt: Timestamp;
   updatedAt: Timestamp;
+  fieldFilters: Json | null;
+  deliveryOrder: Generated<"any" | "subject">;
 }
 
 export interface WebhookEndpointHealthTable {

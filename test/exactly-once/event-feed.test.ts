@@ -16,7 +16,7 @@ it("readers of the event feed miss no event and get subjects in order on postgre
     return database;
   };
   const { violations, counts } = await runEventFeed({ ...plan, open, events: 3_000 });
-  await Promise.all(opened.map(({ close }) => close()));
+  await Promise.all(opened.map((database) => database.close()));
   expect(violations).toEqual([]);
   expect(counts["events"]).toBeGreaterThanOrEqual(3_000);
   expect(counts["faults in plain insert order"]).toBeGreaterThan(0);
@@ -25,7 +25,8 @@ it("readers of the event feed miss no event and get subjects in order on postgre
 it("readers of the event feed miss no event and get subjects in order on pglite", async () => {
   const opened = await openFresh("pglite");
   const open = (): Promise<OpenedDatabase> => Promise.resolve(opened);
-  const { violations, counts } = await runEventFeed({ ...plan, open, events: 500 }).finally(opened.close);
+  const { violations, counts } = await runEventFeed({ ...plan, open, events: 500 });
+  await opened.close();
   expect(violations).toEqual([]);
   expect(counts["events"]).toBeGreaterThanOrEqual(500);
 });

@@ -135,6 +135,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   WarrantyRegistration: { withheld: "serialNumber" },
   WebhookDelivery: { withheld: "replayNote body" },
   WebhookEndpoint: { impersonal: "url description eventTypes apiVersion metadata" },
+  WebhookFieldFilter: { impersonal: "eventType fields" },
   WebhookEndpointFailure: { impersonal: "code" },
   WebhookSecret: { impersonal: "hint" },
 };

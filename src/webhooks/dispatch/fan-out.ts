@@ -8,10 +8,12 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import { heldAtSql, releaseFirstDeliveries } from "#webhooks/delivery-order.ts";
+import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has 13. */
+/** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has up to 15. */
 const rowsMax = 1_000;
 
 export interface FanOutResult {
@@ -40,6 +42,9 @@ interface Match {
   readonly merchantId: string;
   readonly installationId: string;
   readonly isAwaited: boolean;
+  /** The subject of the event, if the endpoint receives events about the same subject in order; or null. */
+  readonly orderedSubjectId: string | null;
+  readonly orderedPosition: number | null;
   readonly traceparent: string | null;
 }
 
@@ -77,7 +82,7 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`
     with taken as (
-      select id, insert_number, merchant_id, installation_id, type, subject_type, subject_id, traceparent,
+      select id, insert_number, merchant_id, installation_id, type, subject_type, subject_id, traceparent, snapshot,
         fanned_out_at is null as is_awaited
       from event where position is null
       order by insert_number nulls first, id limit ${fanOutEventsMax} for update
@@ -92,9 +97,11 @@ async function takeEvents(transaction: Transaction, now: Date): Promise<readonly
     )
     select e.id as event_id, case when e.is_awaited then e.traceparent end as traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
       w.status = 'enabled' and (w.installation_status = 'active'
-      or e.subject_type = 'installation') as is_awaited
-    from placed e left join lateral (
-      select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status
+      or e.subject_type = 'installation') as is_awaited,
+      case when w.delivery_order = 'subject' then e.subject_id end as ordered_subject_id,
+      case when w.delivery_order = 'subject' then e.place + f.last_position end as ordered_position
+    from placed e cross join event_feed f left join lateral (
+      select w.id, w.merchant_id, w.installation_id, w.status, w.delivery_order, i.status as installation_status
       from webhook_endpoint w
       join installation i on i.id = w.installation_id and (i.status <> 'uninstalled'
       or e.subject_type = 'installation')
@@ -102,6 +109,7 @@ async function takeEvents(transaction: Transaction, now: Date): Promise<readonly
       where e.is_awaited and w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
         and (e.installation_id is null or e.installation_id = w.installation_id)
         and w.event_types && array['*', split_part(e.type, '.', 1) || '.*', e.type]
+        and ${passesFieldFiltersSql}
     ) w on true
     order by e.place, w.id`.execute(transaction);
   return rows;
@@ -112,14 +120,11 @@ async function insertDeliveries(
   { matches, now }: { readonly matches: readonly Match[]; readonly now: Date },
 ): Promise<string[]> {
   if (matches.length === 0) return [];
-  const rows = matches.map(({ isAwaited, eventId, endpointId, merchantId, installationId }) => ({
-    eventId,
-    endpointId,
-    merchantId,
-    installationId,
+  const rows = matches.map(({ isAwaited, traceparent: _traceparent, ...match }) => ({
+    ...match,
     id: createId("webhookDelivery", now.getTime()),
     status: isAwaited ? ("pending" as const) : ("skipped" as const),
-    nextAttemptAt: isAwaited ? now : null,
+    nextAttemptAt: !isAwaited ? null : match.orderedSubjectId === null ? now : heldAtSql,
     finishedAt: isAwaited ? null : now,
     replayOf: null,
     replayReason: null,
@@ -134,5 +139,9 @@ async function insertDeliveries(
       .onConflict((conflict) => conflict.columns(["eventId", "endpointId", "replayNo"]).doNothing())
       .execute();
   }
+  const ordered = matches.flatMap(({ endpointId, orderedSubjectId: subjectId, isAwaited }) =>
+    subjectId === null || !isAwaited ? [] : [{ endpointId, subjectId }],
+  );
+  await releaseFirstDeliveries(transaction, ordered, now);
   return [...new Set(matches.filter(({ isAwaited }) => isAwaited).map(({ endpointId }) => endpointId))];
 }
