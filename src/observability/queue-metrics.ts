@@ -211,7 +211,8 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       where w.has_room
     ), looked_at as materialized (${checkedDeliveries(at)}),
     fresh as materialized (
-      select occurred_at from event where position is null limit ${countMax}
+      select occurred_at from event where position is null
+      order by insert_number nulls first, id limit ${countMax}
     ), payment as materialized (
       select due_at from payment_operation where status = 'pending' and due_at <= ${at} order by due_at
       limit ${countMax}

@@ -99,15 +99,15 @@ describeOnBoth("deliveries in the order of their subject", (open, engine) => {
     const written: string[] = [];
     const done = new Map<string, string[]>(subjects.map((subject) => [subject, []]));
     const subjectOf = new Map<string, string>();
-    const open = new Set<string>();
+    const sending = new Set<string>();
     const overlaps: string[] = [];
     world.answer = async (request) => {
       const subject = subjectOf.get(idOf(request));
       if (subject === undefined) return arrived;
-      if (open.has(subject)) overlaps.push(idOf(request));
-      open.add(subject);
+      if (sending.has(subject)) overlaps.push(idOf(request));
+      sending.add(subject);
       await sleep(Math.random() * 4);
-      open.delete(subject);
+      sending.delete(subject);
       if (Math.random() < 0.2) return refused();
       done.get(subject)?.push(idOf(request));
       return arrived;
@@ -180,19 +180,31 @@ describeOnBoth("deliveries in the order of their subject", (open, engine) => {
     async () => {
       const endpointId = await endpoint();
       const { db } = world.database;
-      for (let round = 0; round < 20; round += 1) {
-        await sql`delete from webhook_delivery where endpoint_id = ${endpointId}`.execute(db);
-        const [first = ""] = await events("g");
-        await createOnly();
-        await events("g");
-        const finish = inTransaction(db, async (transaction) => {
-          await sql`update webhook_delivery set status = 'succeeded', next_attempt_at = null,
-            finished_at = created_at where event_id = ${first}`.execute(transaction);
-          await sleep(round % 4);
-        });
-        await Promise.all([finish, sleep(round % 3).then(createOnly)]);
-        expect(await states(endpointId)).toEqual(["succeeded", "pending"]);
-      }
+      const [first = ""] = await events("g");
+      await createOnly();
+      await events("g");
+      const { promise: commit, resolve } = Promise.withResolvers<void>();
+      const { promise: ended, resolve: didEnd } = Promise.withResolvers<void>();
+      const finish = inTransaction(db, async (transaction) => {
+        await sql`update webhook_delivery set status = 'succeeded', next_attempt_at = null,
+          finished_at = created_at where event_id = ${first}`.execute(transaction);
+        didEnd();
+        await commit;
+      });
+      await ended;
+      let isCreated = false;
+      const creating = createOnly().then(() => (isCreated = true));
+      // Creating the second delivery waits for the transaction that ends the first one.
+      await expect
+        .poll(async () => {
+          const { rows } = await sql`select from pg_stat_activity where wait_event_type = 'Lock'
+            and datname = current_database()`.execute(db);
+          return isCreated || rows.length > 0;
+        })
+        .toBe(true);
+      resolve();
+      await Promise.all([finish, creating]);
+      expect(await states(endpointId)).toEqual(["succeeded", "pending"]);
     },
   );
 });

@@ -67,6 +67,7 @@ const fieldFiltersDescription =
 type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
 /** The input fields of these settings, for new and for existing endpoints. */
+// eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 export const createEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
   fieldFilters: t.field({
     type: [FieldFilterInput],
