@@ -237,6 +237,15 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     ].map(mutation),
     shortTests: [],
   },
+  {
+    number: 18,
+    promise:
+      "Readers of the event feed get a million events, while 16 writers commit up to 400 ms after their " +
+      "inserts and the connections of the workers are cut: no event is missing, none comes twice, and events " +
+      "about one subject come in order.",
+    measurements: [{ ...soak("event-feed", 1), engines: ["postgres"], atLeast: { events: 1_000_000 } }],
+    shortTests: ["test/exactly-once/event-feed.test.ts"],
+  },
 ];
 
 /** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */

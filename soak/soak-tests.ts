@@ -7,6 +7,9 @@ import { runContractAtService } from "./contract-service.ts";
 import { runCrash } from "./crash.ts";
 import { runCuts } from "./cuts.ts";
 import { startCluster } from "./cluster.ts";
+import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
+import { runEventFeed } from "./event-feed.ts";
 import { findDuplicateFaults, runDuplicates } from "./duplicates.ts";
 import { runHistories } from "./histories.ts";
 import { checkHistories } from "./history-checks.ts";
@@ -49,6 +52,7 @@ export const soakTests: readonly SoakTest[] = [
   { name: "scale-out", engines: ["postgres"], weight: 2, run: scaleOut },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
   { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
+  { name: "event-feed", engines: ["postgres"], weight: 0, run: eventFeed },
   { name: "oauth", engines: ["pglite", "postgres"], weight: 1, run: oauth },
   { name: "contract", engines: ["pglite", "postgres"], weight: 2, run: contract },
   { name: "cuts", engines: ["postgres"], weight: 2, settings: { synchronous_commit: "on" }, run: cuts },
@@ -150,6 +154,23 @@ async function histories({ databaseUrl, isOver, onStep }: SoakTestOptions): Prom
   const history = await runHistories(ask, shop, { engine, writers: 8, carts: 4, isOver, onStep });
   const report = await service.inspect(({ db }) => checkHistories(db, history));
   return { ...report, violations: [...report.violations, ...service.faults] };
+}
+
+/** Runs `event-feed` with a million events. Its duration does not depend on `--minutes`. */
+async function eventFeed({ databaseUrl, onStep }: SoakTestOptions): Promise<Report> {
+  if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
+  const database = await openDatabase({ url: databaseUrl });
+  await migrate(database).finally(() => database.close());
+  const opened: OpenedDatabase[] = [];
+  const open = async (name: string): Promise<OpenedDatabase> => {
+    const pool = await openDatabase({ url: `${databaseUrl}?application_name=${name}`, poolSize: 24 });
+    opened.push(pool);
+    return pool;
+  };
+  const plan = { events: 1_000_000, writers: 16, subjects: 500, delayMsMax: 400 };
+  return await runEventFeed({ ...plan, open, onStep }).finally(() =>
+    Promise.all(opened.map((pool) => pool.close())),
+  );
 }
 
 /** Runs `oauth`. On PostgreSQL, there are two processes, each of which gets half of the redemptions. */

@@ -182,6 +182,14 @@ export interface EventTable {
   occurredAt: Timestamp;
   fannedOutAt: Timestamp | null;
   traceparent: string | null;
+  insertNumber: Generated<number | null>;
+  position: number | null;
+}
+
+export interface EventFeedTable {
+  id: Generated<number>;
+  lastPosition: Generated<number>;
+  deletedPosition: Generated<number>;
 }
 
 export interface ExportChunkTable {
@@ -1021,6 +1029,8 @@ export interface WebhookDeliveryTable {
   lease: string | null;
   createdAt: Timestamp;
   finishedAt: Timestamp | null;
+  orderedSubjectId: string | null;
+  orderedPosition: number | null;
 }
 
 export interface WebhookEndpointTable {
@@ -1040,6 +1050,8 @@ export interface WebhookEndpointTable {
   version: Generated<number>;
   createdAt: Timestamp;
   updatedAt: Timestamp;
+  fieldFilters: Json | null;
+  deliveryOrder: Generated<"any" | "subject">;
 }
 
 export interface WebhookEndpointHealthTable {
@@ -1090,6 +1102,7 @@ export interface Tables {
   deliveryMethod: DeliveryMethodTable;
   dpopProof: DpopProofTable;
   event: EventTable;
+  eventFeed: EventFeedTable;
   exportChunk: ExportChunkTable;
   exportJob: ExportJobTable;
   fulfillment: FulfillmentTable;

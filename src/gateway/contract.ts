@@ -83,6 +83,11 @@ export interface RestOperation {
   /** The field of `data` that has the version for the ETag header; null if the answer has no version. */
   readonly versionField: string | null;
   /**
+   * The field of `data` that changes only with a release. If it is set, clients can ask whether the answer
+   * has changed (`steps/revalidate.ts`).
+   */
+  readonly constantField: string | null;
+  /**
    * The rate limit that counts all requests of an installation to this operation. If null, requests count
    * against the credential's limits for reads and for writes.
    */
@@ -142,6 +147,7 @@ function readOperation(
     response: String(binding["response"]),
     languageField: typeof binding["language"] === "string" ? binding["language"] : null,
     versionField: typeof binding["version"] === "string" ? binding["version"] : null,
+    constantField: typeof binding["constant"] === "string" ? binding["constant"] : null,
     ownBucket: ownBucketOf(schema, definition),
     failureLimit: failureLimitOf(schema, definition),
     notFound: failureCode(binding["notFound"] ?? "route_not_found"),

@@ -93,6 +93,9 @@ export function buildOpenApiDocument({ operations, components, webhookEvents }: 
           ? { IdempotentReplayed: replayedHeader }
           : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
+        ...(operations.some(({ constantField }) => constantField !== null)
+          ? { ContentETag: contentEtagHeader }
+          : {}),
       },
       responses: errorResponses,
       schemas: {
@@ -147,6 +150,7 @@ function toOperation(operation: RestOperation): Part {
             ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }
             : {}),
           ...(operation.versionField === null ? {} : { ETag: { $ref: "#/components/headers/ETag" } }),
+          ...(operation.constantField === null ? {} : { ETag: { $ref: "#/components/headers/ContentETag" } }),
         },
         content: { "application/json": { schema: answerReference(operation) } },
       },
@@ -228,4 +232,10 @@ const etagHeader: Part = {
     'The version of the object: `"v7"` is version 7. Requests do not need it; the service ignores ' +
     "`If-Match`.",
   schema: { type: "string", pattern: '^"v\\d+"$' },
+};
+const contentEtagHeader: Part = {
+  description:
+    "Identifies the content of the answer. A request with this value as `If-None-Match` gets 304 without a " +
+    "body if the content is the same.",
+  schema: { type: "string" },
 };

@@ -159,10 +159,19 @@ async function runAll(runs: readonly RunStep[], call: RestCall): Promise<void> {
  * Returns the headers that all answers of an operation have. `Vary` names `Authorization` even for anonymous
  * operations, because the rate limit headers of their answers depend on the API key.
  */
-function toFixedHeaders({ security, stability, languageField }: RestOperation): Record<string, string> {
+function toFixedHeaders({
+  security,
+  stability,
+  languageField,
+  constantField,
+}: RestOperation): Record<string, string> {
   return {
     "x-api-stability": stability,
-    vary: languageField === null ? "Authorization" : "Authorization, Accept-Language",
+    vary: [
+      "Authorization",
+      ...(languageField === null ? [] : ["Accept-Language"]),
+      ...(constantField === null ? [] : ["Prefer"]),
+    ].join(", "),
     ...(security.kind === "anonymous" ? { "access-control-allow-origin": "*" } : {}),
   };
 }

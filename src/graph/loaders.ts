@@ -76,6 +76,7 @@ import {
   getInstallationEventKey,
 } from "#webhooks/delivery-log.ts";
 import { type DeliveryBody, findDeliveryBodies } from "#webhooks/delivery-pages.ts";
+import { type EventBody, findEventBodies } from "#webhooks/event-lists.ts";
 import {
   findEndpoints,
   findInstallationEndpoints,
@@ -162,6 +163,8 @@ export interface GraphLoaders {
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The deliveries of an event to all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
+  /** The stored body of an event with the whole object, by event id. */
+  readonly eventBodies: DataLoader<string, EventBody | null>;
   /** The stored body of a delivery, by delivery id. */
   readonly webhookBodies: DataLoader<string, DeliveryBody | null>;
   /** The attempts of a delivery, by delivery id. */
@@ -261,6 +264,7 @@ const loaderFactories: {
     createNullableRowLoader((ids) => findDeliveries(db, ids, clock.now())),
   deliveriesOfEvents: ({ db, clock }) =>
     createRowListLoader("eventId", (ids) => findDeliveriesOfEvents(db, ids, clock.now())),
+  eventBodies: ({ db }) => createNullableRowLoader((ids) => findEventBodies(db, ids)),
   webhookBodies: ({ db }) => createNullableRowLoader((ids) => findDeliveryBodies(db, ids)),
   webhookAttempts: ({ db }) => createRowListLoader("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
 };

@@ -95,6 +95,11 @@ type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input
   Readonly<Record<Ids, string>> &
   Readonly<Partial<Record<OptionalIds, string | null>>>;
 
+/** The value of the argument `options` of a mutation that has one. */
+interface OptionsInput<Options> {
+  readonly options?: Options | null | undefined;
+}
+
 interface MutationOptions<
   Input extends object,
   Ids extends string,
@@ -103,6 +108,7 @@ interface MutationOptions<
   Prepared,
   Changed,
   Type,
+  Options extends object,
 > {
   readonly name: string;
   readonly description: string;
@@ -114,6 +120,8 @@ interface MutationOptions<
   readonly input: InputRef<Input>;
   /** The description of the argument `input`; if left out, the description refers to the input type. */
   readonly inputDescription?: string;
+  /** An optional argument `options` for settings that the input type, as the body of a REST operation, lacks. */
+  readonly options?: { readonly input: InputRef<Options>; readonly description: string };
   readonly type: Type;
   readonly failures: MutationKind<unknown>["failures"];
   readonly idempotency: MutationKind<unknown>["idempotency"];
@@ -123,7 +131,7 @@ interface MutationOptions<
   readonly run: (
     transaction: Transaction,
     context: Context,
-    input: CommandInput<Input, Ids, OptionalIds> & { readonly prepared: Prepared },
+    input: CommandInput<Input, Ids, OptionalIds> & OptionsInput<Options> & { readonly prepared: Prepared },
   ) => Promise<Changed>;
 }
 
@@ -135,7 +143,7 @@ interface AnswerOption<Changed, Shape> {
   readonly answer: (request: GraphContext, changed: Changed) => Shape | Promise<Shape>;
 }
 
-type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef>;
+type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef, object>;
 
 /**
  * The options of a mutation without type parameters. With type parameters, TypeScript could not resolve the
@@ -165,8 +173,9 @@ export function defineMutation<
   Ids extends string = never,
   OptionalIds extends string = never,
   Prepared = undefined,
+  Options extends object = never,
 >(
-  parts: MutationOptions<Input, Ids, OptionalIds, Context, Prepared, Changed, Type> &
+  parts: MutationOptions<Input, Ids, OptionalIds, Context, Prepared, Changed, Type, Options> &
     AnswerOption<Changed, ShapeFromTypeParam<Types, Type, false>>,
 ): void;
 export function defineMutation<
@@ -176,6 +185,7 @@ export function defineMutation<
   Ids extends string = never,
   OptionalIds extends string = never,
   Prepared = undefined,
+  Options extends object = never,
 >(
   parts: MutationOptions<
     Input,
@@ -184,7 +194,8 @@ export function defineMutation<
     Context,
     Prepared,
     ShapeFromTypeParam<Types, Type, false>,
-    Type
+    Type,
+    Options
   >,
 ): void;
 export function defineMutation(parts: AnyMutationOptions): void {
@@ -194,6 +205,7 @@ export function defineMutation(parts: AnyMutationOptions): void {
     context,
     callers = staffCallers,
     input,
+    options,
     inputDescription = `The values of the mutation, as the type \`${input.name}\` describes them.`,
     type,
     idempotency,
@@ -226,6 +238,9 @@ export function defineMutation(parts: AnyMutationOptions): void {
           description: keyDescription,
         }),
         input: t.arg({ type: input, required: true, description: inputDescription }),
+        ...(options === undefined
+          ? {}
+          : { options: t.arg({ type: options.input, description: options.description }) }),
       },
       resolve: (_root, args, request) => runMutation(parts, args, request),
       extensions: { change: { prepare: parts.prepare, failures: listFailures(parts) } },

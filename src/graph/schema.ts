@@ -56,6 +56,7 @@ import "./webhooks/endpoints.ts";
 import "./webhooks/mutations.ts";
 import "./webhooks/event-log.ts";
 import "./webhooks/event-list.ts";
+import "./webhooks/event-feed.ts";
 import "./webhooks/fixture.ts";
 import "./webhooks/replay.ts";
 import "./webhooks/retry.ts";

@@ -128,12 +128,12 @@ const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [
     "waitingEvents",
     "commerce_events_waiting",
-    `Events whose deliveries have not been created yet; counted up to ${defaultCountMax}.`,
+    `Events that have no position in the event feed and no deliveries yet; counted up to ${defaultCountMax}.`,
   ],
   [
     "oldestEventSeconds",
     "commerce_events_oldest_waiting_age_seconds",
-    "Seconds since the oldest event without deliveries occurred; 0 if there is none.",
+    "Seconds since the oldest event without a position in the event feed occurred; 0 if there is none.",
   ],
   [
     "duePayments",
@@ -211,7 +211,8 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       where w.has_room
     ), looked_at as materialized (${checkedDeliveries(at)}),
     fresh as materialized (
-      select id, occurred_at from event where fanned_out_at is null order by id limit ${countMax}
+      select occurred_at from event where position is null
+      order by insert_number nulls first, id limit ${countMax}
     ), payment as materialized (
       select due_at from payment_operation where status = 'pending' and due_at <= ${at} order by due_at
       limit ${countMax}

@@ -4,6 +4,7 @@ import type { WebhookAttemptTable } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { eventTypes, catalogReadSubjectTypes } from "./event-types.ts";
+import { heldAtSql } from "./delivery-order.ts";
 import {
   type DeliveryStatus,
   getEventRetentionStart,
@@ -279,7 +280,7 @@ async function selectDeliveries(
 ): Promise<DeliveryView[]> {
   const { rows } = await sql<DeliveryRow>`
     select d.id, d.merchant_id, d.installation_id, d.event_id, d.endpoint_id, d.status, d.attempt_count,
-      case when d.status <> 'sending' then d.next_attempt_at end as next_attempt_at,
+      case when d.status <> 'sending' then nullif(d.next_attempt_at, ${heldAtSql}) end as next_attempt_at,
       d.replay_of, d.replay_reason, d.replay_note, d.created_at, d.finished_at, e.occurred_at,
       (select count(*) from webhook_delivery r where r.replay_of =
       coalesce(d.replay_of, d.id))::integer as replays,

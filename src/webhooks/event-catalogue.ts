@@ -136,11 +136,19 @@ const examplesFile = new URL("../../schema/event-examples.json", import.meta.url
 
 const catalogues = new Map<string, readonly EventTypeView[]>();
 
+let exampleObjects: Readonly<Record<string, JsonSchema>> | undefined;
+const readExampleObjects = (): Readonly<Record<string, JsonSchema>> =>
+  (exampleObjects ??= JSON.parse(readFileSync(examplesFile, "utf8")) as Readonly<Record<string, JsonSchema>>);
+
+/** Returns the names of the fields that the object of an event type has, whose changes an event reports. */
+export const listEventObjectFields = (name: EventType): readonly string[] =>
+  Object.keys(readExampleObjects()[eventTypes[name].subject] ?? {}).filter((field) => field !== "id");
+
 /** Returns all event types. References in the schemas are URLs that begin with `publicUrl`. */
 export function listEventCatalogue(publicUrl: string): readonly EventTypeView[] {
   const known = catalogues.get(publicUrl);
   if (known !== undefined) return known;
-  const objects = JSON.parse(readFileSync(examplesFile, "utf8")) as Readonly<Record<string, JsonSchema>>;
+  const objects = readExampleObjects();
   const catalogue = eventTypeNames.map((name): EventTypeView => {
     const { subject, schemaVersion, description } = eventTypes[name];
     return {

@@ -84,3 +84,21 @@ export async function findEventSummaries(
     return [{ ...event, subject: { type: subjectType, id: subjectId, version: subjectVersion } }];
   });
 }
+
+export interface EventBody {
+  readonly id: string;
+  readonly body: string;
+}
+
+/** Reads the bodies of events with the whole object, by event id. */
+export async function findEventBodies(
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<Map<string, EventBody>> {
+  const rows = await reader
+    .selectFrom("event")
+    .select(["id", "snapshot as body"])
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}

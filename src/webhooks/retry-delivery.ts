@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import { heldAtSql } from "./delivery-order.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-delivery.ts";
 
@@ -23,6 +24,8 @@ interface WaitingDelivery {
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
+  /** Whether the delivery waits for an earlier one about the same subject. */
+  readonly isHeld: boolean;
   readonly endpointId: string;
   readonly isOpen: boolean;
 }
@@ -34,7 +37,9 @@ export async function retryDelivery(
   { deliveryId, expectedAttemptCount }: DeliveryRetryInput,
 ): Promise<string> {
   const { rows } = await sql<WaitingDelivery>`
-    select d.id, d.status, d.attempt_count, d.next_attempt_at, d.endpoint_id,
+    select d.id, d.status, d.attempt_count, d.endpoint_id,
+      nullif(d.next_attempt_at, ${heldAtSql}) as next_attempt_at,
+      coalesce(d.next_attempt_at = ${heldAtSql}, false) as is_held,
       w.status = 'enabled' and i.status = 'active' as is_open
     from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
       join installation i on i.id = d.installation_id
@@ -47,6 +52,7 @@ export async function retryDelivery(
   const isWaiting = status === "pending" || status === "retrying";
   if (!isWaiting || attemptCount !== expectedAttemptCount) throw notWaitingFailure(delivery);
   if (!isOpen) throw fail("webhook_endpoint_disabled");
+  if (delivery.isHeld) throw heldFailure(delivery);
   if (nextAttemptAt !== null && nextAttemptAt > now) {
     await sql`update webhook_delivery set next_attempt_at = ${now}::timestamptz
       where id = ${delivery.id}`.execute(transaction);
@@ -55,15 +61,32 @@ export async function retryDelivery(
   return delivery.id;
 }
 
-function notWaitingFailure({ id, status, attemptCount }: WaitingDelivery): Failure {
+const notWaitingFailure = (delivery: WaitingDelivery): Failure =>
+  conflictFailure(delivery, {
+    message: `The delivery has changed: its status is ${delivery.status}, after ${delivery.attemptCount} attempts.`,
+    reason: null,
+  });
+
+const heldFailure = (delivery: WaitingDelivery): Failure =>
+  conflictFailure(delivery, {
+    message:
+      "The delivery waits for an earlier delivery about the same subject, because the endpoint's " +
+      "`deliveryOrder` is SUBJECT. Retry the earlier delivery.",
+    reason: "waits_for_earlier_delivery",
+  });
+
+function conflictFailure(
+  { id, status, attemptCount }: WaitingDelivery,
+  { message, reason }: { readonly message: string; readonly reason: string | null },
+): Failure {
   return fail("version_conflict", {
-    message: `The delivery has changed: its status is ${status}, after ${attemptCount} attempts.`,
+    message,
     conflict: {
       resource: "webhook_delivery",
       id,
       currentStatus: status,
       currentVersion: null,
-      reason: null,
+      reason,
       data: { attemptCount },
     },
   });

@@ -4,6 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
+import { runStatement } from "#database/transaction.ts";
 import { getEventRetentionStart } from "./delivery-rules.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
@@ -12,8 +13,9 @@ const eventsPerBatch = 200;
 const dayMs = 86_400_000;
 
 /**
- * Deletes events whose retention has ended, in batches, so that other statements do not wait long. Returns
- * the number of deleted events. Stops between two batches if the signal is aborted.
+ * Deletes events whose retention has ended, in batches, so that other statements do not wait long, and
+ * records the highest deleted position of the event feed. An event without a position is new and stays.
+ * Returns the number of deleted events. Stops between two batches if the signal is aborted.
  */
 export async function deleteExpiredEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
@@ -21,12 +23,19 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
     .where("hour", "<", new Date(now.getTime() - 2 * dayMs))
     .execute();
   for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from event where id in (
-        select id from event where occurred_at <= ${getEventRetentionStart(now)}::timestamptz
+    const statement = sql<{ deleted: number }>`
+      with old as (
+        select id, position from event
+        where occurred_at <= ${getEventRetentionStart(now)}::timestamptz and position is not null
         order by occurred_at limit ${eventsPerBatch} for update skip locked
-      )`.execute(db);
-    const deleted = Number(numAffectedRows);
+      ), gone as (
+        delete from event e using old where e.id = old.id
+      ), feed as (
+        update event_feed set deleted_position = greatest(deleted_position, (select max(position) from old))
+        where exists (select from old)
+      )
+      select count(*)::integer as deleted from old`;
+    const [{ deleted } = { deleted: 0 }] = await runStatement(db, statement);
     total += deleted;
     if (deleted < eventsPerBatch || signal?.aborted === true) return total;
   }

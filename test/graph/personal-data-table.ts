@@ -102,7 +102,8 @@ export const decisions: Readonly<Record<string, Decision>> = {
   ReplacedPromotion: { impersonal: "code" },
   CarrierFigures: { impersonal: "carrier" },
   InventoryReportRow: { impersonal: "sku title" },
-  MerchantEvent: { impersonal: "type" },
+  EventFeedPage: { impersonal: "cursor" },
+  MerchantEvent: { withheld: "body", impersonal: "type" },
   ProductReportRow: { impersonal: "key title sku" },
   PromotionRedemption: { withheld: "buyerReference", impersonal: "code" },
   PromotionReportRow: { impersonal: "title" },
@@ -134,6 +135,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
   WarrantyRegistration: { withheld: "serialNumber" },
   WebhookDelivery: { withheld: "replayNote body" },
   WebhookEndpoint: { impersonal: "url description eventTypes apiVersion metadata" },
+  WebhookFieldFilter: { impersonal: "eventType fields" },
   WebhookEndpointFailure: { impersonal: "code" },
   WebhookSecret: { impersonal: "hint" },
 };

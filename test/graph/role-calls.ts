@@ -46,6 +46,7 @@ export const roleCalls: Readonly<Record<string, string>> = {
   priceHistory: "priceHistory { totalCount }",
   promotionRedemptions: "promotionRedemptions { totalCount }",
   events: "events { totalCount }",
+  eventFeed: "eventFeed { cursor }",
   categories: "categories { totalCount }",
   category: `category(merchantId: ${id}, slug: "x") { id }`,
   categoryTree: `categoryTree(merchantId: ${id}) { id }`,

@@ -42,6 +42,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   priceHistory: readers,
   promotionRedemptions: readers,
   events: readers,
+  eventFeed: readers,
   categories: secretRoles,
   category: secretRoles,
   categoryTree: secretRoles,

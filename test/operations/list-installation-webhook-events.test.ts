@@ -107,6 +107,44 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     }
   });
 
+  it("answers 304 while nothing has changed, and leaves a known catalogue away if the client prefers that", async () => {
+    const authorization = `Bearer ${world().demo.keys.full}`;
+    const ask = (headers: Record<string, string>): Promise<Answer> =>
+      world().get(url, { authorization, ...headers });
+    const first = await ask({});
+    const { etag = "" } = first.headers as { etag?: string };
+    expect(etag).toMatch(/^W\/"[\w-]{16}\.[\w-]{16}"$/);
+    expect([first.headers["cache-control"], first.headers["vary"]]).toEqual([
+      "no-store",
+      "Authorization, Prefer",
+    ]);
+    for (const known of [etag, etag.slice(2), `"other", ${etag}`, "*"]) {
+      const answer = await ask({ "if-none-match": known, prefer: "return=minimal" });
+      expect([answer.status, answer.text, answer.headers["etag"]]).toEqual([304, "", etag]);
+    }
+    const added = await makeEvent(world());
+    const whole = await ask({ "if-none-match": etag });
+    expect([whole.status, idsIn(whole).includes(added), whole.body.data.eventTypes]).toEqual([
+      200,
+      true,
+      first.body.data.eventTypes,
+    ]);
+    const minimal = await ask({ "if-none-match": etag, prefer: "wait=1, return=minimal" });
+    expect(minimal.body).toEqual({ data: { ...whole.body.data, eventTypes: [] } });
+    expect(minimal.headers).toMatchObject({
+      "preference-applied": "return=minimal",
+      etag: whole.headers["etag"],
+    });
+    expectShape(eventsAnswer, minimal.body);
+    expect(contract.faultsOf("listInstallationWebhookEvents", 200, minimal.body)).toEqual([]);
+    const otherCatalogue = etag.replace(/"[\w-]{16}/, `"${"0".repeat(16)}`);
+    for (const headers of [
+      { prefer: "return=minimal" },
+      { prefer: "return=minimal", "if-none-match": otherCatalogue },
+    ])
+      expect((await ask(headers)).body).toEqual(whole.body);
+  });
+
   it("returns the newest events with their deliveries, without bodies", async () => {
     const older = await makeEvent(world(), { ageMs: 5 });
     const newer = await makeEvent(world(), { type: "cart.created" });

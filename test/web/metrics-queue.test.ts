@@ -56,9 +56,9 @@ describeOnPostgres("the waiting work", (open, engine) => {
     const [prefix, at] = [createId("event"), world.clock.now()];
     await sql`with made as (
       insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
-      snapshot, thin, occurred_at, fanned_out_at)
+      snapshot, thin, occurred_at, fanned_out_at, position)
       select ${prefix} || n, ${merchantId}, 'order.placed', 1, 'order', ${prefix} || n, 1, '{}', '{}',
-      ${at}::timestamptz, ${at}::timestamptz
+      ${at}::timestamptz, ${at}::timestamptz, n
       from generate_series(1, ${count}::integer) n returning id
     ) insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status,
     next_attempt_at, created_at)

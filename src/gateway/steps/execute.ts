@@ -15,6 +15,7 @@ import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts"
 import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
+import { createRevalidatedRenderer } from "./revalidate.ts";
 
 /** Runs the operation's document through Mesh. Throws the failure of the first error in its result. */
 export const executeOperation: RestStep = {
@@ -41,7 +42,7 @@ function createOnceRequest(operation: RestOperation, call: RestCall): Idempotent
     record: (result) => ({
       status: 200,
       contentType: "application/json; charset=utf-8",
-      body: renderAnswer(operation, result).text,
+      body: readAnswer(operation, result).render(),
     }),
   };
 }
@@ -67,7 +68,9 @@ export const sendAnswer: RestStep = {
   create: (_services, operation) => {
     const cacheControl =
       operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
-    return ({ result, recorded, reply }) => {
+    const { constantField } = operation;
+    const renderChanged = constantField === null ? undefined : createRevalidatedRenderer(constantField);
+    return ({ result, recorded, reply, request }) => {
       void reply.header("cache-control", cacheControl);
       if (recorded !== undefined) {
         const { status, contentType, body } = recorded.recorded;
@@ -78,31 +81,36 @@ export const sendAnswer: RestStep = {
           .send(body);
         return;
       }
-      const { text, data } = renderAnswer(operation, result);
+      const { data, render } = readAnswer(operation, result);
       const language = operation.languageField === null ? undefined : field(data, operation.languageField);
       if (typeof language === "string") void reply.header("content-language", language);
       const version = operation.versionField === null ? undefined : field(data, operation.versionField);
       if (typeof version === "number") void reply.header("etag", `"v${version}"`);
-      void reply.type("application/json; charset=utf-8").send(text);
+      const text = renderChanged === undefined ? render() : renderChanged(data, { request, reply, render });
+      if (text === null) void reply.send();
+      else void reply.type("application/json; charset=utf-8").send(text);
     };
   },
 };
 
 /**
- * Renders the body of a 200 answer. Throws the failure of the result's first error, or the operation's 404 if
- * `data` is null.
+ * Reads the `data` of a 200 answer, and returns it with a function that renders the body. Throws the failure
+ * of the result's first error, or the operation's 404 if `data` is null.
  */
-function renderAnswer(
+function readAnswer(
   { envelope, notFound, headerOnlyFields }: RestOperation,
   result: ExecutionResult | undefined,
-): { readonly text: string; readonly data: unknown } {
+): { readonly data: Readonly<Record<string, unknown>>; readonly render: () => string } {
   const [error] = result?.errors ?? [];
   if (error !== undefined) throw getFailureOfError(error);
   let body: unknown = result?.data;
   for (const step of envelope) body = field(body, step);
   const data = field(body, "data");
-  if (data === null || data === undefined) throw fail(notFound);
-  return { text: JSON.stringify(body, headerOnlyFields.length === 0 ? undefined : omit), data };
+  if (typeof data !== "object" || data === null) throw fail(notFound);
+  return {
+    data: data as Readonly<Record<string, unknown>>,
+    render: () => JSON.stringify(body, headerOnlyFields.length === 0 ? undefined : omit),
+  };
 
   function omit(this: unknown, name: string, value: unknown): unknown {
     return this === data && headerOnlyFields.includes(name) ? undefined : value;

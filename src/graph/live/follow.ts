@@ -101,6 +101,46 @@ export function followDeliveries(
   });
 }
 
+export interface FeedSubscriptionStep {
+  /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
+  readonly after: string | null;
+  /**
+   * The resolver calls this function with the cursor and the position of the page that it sends. After that,
+   * only an event with a higher position causes another page.
+   */
+  readonly sentPage: (page: { readonly cursor: string; readonly position: number }) => void;
+}
+
+/**
+ * Follows the event feed of a merchant. Yields a step at the start, then after every page while events follow
+ * it, and then each time that events are added.
+ */
+export function followEventFeed(
+  polling: DatabasePoller<number>,
+  { merchantKey, after }: { readonly merchantKey: string; readonly after: string | null },
+): AsyncIterableIterator<FeedSubscriptionStep> {
+  let cursor = after;
+  let sentPosition = Infinity;
+  let endPosition = 0;
+  let isBegun = false;
+  const sentPage: FeedSubscriptionStep["sentPage"] = (page) => {
+    cursor = page.cursor;
+    sentPosition = page.position;
+  };
+  return new Follower({
+    begin: (wake) =>
+      polling.watch(merchantKey, (position) => {
+        endPosition = position ?? 0;
+        if (endPosition > sentPosition) wake();
+      }),
+    take: () => {
+      if (isBegun && endPosition <= sentPosition) return undefined;
+      isBegun = true;
+      return { after: cursor, sentPage };
+    },
+  });
+}
+
 interface Following<Step> {
   /** Starts watching the followed object. Returns a function that stops watching. */
   readonly begin: (wake: () => void) => () => void;

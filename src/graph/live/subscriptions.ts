@@ -1,20 +1,34 @@
 /**
- * The subscriptions: a cart, an order, and the deliveries of a webhook endpoint. Each event is loaded when it
- * is sent, with the same access rules as the queries.
+ * The subscriptions: a cart, an order, the deliveries of a webhook endpoint, and the event feed. Each event
+ * is loaded when it is sent, with the same access rules as the queries.
  */
 import { fail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
+import {
+  type GraphContext,
+  getCallerMerchantId,
+  getListMerchantId,
+  merchantReaders,
+} from "#graph/context.ts";
 import { isCartVisible, toGraphCart } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { toGraphOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
+import {
+  EventFeedPageRef,
+  eventFeedArgs,
+  loadEventFeedPage,
+  readFeedStart,
+  computeFeedCost,
+} from "#graph/webhooks/event-feed.ts";
+import { allMerchantsKey } from "#webhooks/event-feed.ts";
 import { type DeliveryView, findMerchantIdOfEndpoint } from "#webhooks/delivery-log.ts";
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import {
   type DeliveriesSubscriptionStep,
   followDeliveries,
+  followEventFeed,
   watchVersion,
   deliveriesPerStepMax,
 } from "./follow.ts";
@@ -104,6 +118,30 @@ builder.subscriptionFields((t) => ({
     },
   }),
 }));
+
+builder.subscriptionField("eventFeedChanged", (t) =>
+  t.field({
+    type: EventFeedPageRef,
+    nullable: true,
+    description:
+      "Sends the event feed page by page, as `eventFeed` returns it, and at its end waits for new events. If " +
+      "the connection breaks, subscribe again with the `cursor` of the last received page as `after`. A page " +
+      "without events only moves the cursor.",
+    authScopes: { callers: merchantReaders },
+    complexity: computeFeedCost,
+    args: eventFeedArgs,
+    subscribe: async (_root, args, context) =>
+      followEventFeed(watchOf(context).eventFeeds, {
+        merchantKey: getListMerchantId(context, args.merchantId) ?? allMerchantsKey,
+        after: await readFeedStart(args, context),
+      }),
+    resolve: async ({ after, sentPage }, args, context) => {
+      const page = await loadEventFeedPage({ ...args, after }, context);
+      sentPage(page);
+      return page;
+    },
+  }),
+);
 
 async function newest(context: GraphContext, endpointId: string): Promise<DeliveryChangeBatch> {
   const filter = { merchantId: null, endpointId, status: null };

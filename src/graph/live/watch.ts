@@ -1,12 +1,13 @@
 /**
  * Polls the objects that the subscriptions of this process follow, about twice a second: with one SQL
- * statement for all carts, one for all orders, and one for webhook deliveries.
+ * statement for all carts, one for all orders, one for webhook deliveries, and one for event feeds.
  */
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
 import { createDatabasePoller, type DatabasePoller } from "#database/polling.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
+import { findFeedEnds } from "#webhooks/event-feed.ts";
 import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
@@ -15,6 +16,8 @@ export interface SubscriptionPollers {
   readonly orders: DatabasePoller<number>;
   /** Changed deliveries, by endpoint. */
   readonly deliveries: DatabasePoller<DeliveryChanges>;
+  /** The position of the last event in the event feed, by merchant (`findFeedEnds`). */
+  readonly eventFeeds: DatabasePoller<number>;
   /** True if a subscription of this process follows the given object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
   readonly watchers: () => number;
@@ -22,9 +25,9 @@ export interface SubscriptionPollers {
 }
 
 /**
- * Pauses between two polls, in milliseconds: `versionsPace` for carts and orders, `deliveriesPace` for
- * webhook deliveries. Reading a version costs one index entry. Reading the deliveries of an endpoint costs a
- * few hundred rows, so deliveries are polled less often.
+ * Pauses between two polls, in milliseconds: `versionsPace` for carts, orders and event feeds,
+ * `deliveriesPace` for webhook deliveries. Reading a version or the end of a feed costs one index entry.
+ * Reading the deliveries of an endpoint costs a few hundred rows, so deliveries are polled less often.
  */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
@@ -51,17 +54,26 @@ export function createSubscriptionPollers(
     onError,
     ...deliveriesPace,
   });
-  const all = [carts, orders, deliveries];
+  const eventFeeds = createDatabasePoller({
+    readStates: (merchantIds) => findFeedEnds(db, merchantIds),
+    onError,
+    ...versionsPace,
+  });
+  const all = [carts, orders, deliveries, eventFeeds];
   const bySubject = new Map<string, DatabasePoller<number>>([
     ["cart", carts],
     ["order", orders],
   ]);
   events.on("subjectChanged", (type) => bySubject.get(type)?.wake());
-  events.on("deliveriesChanged", () => deliveries.wake());
+  events.on("deliveriesChanged", () => {
+    deliveries.wake();
+    eventFeeds.wake();
+  });
   return {
     carts,
     orders,
     deliveries,
+    eventFeeds,
     isWatched: ({ type, id }) => bySubject.get(type)?.isWatched(id) === true,
     watchers: () => all.reduce((sum, { watchers }) => sum + watchers(), 0),
     close: () => {

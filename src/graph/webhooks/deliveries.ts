@@ -78,7 +78,8 @@ WebhookDeliveryRef.implement({
       type: "DateTime",
       nullable: true,
       description:
-        "When the next attempt is due; null if no further attempt is scheduled or an attempt is in progress.",
+        "When the next attempt is due; null if no further attempt is scheduled, if an attempt is in progress, or " +
+        "if the delivery waits for an earlier one about the same subject (`deliveryOrder` of the endpoint).",
     }),
     lastAttempt: t.expose("lastAttempt", {
       type: AttemptRef,

@@ -1,15 +1,15 @@
-/** The list of a merchant's events, of all installations. */
+/** The list of a merchant's events, of all installations. `event-feed.ts` has the feed for programs. */
 import { findAllowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
 import { builder } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
 import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
 import { type EventSummary, findEventSummaries, buildEventIdQuery } from "#webhooks/event-lists.ts";
 import { EventSubjectRef } from "./event-log.ts";
 
-const MerchantEventType = builder.objectRef<EventSummary>("MerchantEvent").implement({
+export const MerchantEventType = builder.objectRef<EventSummary>("MerchantEvent").implement({
   description: "An event about an object of a merchant. Events are stored for 30 days.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The event's id, `evt_…`, sent in the header webhook-id." }),
@@ -19,6 +19,16 @@ const MerchantEventType = builder.objectRef<EventSummary>("MerchantEvent").imple
     subject: t.expose("subject", {
       type: EventSubjectRef,
       description: "The object that the event is about.",
+    }),
+    body: t.string({
+      nullable: true,
+      description:
+        "The JSON text of the event, as an endpoint with the payload mode `SNAPSHOT` receives it. Hidden from " +
+        "analysts.",
+      resolve: async ({ id }, _args, context) => {
+        const shownId = hideFromAnalysts(id, context);
+        return shownId === null ? null : ((await context.loaders.eventBodies.load(shownId))?.body ?? null);
+      },
     }),
     deliveries: t.field({
       type: [WebhookDeliveryRef],
@@ -34,7 +44,10 @@ builder.queryField("events", (t) =>
   t.connection(
     {
       type: MerchantEventType,
-      description: "Lists events, newest first, whether an endpoint receives them or not.",
+      description:
+        "Lists events, newest first, whether an endpoint receives them or not. For people who search events. " +
+        "A program that must not miss an event reads `eventFeed`, because an event of a slow transaction can " +
+        "appear in this list behind newer ones.",
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {

@@ -27,6 +27,7 @@ import {
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { endpointInputLimits as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
+import { createEndpointOptionFields, EndpointOptionsInput } from "./endpoint-options.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 
 const urlShape = z.string().max(endpointUrlLengthMax);
@@ -111,6 +112,7 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
       description: `Key-value pairs that replace all those stored with the endpoint: ${metadataRule}`,
       validate: metadata,
     }),
+    ...createEndpointOptionFields(t),
   }),
 });
 
@@ -197,16 +199,21 @@ defineMutation({
   },
   input: EndpointCreateInput,
   inputDescription: "The webhook endpoint to create.",
+  options: { input: EndpointOptionsInput, description: "Settings that the REST operation does not have." },
   type: WithSecret,
   check: ({ viewer }, { installationId }) => {
     if (!isIntegrator(viewer)) requireInstallation(installationId);
   },
   prepare: findUrlFaults,
-  run: (transaction, context, { prepared, ...input }) =>
+  run: (transaction, context, { prepared, options, ...input }) =>
     createEndpoint(
       transaction,
       { ...context, resolvedFaults: prepared },
-      { ...input, installationId: context.installationId ?? requireInstallation(input.installationId) },
+      {
+        ...input,
+        ...options,
+        installationId: context.installationId ?? requireInstallation(input.installationId),
+      },
     ),
 });
 

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
+import { isEntityTagKnown } from "#http/entity-tags.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
@@ -94,7 +95,7 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
       vary: "Accept-Encoding",
       "x-content-type-options": "nosniff",
     });
-    if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
+    if (isEntityTagKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
     return sendCompressed(request, reply.type("application/json; charset=utf-8"), body);
   });
   server.get<{ Params: { "*": string } }>("/docs/*", (request, reply) => {
@@ -123,16 +124,6 @@ function sendPage(
     vary: "Accept-Encoding",
     link: `<${canonical}>; rel="canonical"`,
   });
-  if (isKnown(request.headers["if-none-match"], page.etag)) return reply.code(304).send();
+  if (isEntityTagKnown(request.headers["if-none-match"], page.etag)) return reply.code(304).send();
   return sendCompressed(request, reply, page.body);
-}
-
-const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
-
-/**
- * Returns whether the browser already has this version of a page. Compares entity tags weakly (RFC 9110),
- * because compressed and uncompressed versions of a page have the same content.
- */
-function isKnown(header: string | undefined, etag: string): boolean {
-  return (header ?? "").split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag));
 }

@@ -1,16 +1,19 @@
 /**
- * Creates the deliveries of new events: one for each endpoint that subscribes to the event and may read it.
- * The column `fanned_out_at` of each event records whether its deliveries exist, so that events of
- * transactions that commit late are not missed.
+ * Gives new events their positions in the event feed, and creates their deliveries: one for each endpoint
+ * that subscribes to the event and may read it. One process at a time does this, under the lock of the row
+ * `event_feed`. An event without a position is new, so events of transactions that commit late are not
+ * missed.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import { heldAtSql, releaseFirstDeliveries } from "#webhooks/delivery-order.ts";
+import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has 13. */
+/** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has up to 15. */
 const rowsMax = 1_000;
 
 export interface FanOutResult {
@@ -21,9 +24,10 @@ export interface FanOutResult {
   readonly causes: readonly string[];
 }
 
-/** Creates the deliveries of one batch of new events, oldest first, in one transaction. */
+/** Gives positions to one batch of new events and creates their deliveries, in one transaction. */
 export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
   return inTransaction(db, async (transaction) => {
+    if (!(await lockFeedIfEventsWait(transaction))) return { events: 0, causes: [], endpointIds: [] };
     const taken = await takeEvents(transaction, now);
     const events = new Set(taken.map(({ eventId }) => eventId)).size;
     const matches = taken.filter((match): match is Match => match.endpointId !== null);
@@ -38,6 +42,9 @@ interface Match {
   readonly merchantId: string;
   readonly installationId: string;
   readonly isAwaited: boolean;
+  /** The subject of the event, if the endpoint receives events about the same subject in order; or null. */
+  readonly orderedSubjectId: string | null;
+  readonly orderedPosition: number | null;
   readonly traceparent: string | null;
 }
 
@@ -50,35 +57,61 @@ type Taken =
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * Marks the oldest new events as fanned out and matches them with endpoints. Events about carts, orders and
- * their parts go to installations that may read them. Events about one installation go only to that
- * installation, even after it is uninstalled. Events about an endpoint do not go to that endpoint. Endpoints
- * are not locked: a delivery to an endpoint that is disabled at the same moment is ended later by
- * `endUndeliverableDeliveries` in `sweeps.ts`.
+ * Locks the feed until the end of the transaction. Returns false, without a lock, if no event is new. The
+ * statement that takes the events comes after this one, so it sees all positions that the previous holder of
+ * the lock has given.
+ */
+async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from event_feed where exists (select from event where position is null) for update`.execute(
+    transaction,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Gives the next positions to the new events that were inserted first, and matches them with endpoints. If
+ * the statement sees an event, it also sees all earlier events about the same subject, because their
+ * transactions committed before the event was inserted. It waits for locked events instead of skipping them.
+ * So positions keep the order of each subject. Events about carts, orders and their parts go to installations
+ * that may read them. Events about one installation go only to that installation, even after it is
+ * uninstalled. Events about an endpoint do not go to that endpoint. Endpoints are not locked: a delivery to
+ * an endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in
+ * `sweeps.ts`.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`
     with taken as (
-      select id, merchant_id, installation_id, type, subject_type, subject_id, traceparent from event
-      where fanned_out_at is null
-      order by id limit ${fanOutEventsMax} for update skip locked
-    ), fanned_out as (
-      update event e set fanned_out_at = ${now}::timestamptz from taken where e.id = taken.id
+      select id, insert_number, merchant_id, installation_id, type, subject_type, subject_id, traceparent, snapshot,
+        fanned_out_at is null as is_awaited
+      from event where position is null
+      order by insert_number nulls first, id limit ${fanOutEventsMax} for update
+    ), placed as (
+      select *, row_number() over (order by insert_number nulls first, id) as place from taken
+    ), positioned as (
+      update event e set position = f.last_position + p.place,
+        fanned_out_at = coalesce(e.fanned_out_at, ${now}::timestamptz)
+      from placed p, event_feed f where e.id = p.id
+    ), counted as (
+      update event_feed set last_position = last_position + (select count(*) from taken)
     )
-    select e.id as event_id, e.traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
+    select e.id as event_id, case when e.is_awaited then e.traceparent end as traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
       w.status = 'enabled' and (w.installation_status = 'active'
-      or e.subject_type = 'installation') as is_awaited
-    from taken e left join lateral (
-      select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status
+      or e.subject_type = 'installation') as is_awaited,
+      case when w.delivery_order = 'subject' then e.subject_id end as ordered_subject_id,
+      case when w.delivery_order = 'subject' then e.place + f.last_position end as ordered_position
+    from placed e cross join event_feed f left join lateral (
+      select w.id, w.merchant_id, w.installation_id, w.status, w.delivery_order, i.status as installation_status
       from webhook_endpoint w
       join installation i on i.id = w.installation_id and (i.status <> 'uninstalled'
       or e.subject_type = 'installation')
         and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
-      where w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
+      where e.is_awaited and w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
         and (e.installation_id is null or e.installation_id = w.installation_id)
         and w.event_types && array['*', split_part(e.type, '.', 1) || '.*', e.type]
+        and ${passesFieldFiltersSql}
     ) w on true
-    order by e.id, w.id`.execute(transaction);
+    order by e.place, w.id`.execute(transaction);
   return rows;
 }
 
@@ -87,14 +120,11 @@ async function insertDeliveries(
   { matches, now }: { readonly matches: readonly Match[]; readonly now: Date },
 ): Promise<string[]> {
   if (matches.length === 0) return [];
-  const rows = matches.map(({ isAwaited, eventId, endpointId, merchantId, installationId }) => ({
-    eventId,
-    endpointId,
-    merchantId,
-    installationId,
+  const rows = matches.map(({ isAwaited, traceparent: _traceparent, ...match }) => ({
+    ...match,
     id: createId("webhookDelivery", now.getTime()),
     status: isAwaited ? ("pending" as const) : ("skipped" as const),
-    nextAttemptAt: isAwaited ? now : null,
+    nextAttemptAt: !isAwaited ? null : match.orderedSubjectId === null ? now : heldAtSql,
     finishedAt: isAwaited ? null : now,
     replayOf: null,
     replayReason: null,
@@ -109,5 +139,9 @@ async function insertDeliveries(
       .onConflict((conflict) => conflict.columns(["eventId", "endpointId", "replayNo"]).doNothing())
       .execute();
   }
+  const ordered = matches.flatMap(({ endpointId, orderedSubjectId: subjectId, isAwaited }) =>
+    subjectId === null || !isAwaited ? [] : [{ endpointId, subjectId }],
+  );
+  await releaseFirstDeliveries(transaction, ordered, now);
   return [...new Set(matches.filter(({ isAwaited }) => isAwaited).map(({ endpointId }) => endpointId))];
 }

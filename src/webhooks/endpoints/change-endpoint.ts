@@ -7,11 +7,13 @@ import type { Keyring } from "#foundation/encryption.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
+import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { EventContext, Outbox, RenderEventSubject } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { findEndpoints, createEndpointFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 import { type EndpointInputRules, requireEndpointUrl } from "./endpoint-input.ts";
+import type { StoredFieldFilters } from "./field-filters.ts";
 
 export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
   /**
@@ -91,10 +93,16 @@ export interface EndpointPatch {
   readonly payloadMode?: "snapshot" | "thin";
   readonly maxPerSecond?: number | null;
   readonly metadata?: Record<string, string>;
+  readonly fieldFilters?: StoredFieldFilters | null;
+  readonly deliveryOrder?: DeliveryOrder;
   readonly status?: "enabled" | "disabled" | "deleted";
   readonly disabledReason?: "manual" | null;
   readonly disabledAt?: Date | null;
 }
+
+/** Returns the text of a jsonb column that may be null. */
+export const toJsonbValue = (value: object | null): string | null =>
+  value === null ? null : JSON.stringify(value);
 
 /** Saves the patch and increments the version by one. */
 export async function saveEndpoint(
@@ -102,12 +110,13 @@ export async function saveEndpoint(
   { id, version }: WebhookEndpoint,
   { patch, now }: { patch: EndpointPatch; now: Date },
 ): Promise<void> {
-  const { metadata, ...rest } = patch;
+  const { metadata, fieldFilters, ...rest } = patch;
   await transaction
     .updateTable("webhookEndpoint")
     .set({
       ...rest,
       ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+      ...(fieldFilters === undefined ? {} : { fieldFilters: toJsonbValue(fieldFilters) }),
       version: version + 1,
       updatedAt: now,
     })

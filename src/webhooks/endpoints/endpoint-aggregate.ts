@@ -6,6 +6,8 @@ import { type RawBuilder, sql } from "kysely";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { utcTextSql } from "#database/sql-fragments.ts";
+import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
+import type { StoredFieldFilters } from "./field-filters.ts";
 
 export type EndpointStatus = "enabled" | "disabled" | "auto_disabled";
 export type PayloadMode = "snapshot" | "thin";
@@ -23,6 +25,8 @@ export interface WebhookEndpoint {
   readonly eventTypes: readonly string[];
   readonly payloadMode: PayloadMode;
   readonly maxPerSecond: number | null;
+  readonly fieldFilters: StoredFieldFilters | null;
+  readonly deliveryOrder: DeliveryOrder;
   /** The secrets that currently sign webhooks, newest first; two while a secret is being replaced. */
   readonly secrets: readonly WebhookSecretHint[];
   readonly health: EndpointHealthView;
@@ -91,7 +95,14 @@ export function getPreviousEndpointFields(
   before: WebhookEndpoint,
   after: WebhookEndpoint,
 ): Record<string, unknown> {
-  const { merchantId: _merchantId, installationId: _installationId, health: _health, ...was } = before;
+  const {
+    merchantId: _merchantId,
+    installationId: _installationId,
+    health: _health,
+    fieldFilters: _fieldFilters,
+    deliveryOrder: _deliveryOrder,
+    ...was
+  } = before;
   return Object.fromEntries(
     Object.entries(was).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name as keyof typeof was]),
@@ -180,7 +191,7 @@ async function find(
   const { rows } = await sql<Row>`
     select w.id, w.merchant_id, w.installation_id, w.url, w.description, w.status, w.disabled_reason,
     w.disabled_at, w.event_types, w.payload_mode,
-      w.max_per_second, w.metadata, w.version, w.created_at, w.updated_at,
+      w.max_per_second, w.field_filters, w.delivery_order, w.metadata, w.version, w.created_at, w.updated_at,
       h.consecutive_failures, h.last_success_at, h.last_failure_at, h.last_failure_code,
       h.last_failure_status, h.failing_since, h.degraded_at, h.probe_at,
       day.attempts, day.successes, ${secretHints(now)} as secrets

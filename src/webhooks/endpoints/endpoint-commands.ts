@@ -4,6 +4,7 @@ import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { fail } from "#foundation/failure.ts";
+import { removeDeliveryOrder } from "#webhooks/delivery-order.ts";
 import { insertEvents } from "#webhooks/outbox.ts";
 import {
   type EndpointPatch,
@@ -18,8 +19,10 @@ import {
   requireUnusedUrlAndFreeSlot,
   requireUrlAllowedByMode,
   saveEndpoint,
+  toJsonbValue,
 } from "./change-endpoint.ts";
 import { type EndpointFields, requireEndpointFields } from "./endpoint-input.ts";
+import { toStoredFieldFilters } from "./field-filters.ts";
 import { type EndpointWithSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
 import { createEndpointFailure, requireEndpointVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 
@@ -73,6 +76,8 @@ async function insertEndpoint(
       payloadMode: input.payloadMode ?? "snapshot",
       maxPerSecond: input.maxPerSecond ?? null,
       metadata: JSON.stringify(input.metadata ?? {}),
+      fieldFilters: toJsonbValue(toStoredFieldFilters(input.fieldFilters)),
+      deliveryOrder: input.deliveryOrder ?? "any",
       createdAt: now,
       updatedAt: now,
     })
@@ -107,6 +112,7 @@ export async function updateEndpoint(
   const patch = toEndpointPatch(before, input);
   if (Object.keys(patch).length === 0) return before;
   await saveEndpoint(transaction, before, { patch, now: context.now });
+  if (patch.deliveryOrder === "any") await removeDeliveryOrder(transaction, before.id, context.now);
   return loadWebhookEndpoint(transaction, before.id, context.now);
 }
 
@@ -129,13 +135,11 @@ async function lockEndpointForNewUrl(
 }
 
 /**
- * Returns the fields that change. The value null removes the description or the rate limit, and leaves all
- * other fields unchanged.
+ * Returns the fields that change. The value null removes the description, the rate limit or the field
+ * filters, and leaves all other fields unchanged.
  */
-function toEndpointPatch(
-  before: WebhookEndpoint,
-  { url, description, eventTypes, payloadMode, maxPerSecond, metadata }: EndpointUpdateInput,
-): EndpointPatch {
+function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): EndpointPatch {
+  const { url, description, eventTypes, payloadMode, maxPerSecond, metadata } = input;
   const wanted: EndpointPatch = {
     ...(typeof url === "string" ? { url } : {}),
     ...(description === undefined ? {} : { description }),
@@ -143,6 +147,7 @@ function toEndpointPatch(
     ...(payloadMode === undefined || payloadMode === null ? {} : { payloadMode }),
     ...(maxPerSecond === undefined ? {} : { maxPerSecond }),
     ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
+    ...toWantedOptions(input),
   };
   const changed: EndpointPatch = Object.fromEntries(
     Object.entries(wanted).filter(([name, value]) => !isSame(value, before[name as keyof typeof before])),
@@ -151,6 +156,11 @@ function toEndpointPatch(
     ? changed
     : { ...changed, urlNormalized: normalizeEndpointUrl(changed.url) };
 }
+
+const toWantedOptions = ({ fieldFilters, deliveryOrder }: EndpointUpdateInput): EndpointPatch => ({
+  ...(fieldFilters === undefined ? {} : { fieldFilters: toStoredFieldFilters(fieldFilters) }),
+  ...(deliveryOrder === undefined || deliveryOrder === null ? {} : { deliveryOrder }),
+});
 
 /** Compares two values regardless of the order of keys, because jsonb does not keep that order. */
 function isSame(one: unknown, other: unknown): boolean {

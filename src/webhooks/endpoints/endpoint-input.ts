@@ -4,8 +4,10 @@
  */
 import { createBodyFault, findTextFaults } from "#foundation/faults.ts";
 import { fail, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
+import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
 import { findEndpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
+import { type FieldFilter, findFieldFilterFaults } from "./field-filters.ts";
 
 export const endpointInputLimits = {
   eventTypesMax: 100,
@@ -22,6 +24,8 @@ export interface EndpointFields {
   readonly description?: string | null | undefined;
   readonly maxPerSecond?: number | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  readonly fieldFilters?: readonly FieldFilter[] | null | undefined;
+  readonly deliveryOrder?: DeliveryOrder | null | undefined;
 }
 
 export interface EndpointInputRules extends EndpointUrlRules {
@@ -44,6 +48,7 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
       }),
     ),
     ...asFaults("invalid_field", metadataFaults(fields.metadata ?? {})),
+    ...asFaults("invalid_field", findFieldFilterFaults(fields.fieldFilters)),
   ];
   const [first] = faults;
   if (first !== undefined)

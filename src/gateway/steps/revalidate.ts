@@ -1,0 +1,51 @@
+/**
+ * Answers of which a large part changes only with a release of the service, for example the event catalogue.
+ * A client that has the answer sends its ETag as `If-None-Match`, and gets 304 if nothing has changed. With
+ * `Prefer: return=minimal` (RFC 7240), it gets the answer without the constant part if only the rest has
+ * changed.
+ */
+import { createHash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { isEntityTagKnown, parseEntityTags } from "#http/entity-tags.ts";
+
+/** The `data` object of an answer. */
+type AnswerData = Readonly<Record<string, unknown>>;
+
+interface RevalidatedRequest {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Renders the whole answer. */
+  readonly render: () => string;
+}
+
+/** Sets the headers of an answer. Returns the text of the body, or null if the answer is 304 without a body. */
+export type RevalidatedRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
+
+const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
+  /(?:^|[,;])\s*return\s*=\s*"?minimal"?\s*(?:$|[,;])/i.test([headers["prefer"] ?? ""].flat().join(","));
+
+/**
+ * Creates the renderer for answers whose field `constantField` is constant. The ETag has two parts: the hash
+ * of the constant field, which is computed once, and the hash of the rest of the answer. The constant field
+ * becomes JSON text only if it is sent.
+ */
+export function createRevalidatedRenderer(constantField: string): RevalidatedRenderer {
+  let constantHash: string | undefined;
+  return (data, { request, reply, render }) => {
+    constantHash ??= hash(JSON.stringify(data[constantField]));
+    const { [constantField]: _constant, ...rest } = data;
+    const etag = `W/"${constantHash}.${hash(JSON.stringify(rest))}"`;
+    void reply.header("etag", etag);
+    const known = request.headers["if-none-match"];
+    if (isEntityTagKnown(known, etag)) {
+      void reply.code(304);
+      return null;
+    }
+    const isConstantKnown = parseEntityTags(known).some((tag) => tag.startsWith(`"${constantHash}.`));
+    if (!isConstantKnown || !wantsMinimal(request)) return render();
+    void reply.header("preference-applied", "return=minimal");
+    return JSON.stringify({ data: { ...data, [constantField]: [] } });
+  };
+}

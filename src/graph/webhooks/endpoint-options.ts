@@ -1,0 +1,88 @@
+/**
+ * Settings of webhook endpoints that only GraphQL has, because the body of the REST operation that creates an
+ * endpoint is closed: field filters and the order of deliveries.
+ */
+import type { InputFieldBuilder } from "@pothos/core";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { WebhookEndpointRef } from "#graph/refs.ts";
+import { type FieldFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
+
+const DeliveryOrderEnum = defineEnum("WebhookDeliveryOrder", {
+  description: "The order in which the deliveries of an endpoint are sent.",
+  values: {
+    any: "Deliveries do not wait for each other.",
+    subject:
+      "Deliveries about the same subject, for example an order, are sent one after the other in the order of " +
+      "the changes. A delivery waits until all earlier ones about its subject have ended: succeeded, " +
+      "exhausted after the last attempt, skipped or canceled. Replays do not wait.",
+  },
+});
+
+const FieldFilterRef = builder.objectRef<FieldFilter>("WebhookFieldFilter").implement({
+  description: "The fields whose changes an endpoint wants, for one event type.",
+  fields: (t) => ({
+    eventType: t.exposeString("eventType", { description: "The event type, a name of the event catalogue." }),
+    fields: t.stringList({
+      description: "The names of fields of the event's object.",
+      resolve: ({ fields }) => [...fields],
+    }),
+  }),
+});
+
+builder.objectFields(WebhookEndpointRef, (t) => ({
+  fieldFilters: t.field({
+    type: [FieldFilterRef],
+    description:
+      "The event types of which the endpoint receives only events in which one of the named fields has " +
+      "changed; empty if the endpoint receives all events of its types.",
+    complexity: { multiplier: 10 },
+    resolve: ({ fieldFilters }) =>
+      Object.entries(fieldFilters ?? {}).map(([eventType, fields]) => ({ eventType, fields })),
+  }),
+  deliveryOrder: t.expose("deliveryOrder", {
+    type: DeliveryOrderEnum,
+    description: "The order in which the deliveries of the endpoint are sent.",
+  }),
+}));
+
+const FieldFilterInput = builder.inputType("WebhookFieldFilterInput", {
+  description: "The fields whose changes an endpoint wants, for one event type.",
+  fields: (t) => ({
+    eventType: t.string({
+      required: true,
+      description: "The event type, a name of the event catalogue. A filter is allowed for any type.",
+    }),
+    fields: t.stringList({
+      required: true,
+      description: "The names of fields of the event's object, 1 to 50 different ones.",
+    }),
+  }),
+});
+
+const fieldFiltersDescription =
+  "The event types of which the endpoint receives only events in which one of the named fields has changed, " +
+  `each type once, at most ${filteredTypesMax}. An event without a comparison with an earlier state ` +
+  "(`data.previous` is null) is always delivered.";
+
+type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
+
+/** The input fields of these settings, for new and for existing endpoints. */
+// eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
+export const createEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
+  fieldFilters: t.field({
+    type: [FieldFilterInput],
+    description: `${fieldFiltersDescription} The list replaces all filters; an empty list removes them.`,
+  }),
+  deliveryOrder: t.field({
+    type: DeliveryOrderEnum,
+    description:
+      "The order in which deliveries of events that occur from now on are sent; `ANY` for a new endpoint if left " +
+      "out. With `ANY`, deliveries that wait for earlier ones are sent at once.",
+  }),
+});
+
+/** The settings of a new endpoint that its input, the body of the REST operation, does not have. */
+export const EndpointOptionsInput = builder.inputType("WebhookEndpointOptionsInput", {
+  description: "Further settings of a new webhook endpoint, which the REST operation does not have.",
+  fields: createEndpointOptionFields,
+});

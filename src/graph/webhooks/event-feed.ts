@@ -1,0 +1,122 @@
+/** The event feed: all events of a merchant for programs that must not miss an event. */
+import { failWithDetail } from "#foundation/failure.ts";
+import { findAllowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { defineArgumentCost } from "#graph/field-costs.ts";
+import { listMerchantArgs } from "#graph/list-arguments.ts";
+import { eventTypeNames } from "#webhooks/event-catalogue.ts";
+import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
+import { type EventFeedPage, getFeedEndCursor, readEventFeed } from "#webhooks/event-feed.ts";
+import { MerchantEventType } from "./event-list.ts";
+
+const feedPageSizeMax = 100;
+
+const FeedStartEnum = defineEnum("EventFeedStart", {
+  description: "Where the event feed is read from if no cursor is given.",
+  values: {
+    oldest: "From the oldest stored event.",
+    end: "From the present end of the feed: only events that are added later.",
+  },
+});
+
+export const EventFeedPageRef = builder.objectRef<EventFeedPage>("EventFeedPage").implement({
+  description: "One page of the event feed.",
+  fields: (t) => ({
+    events: t.field({
+      type: [MerchantEventType],
+      description: "The events, in the order of the feed. May be empty although more events follow.",
+      resolve: ({ events }) => [...events],
+    }),
+    cursor: t.exposeString("cursor", {
+      description:
+        "The place in the feed after this page, also if the page is empty. Store the cursor together with the " +
+        "result of processing the events, and pass it as `after` for the next page.",
+    }),
+    hasMore: t.exposeBoolean("hasMore", {
+      description:
+        "Whether more events may follow already now. If false, the page ends at the end of the feed.",
+    }),
+  }),
+});
+
+export const computeFeedCost = defineArgumentCost(
+  { sizedBy: ["first"], factor: "`first`" },
+  ({ first }: { readonly first?: number | null | undefined }) => ({
+    field: 1,
+    multiplier: Math.max(1, first ?? feedPageSizeMax),
+  }),
+);
+
+export const eventFeedArgs = builder.args((t) => ({
+  ...listMerchantArgs,
+  after: t.string({
+    description:
+      "The `cursor` of the page after which the reading continues. A cursor stays valid as long as no event " +
+      `after it is deleted, which is ${eventRetentionDays} days after the event; later it is refused with the ` +
+      "detail code `expired`.",
+  }),
+  start: t.field({
+    type: FeedStartEnum,
+    defaultValue: "oldest",
+    description: "Where to begin if `after` is left out.",
+  }),
+  first: t.int({
+    defaultValue: feedPageSizeMax,
+    description: `The highest number of events of a page, 1 to ${feedPageSizeMax}.`,
+  }),
+  types: t.stringList({
+    description: "Returns only events of these types, names of the event catalogue such as `order.placed`.",
+  }),
+}));
+
+interface FeedArgs {
+  readonly merchantId?: string | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly start?: "oldest" | "end" | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly types?: readonly string[] | null | undefined;
+}
+
+/** Returns the cursor at which the arguments begin; null for the oldest stored event. */
+export const readFeedStart = async (
+  { after, start }: FeedArgs,
+  { db }: GraphContext,
+): Promise<string | null> => after ?? (start === "end" ? getFeedEndCursor(db) : null);
+
+export async function loadEventFeedPage(args: FeedArgs, context: GraphContext): Promise<EventFeedPage> {
+  const limit = args.first ?? feedPageSizeMax;
+  if (limit < 1 || limit > feedPageSizeMax)
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field: "/first",
+      code: limit < 1 ? "too_small" : "too_large",
+      message: `"first" must be an integer from 1 to ${feedPageSizeMax}.`,
+    });
+  requireNoFaults(
+    (args.types ?? []).flatMap((type, index) =>
+      findAllowedValueFaults(`/types/${index}`, type, { allowed: eventTypeNames, noun: "event type" }),
+    ),
+  );
+  return readEventFeed(context.db, {
+    merchantId: getListMerchantId(context, args.merchantId),
+    types: args.types ?? null,
+    after: await readFeedStart(args, context),
+    limit,
+  });
+}
+
+builder.queryField("eventFeed", (t) =>
+  t.field({
+    type: EventFeedPageRef,
+    description:
+      "Reads events in an order in which no event is missed: an event is never added before one that a reader " +
+      "has already got, and events about the same object come in the order of the changes. Events appear here " +
+      "within a second after their transaction has committed. The subscription `eventFeedChanged` waits for " +
+      "new events.",
+    authScopes: { callers: merchantReaders },
+    complexity: computeFeedCost,
+    args: eventFeedArgs,
+    resolve: (_root, args, context) => loadEventFeedPage(args, context),
+  }),
+);

@@ -1,0 +1,68 @@
+/**
+ * Field filters of an endpoint: for an event type, the fields whose changes the endpoint wants. The fields
+ * are those of the event's object; an event tells by `previous` which of them have changed.
+ */
+import { type RawBuilder, sql } from "kysely";
+import { createBodyFault, findDuplicateFaults, findListLengthFaults } from "#foundation/faults.ts";
+import type { FailureDetail } from "#foundation/failure.ts";
+import { eventTypeNames, listEventObjectFields } from "#webhooks/event-catalogue.ts";
+import type { EventType } from "#webhooks/event-types.ts";
+
+export interface FieldFilter {
+  readonly eventType: string;
+  readonly fields: readonly string[];
+}
+
+/** Field filters as they are stored: the wanted fields by event type. */
+export type StoredFieldFilters = Readonly<Record<string, readonly string[]>>;
+
+export const filteredTypesMax = 100;
+const filteredFieldsMax = 50;
+
+export function findFieldFilterFaults(filters: readonly FieldFilter[] | null | undefined): FailureDetail[] {
+  if (filters === null || filters === undefined) return [];
+  const types = filters.map(({ eventType }) => eventType);
+  return [
+    ...findListLengthFaults("/fieldFilters", filters, { min: 0, max: filteredTypesMax }),
+    ...findDuplicateFaults(types, (index) => `/fieldFilters/${index}/eventType`),
+    ...filters.flatMap((filter, index) => findFilterFaults(filter, `/fieldFilters/${index}`)),
+  ];
+}
+
+function findFilterFaults({ eventType, fields }: FieldFilter, path: string): FailureDetail[] {
+  if (!isEventType(eventType)) {
+    const message = `"${path.slice(1)}/eventType" must be a name of the event catalogue.`;
+    return [{ ...createBodyFault(`${path}/eventType`, "unknown", message), allowed: [...eventTypeNames] }];
+  }
+  const allowed = listEventObjectFields(eventType);
+  return [
+    ...findListLengthFaults(`${path}/fields`, fields, { min: 1, max: filteredFieldsMax }),
+    ...findDuplicateFaults(fields, (index) => `${path}/fields/${index}`),
+    ...fields.flatMap((field, index) => {
+      if (allowed.includes(field)) return [];
+      const message = `"${path.slice(1)}/fields/${index}" must be a field of the object of ${eventType}.`;
+      return [{ ...createBodyFault(`${path}/fields/${index}`, "unknown_field", message), allowed }];
+    }),
+  ];
+}
+
+const isEventType = (name: string): name is EventType => (eventTypeNames as readonly string[]).includes(name);
+
+/** Returns the filters as they are stored; null if there are none. */
+export const toStoredFieldFilters = (
+  filters: readonly FieldFilter[] | null | undefined,
+): StoredFieldFilters | null =>
+  filters === null || filters === undefined || filters.length === 0
+    ? null
+    : Object.fromEntries(filters.map(({ eventType, fields }) => [eventType, [...fields]]));
+
+/**
+ * The SQL condition that the filters of the endpoint `w` let the event `e` pass. An event without `previous`
+ * has no comparison with an earlier state and passes. The body is parsed only for endpoints with a filter for
+ * the type of the event.
+ */
+export const passesFieldFiltersSql: RawBuilder<boolean> = sql`
+  case when w.field_filters is null or not w.field_filters ? e.type then true else coalesce((
+    select bool_or(w.field_filters -> e.type ? changed.field)
+    from jsonb_object_keys(nullif(e.snapshot::jsonb #> '{data,previous}', 'null')) as changed (field)
+  ), jsonb_typeof(e.snapshot::jsonb #> '{data,previous}') is distinct from 'object') end`;
