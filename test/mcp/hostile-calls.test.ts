@@ -104,7 +104,7 @@ it(
       if (/internal_error|\/src\//.test(text)) forbidden.push(report);
       if (result.isError === true) continue;
       succeeded += 1;
-      const scope = operation["x-required-scope"];
+      const scope = operation["x-required-scope"] ?? "none";
       const isForeign = caller.name === "otherMerchant" && ownIds.some((id) => text.includes(id));
       if (isForeign || (scope !== "none" && !caller.scopes.includes(scope))) forbidden.push(report);
     }

@@ -54,7 +54,8 @@ interface RawOperation {
   readonly summary: string;
   readonly description: string;
   readonly "x-stability": "stable" | "candidate";
-  readonly "x-required-scope": string;
+  /** The scope that an API key needs, or `none`; left out if the operation accepts no API key. */
+  readonly "x-required-scope"?: string;
   readonly "x-idempotency": "required" | "none";
   readonly "x-rate-limits": readonly DocumentRateLimit[];
   readonly "x-error-codes": readonly string[];
@@ -155,7 +156,7 @@ function toOperation(
     description: raw.description,
     stability: raw["x-stability"],
     credential: credentialOf(raw),
-    scope: raw["x-required-scope"] === "none" ? null : raw["x-required-scope"],
+    scope: scopeOf(raw),
     isIdempotent: raw["x-idempotency"] === "required",
     limits: raw["x-rate-limits"],
     errorCodes: raw["x-error-codes"],
@@ -170,6 +171,9 @@ function toOperation(
     })),
   };
 }
+
+const scopeOf = ({ "x-required-scope": scope = "none" }: RawOperation): string | null =>
+  scope === "none" ? null : scope;
 
 function credentialOf({ security }: RawOperation): OpenApiDocumentOperation["credential"] {
   if (security.some((way) => "apiKey" in way)) return "key";
