@@ -225,10 +225,16 @@ export const rateLimitQuotas = {
 export type RateLimitBucket = keyof typeof rateLimitQuotas;
 
 /**
- * The rate limits that are counted per credential. The API reports them to apps, so that apps can adapt their
- * pace.
+ * The rate limits that requests of an app can reach. The API reports them to apps, so that apps can adapt
+ * their pace.
  */
-export const credentialRateLimitBuckets: readonly RateLimitBucket[] = ["default", "write"];
+export const integratorRateLimitBuckets: readonly RateLimitBucket[] = [
+  "default",
+  "write",
+  "replay",
+  "promo-fail",
+  "promo-fail-credential",
+];
 
 export function isRateLimitBucket(name: string): name is RateLimitBucket {
   return Object.hasOwn(rateLimitQuotas, name);
