@@ -62,8 +62,8 @@ export const toRequiredScope = (security: OperationSecurity): { readonly "x-requ
 export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
 
 /**
- * Returns the OpenAPI security requirements of an operation; a caller needs to fulfil one of them. OpenAPI 3.1
- * allows scopes for every kind of security scheme, so both credentials name the scope that they need.
+ * Returns the OpenAPI security requirements of an operation; a caller needs to fulfil one of them. OpenAPI
+ * 3.1 allows scopes for every kind of security scheme, so both credentials name the scope that they need.
  */
 export function toOpenApiSecurity(security: OperationSecurity): readonly Requirement[] {
   if (security.kind === "anonymous") return [{}];

@@ -93,6 +93,7 @@ export function buildOpenApiDocument({ operations, components, webhookEvents }: 
           ? { IdempotentReplayed: replayedHeader }
           : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
+        ...(operations.some(({ deprecation }) => deprecation !== null) ? deprecationHeaders : {}),
       },
       responses: errorResponses,
       schemas: {
@@ -113,6 +114,7 @@ function toOperation(operation: RestOperation): Part {
     tags: [operation.tag],
     summary: summary.replaceAll("\n", " "),
     description: operation.description,
+    ...(operation.deprecation === null ? {} : { deprecated: true }),
     "x-stability": operation.stability,
     ...toRequiredScope(operation.security),
     "x-idempotency": operation.isIdempotent ? "required" : "none",
@@ -147,6 +149,7 @@ function toOperation(operation: RestOperation): Part {
             ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }
             : {}),
           ...(operation.versionField === null ? {} : { ETag: { $ref: "#/components/headers/ETag" } }),
+          ...(operation.deprecation === null ? {} : deprecationHeaderReferences),
         },
         content: { "application/json": { schema: answerReference(operation) } },
       },
@@ -229,3 +232,16 @@ const etagHeader: Part = {
     "`If-Match`.",
   schema: { type: "string", pattern: '^"v\\d+"$' },
 };
+const deprecationHeaders: Readonly<Record<string, Part>> = {
+  Deprecation: {
+    description: "The time from which the operation is deprecated (RFC 9745): `@` and Unix seconds.",
+    schema: { type: "string", pattern: "^@\\d+$" },
+  },
+  Sunset: {
+    description: "The time from which the operation may no longer answer (RFC 8594), as an HTTP date.",
+    schema: { type: "string" },
+  },
+};
+const deprecationHeaderReferences = Object.fromEntries(
+  Object.keys(deprecationHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);

@@ -53,6 +53,7 @@ interface RawOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
+  readonly deprecated?: true;
   readonly "x-stability": "stable" | "candidate";
   /** The scope that an API key needs, or `none`; left out if the operation accepts no API key. */
   readonly "x-required-scope"?: string;
@@ -101,6 +102,7 @@ export interface OpenApiDocumentOperation {
   readonly summary: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
+  readonly isDeprecated: boolean;
   /**
    * The credential that the operation requires: none, an API key (or OAuth token), or an OAuth token with a
    * DPoP proof.
@@ -155,6 +157,7 @@ function toOperation(
     summary: raw.summary,
     description: raw.description,
     stability: raw["x-stability"],
+    isDeprecated: raw.deprecated === true,
     credential: credentialOf(raw),
     scope: scopeOf(raw),
     isIdempotent: raw["x-idempotency"] === "required",
