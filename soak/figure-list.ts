@@ -237,6 +237,14 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     ].map(mutation),
     shortTests: [],
   },
+  {
+    number: 18,
+    promise:
+      "10 000 hostile tool calls over MCP, with keys of all scopes and of another merchant: no call exceeds the" +
+      " rights of its key, and none causes an internal error.",
+    measurements: [{ ...suite("hostile-tool-calls"), atLeast: { calls: 10_000 } }],
+    shortTests: ["test/mcp/hostile-calls.test.ts"],
+  },
 ];
 
 /** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */

@@ -214,6 +214,8 @@ export const rateLimitQuotas = {
   // Requests to /graphql with publishable tokens and buyer sessions. They are counted per IP address.
   browser: { quota: 600, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
+  // Registrations of agents as OAuth clients, and fetches of their metadata documents, per IP address.
+  "agent-register": { quota: 20, windowSeconds: 3600 },
   // Requests with unknown promotion codes. The first limit counts them per cart, the second per credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
   "promo-fail-credential": { quota: 60, windowSeconds: 600, publicName: "promo-fail" },

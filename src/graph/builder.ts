@@ -110,7 +110,7 @@ interface EnumDefinition<Value extends string> {
   /** The description of each value of the enum. The keys are the values as the database stores them. */
   readonly values: Readonly<Record<Value, string>>;
   /** Values that never occur over REST. The OpenAPI document leaves them out. */
-  readonly graphOnlyValues?: readonly Value[];
+  readonly graphOnlyValues?: readonly NoInfer<Value>[];
 }
 
 /**

@@ -89,7 +89,7 @@ function createHostileArguments({ path, method }: OpenApiOperation & Record<"pat
 
 it(
   `none of ${callCount} hostile tool calls exceeds the rights of its key`,
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async () => {
     const { operations } = await readContract(world());
     const forbidden: string[] = [];
