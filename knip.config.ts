@@ -12,6 +12,8 @@ const config: KnipConfig = {
     "clients/typescript/src/{index,webhooks}.ts",
     "clients/storefront/{storefront,vite.config}.ts",
     "clients/graphql/{codegen.ts,scripts/note-sources.mjs}",
+    // test/mcp/conformance.test.ts starts the program of this package by its path.
+    "@modelcontextprotocol/conformance",
     // test/mutation/main.ts passes this file to Stryker.
     "vitest.mutation.config.ts",
   ],

@@ -91,17 +91,13 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
       const [grant] = await findGrants(db, [id]);
       if (grant === undefined || grant.revokedAt !== null || grant.expiresAt <= clock.now()) return undefined;
       const refused = integratorScopes.filter((scope) => !grant.scopes.includes(scope));
-      const forEachAudience = (scopes: readonly string[]): Record<string, string> =>
-        Object.fromEntries(
-          protectedResources.map((name) => [getAccessTokenAudience(publicUrl, name), scopes.join(" ")]),
-        );
       return {
         kind: "Grant",
         jti: grant.id,
         accountId: grant.staffId,
         clientId: (await findMetadataUrl(db, grant.clientId)) ?? grant.clientId,
-        resources: forEachAudience(grant.scopes),
-        rejected: { resources: forEachAudience(refused) },
+        resources: toScopesByAudience(publicUrl, grant.scopes),
+        rejected: { resources: toScopesByAudience(publicUrl, refused) },
         iat: seconds(grant.issuedAt),
         exp: seconds(grant.expiresAt),
       };
@@ -109,6 +105,15 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
     destroy: (id) => endGrant(services, library, id),
   };
 }
+
+/**
+ * Returns the same scopes for each protected resource. The feature `resourceIndicators` decides for which of
+ * them a client gets tokens.
+ */
+const toScopesByAudience = (publicUrl: string, scopes: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    protectedResources.map((resource) => [getAccessTokenAudience(publicUrl, resource), scopes.join(" ")]),
+  );
 
 function endGrant(
   { db, clock, onRevoked }: AdapterServices,

@@ -30,6 +30,8 @@ export const isAgent = (client: Pick<Client, "metadata">): boolean =>
 
 type ClientRules = NonNullable<Configuration["extraClientMetadata"]>;
 
+type ValidatorParameters = Parameters<NonNullable<ClientRules["validator"]>>;
+
 /** Metadata of an agent that is kept. All other metadata is dropped, so that registrations stay small. */
 const keptMetadata: ReadonlySet<string> = new Set([
   "client_id",
@@ -43,9 +45,10 @@ const keptMetadata: ReadonlySet<string> = new Set([
 export function createClientRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],
-    validator: (context: KoaContextWithOIDC | undefined, _key, registration, metadata) => {
+    validator: (...[optionalContext, , registration, metadata]: ValidatorParameters) => {
       const id = metadata.client_id;
       // oidc-provider passes the context only for a request to the registration endpoint.
+      const context = optionalContext as KoaContextWithOIDC | undefined;
       const how = isMetadataUrl(id) ? "metadata_document" : context === undefined ? registration : "dynamic";
       if (how === "operator") return;
       const fault = findAgentRedirectUriFault(metadata.redirect_uris);
