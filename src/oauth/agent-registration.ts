@@ -45,10 +45,9 @@ const keptMetadata: ReadonlySet<string> = new Set([
 export function createClientRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],
-    validator: (...[optionalContext, , registration, metadata]: ValidatorParameters) => {
+    validator: (...[context, , registration, metadata]: ValidatorParameters) => {
       const id = metadata.client_id;
       // oidc-provider passes the context only for a request to the registration endpoint.
-      const context = optionalContext as KoaContextWithOIDC | undefined;
       const how = isMetadataUrl(id) ? "metadata_document" : context === undefined ? registration : "dynamic";
       if (how === "operator") return;
       const fault = findAgentRedirectUriFault(metadata.redirect_uris);
