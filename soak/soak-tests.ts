@@ -58,9 +58,15 @@ export const soakTests: readonly SoakTest[] = [
   { name: "cuts", engines: ["postgres"], weight: 2, settings: { synchronous_commit: "on" }, run: cuts },
   { name: "stop", engines: ["pglite", "postgres"], weight: 2, run: stop },
   { name: "memory", engines: ["pglite", "postgres"], weight: 3, run: memory },
-  ...(["scopes", "receivers", "ssrf", "dpop"] as const satisfies readonly (keyof typeof suites)[]).map(
-    createSuiteTest,
-  ),
+  ...(
+    [
+      "scopes",
+      "receivers",
+      "ssrf",
+      "dpop",
+      "hostile-tool-calls",
+    ] as const satisfies readonly (keyof typeof suites)[]
+  ).map(createSuiteTest),
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },
 ];
 

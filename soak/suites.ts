@@ -31,7 +31,13 @@ export const suites = {
     "test/gateway/dpop-tokens.test.ts",
     "test/gateway/dpop-second-opinion.test.ts",
   ],
+  "hostile-tool-calls": ["test/mcp/hostile-calls.test.ts"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Environment variables with which a suite runs at full size, and the sizes that are reported. */
+const fullSizes: Readonly<Partial<Record<keyof typeof suites, Readonly<Record<string, number>>>>> = {
+  "hostile-tool-calls": { HOSTILE_CALLS: 10_000 },
+};
 
 const project = new URL("../", import.meta.url).pathname;
 
@@ -56,8 +62,14 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
     `--outputFile=${file}`,
   ];
   const startedAt = performance.now();
+  const sizes = fullSizes[name] ?? {};
   try {
-    const child = spawn(process.execPath, args, { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+    const env = Object.entries(sizes).map(([variable, size]) => [variable, String(size)]);
+    const child = spawn(process.execPath, args, {
+      cwd: project,
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, ...Object.fromEntries(env) },
+    });
     const [exitCode] = (await once(child, "exit")) as [number | null];
     const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
       readFileSync(file, "utf8"),
@@ -77,6 +89,7 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
         passed: numPassedTests,
         failed: numFailedTests,
         skipped: numPendingTests,
+        ...(sizes["HOSTILE_CALLS"] === undefined ? {} : { calls: sizes["HOSTILE_CALLS"] }),
         seconds,
       },
       violations: [

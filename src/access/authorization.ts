@@ -18,7 +18,16 @@ export interface AuthenticateChallengeOptions {
   readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
   /** A sentence that says where to get credentials. It is appended to the error message. */
   readonly hint?: string;
+  /** The protected resource to which the HTTP routes belong; the REST API by default. */
+  readonly resource?: ProtectedResource;
 }
+
+/**
+ * The protected resources of the service, each the audience of its own access tokens: the REST API at `/api`,
+ * and the MCP server at `/mcp`.
+ */
+export const protectedResources = ["api", "mcp"] as const;
+export type ProtectedResource = (typeof protectedResources)[number];
 
 /**
  * Returns an authentication failure with the WWW-Authenticate header and the hint added. A request without
@@ -26,15 +35,17 @@ export interface AuthenticateChallengeOptions {
  */
 export function addAuthenticateChallenge(
   failure: Failure,
-  { publicUrl, schemes, hint }: AuthenticateChallengeOptions,
+  { publicUrl, schemes, hint, resource = "api" }: AuthenticateChallengeOptions,
   used: AuthScheme = schemes[0],
 ): Failure {
-  const preferred = isTokenFailure(failure.code) ? "dpop" : used;
+  // The REST API accepts access tokens only with DPoP; the MCP server also accepts bearer tokens.
+  const preferred = resource === "api" && isTokenFailure(failure.code) ? "dpop" : used;
   const scheme = schemes.includes(preferred) ? preferred : schemes[0];
+  const place = { publicUrl, resource };
   const value =
     failure.code === "credentials_missing"
-      ? schemes.map((open) => formatAuthenticateChallenge(open, publicUrl)).join(", ")
-      : formatAuthenticateChallenge(scheme, publicUrl, {
+      ? schemes.map((open) => formatAuthenticateChallenge(open, place)).join(", ")
+      : formatAuthenticateChallenge(scheme, place, {
           error: failure.code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token",
         });
   const message = hint === undefined ? failure.message : `${failure.message} ${hint}`;
@@ -49,17 +60,20 @@ const isTokenFailure = (code: FailureCode): boolean =>
   code.startsWith("oauth_token_") || code.startsWith("dpop_proof_");
 
 /**
- * Formats one WWW-Authenticate challenge: `Bearer` for API keys (RFC 6750), `DPoP` for access tokens (RFC
- * 9449 section 7.1, with `resource_metadata` of RFC 9728 section 5.1).
+ * Formats one WWW-Authenticate challenge: `Bearer` (RFC 6750) for API keys and for access tokens of agents,
+ * and `DPoP` for the other access tokens (RFC 9449 section 7.1). The parameter `resource_metadata` (RFC 9728
+ * section 5.1) names the document from which clients find the authorization server.
  */
 export function formatAuthenticateChallenge(
   scheme: AuthScheme,
-  publicUrl: string,
+  { publicUrl, resource = "api" }: Pick<AuthenticateChallengeOptions, "publicUrl" | "resource">,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
   const before = scheme === "bearer" ? { realm: publicUrl } : { algs: tokenSigningAlgorithms.join(" ") };
   const after =
-    scheme === "bearer" ? {} : { resource_metadata: `${publicUrl}${protectedResourceMetadataPath}` };
+    scheme === "bearer" && resource === "api"
+      ? {}
+      : { resource_metadata: publicUrl + getResourceMetadataPath(resource) };
   const pairs = Object.entries({ ...before, ...parameters, ...after }).map(
     ([name, value]) => `${name}="${value}"`,
   );
@@ -76,6 +90,11 @@ export const tokenSigningAlgorithms = ["ES256", "EdDSA"] as const;
 export const dpopProofAlgorithms = [...tokenSigningAlgorithms, "Ed25519"] as const;
 
 export const accessTokenLifetimeSeconds = 600;
+/**
+ * Lifetime of access tokens for the MCP server. It is shorter, because most of these tokens are bearer
+ * tokens, which whoever steals them can use.
+ */
+export const mcpTokenLifetimeSeconds = 300;
 
 export const oauthPaths = {
   authorization: "/oauth/authorize",
@@ -83,14 +102,26 @@ export const oauthPaths = {
   revocation: "/oauth/revoke",
   pushedAuthorizationRequest: "/oauth/par",
   jwks: "/oauth/jwks",
+  registration: "/oauth/register",
 } as const;
 
 export const clientAuthMethods = ["none", "private_key_jwt"] as const;
 
 /** Path of the authorization server's metadata document (RFC 8414). */
 export const authorizationServerMetadataPath = "/.well-known/oauth-authorization-server";
-/** Path of the API's metadata document for OAuth clients (RFC 9728). */
+/** Path of the REST API's metadata document for OAuth clients (RFC 9728). */
 export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resource";
 
-/** Returns the `aud` claim of access tokens, which is also the `resource` of the API's metadata document. */
-export const getAccessTokenAudience = (publicUrl: string): string => `${publicUrl}/api`;
+/**
+ * Returns the path of a protected resource's metadata document. RFC 9728 section 3.1 appends the path of the
+ * resource to the well-known path; the REST API's document also stands at the well-known path itself.
+ */
+const getResourceMetadataPath = (resource: ProtectedResource): string =>
+  resource === "api" ? protectedResourceMetadataPath : `${protectedResourceMetadataPath}/${resource}`;
+
+/**
+ * Returns the `aud` claim of access tokens for a protected resource, which is also the `resource` of its
+ * metadata document.
+ */
+export const getAccessTokenAudience = (publicUrl: string, resource: ProtectedResource): string =>
+  `${publicUrl}/${resource}`;

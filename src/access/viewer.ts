@@ -214,6 +214,8 @@ export const rateLimitQuotas = {
   // Requests to /graphql with publishable tokens and buyer sessions. They are counted per IP address.
   browser: { quota: 600, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
+  // Registrations of agents as OAuth clients, and fetches of their metadata documents, per IP address.
+  "agent-register": { quota: 20, windowSeconds: 3600 },
   // Requests with unknown promotion codes. The first limit counts them per cart, the second per credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
   "promo-fail-credential": { quota: 60, windowSeconds: 600, publicName: "promo-fail" },
@@ -225,10 +227,16 @@ export const rateLimitQuotas = {
 export type RateLimitBucket = keyof typeof rateLimitQuotas;
 
 /**
- * The rate limits that are counted per credential. The API reports them to apps, so that apps can adapt their
- * pace.
+ * The rate limits that requests of an app can reach. The API reports them to apps, so that apps can adapt
+ * their pace.
  */
-export const credentialRateLimitBuckets: readonly RateLimitBucket[] = ["default", "write"];
+export const integratorRateLimitBuckets: readonly RateLimitBucket[] = [
+  "default",
+  "write",
+  "replay",
+  "promo-fail",
+  "promo-fail-credential",
+];
 
 export function isRateLimitBucket(name: string): name is RateLimitBucket {
   return Object.hasOwn(rateLimitQuotas, name);

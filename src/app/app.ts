@@ -29,6 +29,7 @@ import { createFastifyServer } from "#http/server.ts";
 import { mcpPlugin } from "#mcp/plugin.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
+import { createSafeFetch, type SafeFetch } from "#webhooks/safe-fetch.ts";
 import type { MetricsExchange } from "#observability/gather-metrics.ts";
 import { createServiceMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
@@ -65,6 +66,8 @@ export interface ServiceAppOptions {
   readonly role?: ProcessRole;
   /** Resolves host names of webhook endpoints; uses DNS by default. */
   readonly resolveName?: HostNameResolver;
+  /** Fetches the metadata documents of agents; by default only from public addresses. */
+  readonly fetchDocument?: SafeFetch["fetch"];
   /** The rate limiter, which `close` closes. If left out, the rate limiter of the settings is used. */
   readonly limiter?: RateLimiter | undefined;
   /** Collects the metrics of all processes of one command; undefined if there is only one process. */
@@ -236,7 +239,7 @@ function createCredentials({ log, isCurrent, events, ...services }: CredentialOp
 /** Registers the HTTP plugins in order. A worker serves only health checks and metrics. */
 async function createHttpServer(
   parts: Parts,
-  { settings, log, role = "all", exchange }: ServiceAppOptions,
+  { settings, log, role = "all", exchange, fetchDocument }: ServiceAppOptions,
 ): Promise<FastifyInstance> {
   const { mesh, metrics, limiter, services, signingKeys, credentials, requests, trustedDocuments } = parts;
   const { publicUrl, db, clock } = services;
@@ -278,7 +281,15 @@ async function createHttpServer(
     services: { ...services, limiter, credentials },
     listEventExamples: () => listEventCatalogue(publicUrl),
   });
-  await server.register(oauthPlugin, { services, signingKeys, limiter, log });
+  const safeFetch = createSafeFetch();
+  server.addHook("onClose", safeFetch.close);
+  await server.register(oauthPlugin, {
+    services,
+    signingKeys,
+    limiter,
+    log,
+    fetchDocument: fetchDocument ?? safeFetch.fetch,
+  });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });
   await server.register(docsPlugin, {

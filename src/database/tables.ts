@@ -392,6 +392,8 @@ export interface OauthClientTable {
   version: Generated<number>;
   createdAt: Timestamp;
   disabledAt: Timestamp | null;
+  registration: Generated<"operator" | "dynamic" | "metadata_document">;
+  metadataUrl: string | null;
 }
 
 export interface OauthGrantTable {

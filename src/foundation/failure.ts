@@ -49,7 +49,6 @@ export const failureKinds = {
   oauth_token_expired: unauthenticated("The access token has expired."),
   dpop_proof_missing: unauthenticated("The DPoP proof is missing."),
   dpop_proof_invalid: unauthenticated("The DPoP proof is not valid."),
-  dpop_nonce_required: unauthenticated("The DPoP proof needs the nonce given in this answer."),
 
   scope_missing: { status: 403, text: "The credential lacks the scope that this operation needs." },
   origin_not_allowed: { status: 403, text: "The Origin or Host header of the request is not allowed." },

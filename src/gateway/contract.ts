@@ -26,6 +26,7 @@ import {
   type OperationSecurity,
   readOperationSecurity,
 } from "#mesh/operation-security.ts";
+import { describeWithDeprecation, type OperationDeprecation, readDeprecation } from "./deprecation.ts";
 import {
   toAnswerSchema,
   type SchemaComponents,
@@ -66,6 +67,8 @@ export interface RestOperation {
   readonly path: string;
   readonly tag: string;
   readonly stability: "stable" | "candidate";
+  /** The announced end of the operation; null if the operation is not deprecated. */
+  readonly deprecation: OperationDeprecation | null;
   readonly security: OperationSecurity;
   readonly isIdempotent: boolean;
   /** Whether the operation overwrites, removes or ends something, so that a client may ask a person first. */
@@ -129,14 +132,17 @@ function readOperation(
   const binding = getDirectiveArguments(schema, definition, "rest");
   if (binding === undefined) throw new Error(`schema/operations: ${nameOf(definition)} has no @rest.`);
   const path = String(binding["path"]);
+  const stability = binding["stability"] === "CANDIDATE" ? "candidate" : "stable";
+  const deprecation = readDeprecation(schema, definition, stability);
   const variables = definition.variableDefinitions ?? [];
   return {
     id: nameOf(definition),
-    description: definition.description?.value ?? "",
+    description: describeWithDeprecation(definition.description?.value ?? "", deprecation),
     method: binding["method"] as HttpMethod,
     path,
     tag: String(binding["tag"]),
-    stability: binding["stability"] === "CANDIDATE" ? "candidate" : "stable",
+    stability,
+    deprecation,
     security: readOperationSecurity(schema, definition),
     isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
     isDestructive: getDirectiveArguments(schema, definition, "destructive") !== undefined,

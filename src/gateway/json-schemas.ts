@@ -4,6 +4,7 @@
  */
 import {
   type FieldNode,
+  type GraphQLEnumType,
   type GraphQLArgument,
   type GraphQLInputField,
   type GraphQLInputType,
@@ -45,12 +46,16 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
-/** Returns the values of an enum as the API sends them; an empty list for other types. */
-export const getEnumValues = (type: GraphQLNamedType): string[] =>
-  isEnumType(type) ? type.getValues().map(({ value }) => String(value)) : [];
+/** Returns the values of an enum as REST sends them, without values that occur only over GraphQL. */
+function getRestEnumValues(type: GraphQLEnumType): string[] {
+  const { graphOnlyValues = [] } = type.extensions as { readonly graphOnlyValues?: readonly string[] };
+  return type
+    .getValues()
+    .flatMap(({ value }) => (graphOnlyValues.includes(String(value)) ? [] : [String(value)]));
+}
 
 function toLeafSchema(type: GraphQLNamedType): JsonSchema {
-  if (isEnumType(type)) return { type: "string", enum: getEnumValues(type) };
+  if (isEnumType(type)) return { type: "string", enum: getRestEnumValues(type) };
   if (!isScalarType(type)) throw new Error(`${type.name} is neither an enum nor a scalar.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
   if (schema === undefined) throw new Error(`The scalar ${type.name} must have the extension jsonSchema.`);

@@ -51,18 +51,24 @@ export const openApiSecuritySchemes = {
   },
 } as const;
 
-/** Returns the scope that callers of an operation need, or `none`. */
-export const getRequiredScopeName = (security: OperationSecurity): string =>
-  security.kind === "anonymous" ? "none" : (security.scope ?? "none");
+/**
+ * Returns the extension that names the scope of an operation. `none` means that a valid API key of any scope
+ * is required. Operations that accept no API key, or need no credential, do not have the extension.
+ */
+export const toRequiredScope = (security: OperationSecurity): { readonly "x-required-scope"?: string } =>
+  security.kind === "api_key" ? { "x-required-scope": security.scope ?? "none" } : {};
 
 /** OpenAPI security requirements: either an API key or an OAuth access token. */
 export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
 
-/** Returns the OpenAPI security requirements of an operation; a caller needs to fulfil one of them. */
+/**
+ * Returns the OpenAPI security requirements of an operation; a caller needs to fulfil one of them. OpenAPI
+ * 3.1 allows scopes for every kind of security scheme, so both credentials name the scope that they need.
+ */
 export function toOpenApiSecurity(security: OperationSecurity): readonly Requirement[] {
   if (security.kind === "anonymous") return [{}];
-  const oauth = { oauth: security.scope === null ? [] : [security.scope] };
-  return security.kind === "oauth" ? [oauth] : [{ apiKey: [] }, oauth];
+  const scopes = security.scope === null ? [] : [security.scope];
+  return security.kind === "oauth" ? [{ oauth: scopes }] : [{ apiKey: scopes }, { oauth: scopes }];
 }
 
 /**

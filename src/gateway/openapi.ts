@@ -10,7 +10,7 @@ import {
   apiKeyOrOAuth,
   listErrorCodes,
   describeRateLimits,
-  getRequiredScopeName,
+  toRequiredScope,
   toOpenApiSecurity,
   openApiSecuritySchemes,
   toOpenApiWebhooks,
@@ -93,9 +93,13 @@ export function buildOpenApiDocument({ operations, components, webhookEvents }: 
           ? { IdempotentReplayed: replayedHeader }
           : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
+<<<<<<< HEAD
         ...(operations.some(({ constantField }) => constantField !== null)
           ? { ContentETag: contentEtagHeader }
           : {}),
+=======
+        ...(operations.some(({ deprecation }) => deprecation !== null) ? deprecationHeaders : {}),
+>>>>>>> x
       },
       responses: errorResponses,
       schemas: {
@@ -116,8 +120,9 @@ function toOperation(operation: RestOperation): Part {
     tags: [operation.tag],
     summary: summary.replaceAll("\n", " "),
     description: operation.description,
+    ...(operation.deprecation === null ? {} : { deprecated: true }),
     "x-stability": operation.stability,
-    "x-required-scope": getRequiredScopeName(operation.security),
+    ...toRequiredScope(operation.security),
     "x-idempotency": operation.isIdempotent ? "required" : "none",
     "x-rate-limits": describeRateLimits(operation),
     "x-error-codes": listErrorCodes(operation),
@@ -150,7 +155,11 @@ function toOperation(operation: RestOperation): Part {
             ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }
             : {}),
           ...(operation.versionField === null ? {} : { ETag: { $ref: "#/components/headers/ETag" } }),
+<<<<<<< HEAD
           ...(operation.constantField === null ? {} : { ETag: { $ref: "#/components/headers/ContentETag" } }),
+=======
+          ...(operation.deprecation === null ? {} : deprecationHeaderReferences),
+>>>>>>> x
         },
         content: { "application/json": { schema: answerReference(operation) } },
       },
@@ -233,9 +242,25 @@ const etagHeader: Part = {
     "`If-Match`.",
   schema: { type: "string", pattern: '^"v\\d+"$' },
 };
+<<<<<<< HEAD
 const contentEtagHeader: Part = {
   description:
     "Identifies the content of the answer. A request with this value as `If-None-Match` gets 304 without a " +
     "body if the content is the same.",
   schema: { type: "string" },
 };
+=======
+const deprecationHeaders: Readonly<Record<string, Part>> = {
+  Deprecation: {
+    description: "The time from which the operation is deprecated (RFC 9745): `@` and Unix seconds.",
+    schema: { type: "string", pattern: "^@\\d+$" },
+  },
+  Sunset: {
+    description: "The time from which the operation may no longer answer (RFC 8594), as an HTTP date.",
+    schema: { type: "string" },
+  },
+};
+const deprecationHeaderReferences = Object.fromEntries(
+  Object.keys(deprecationHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+>>>>>>> x

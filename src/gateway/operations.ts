@@ -14,6 +14,7 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { DocumentRunner } from "#mesh/run.ts";
 import type { RestCall, GatewayServices, RestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
+import { toDeprecationHeaders } from "./deprecation.ts";
 import type { AnonymousReadRunner } from "./replica-fallback.ts";
 import {
   identifyCaller,
@@ -72,7 +73,7 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
     operationSteps.filter((step) => step.phase === phase).map(({ run }) => run);
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
-  const headers = toFixedHeaders(operation);
+  const headers = toFixedHeaders(operation, services.publicUrl);
   server.route({
     method: operation.method,
     url: routePath(operation.path),
@@ -159,12 +160,19 @@ async function runAll(runs: readonly RunStep[], call: RestCall): Promise<void> {
  * Returns the headers that all answers of an operation have. `Vary` names `Authorization` even for anonymous
  * operations, because the rate limit headers of their answers depend on the API key.
  */
+<<<<<<< HEAD
 function toFixedHeaders({
   security,
   stability,
   languageField,
   constantField,
 }: RestOperation): Record<string, string> {
+=======
+function toFixedHeaders(
+  { id, security, stability, deprecation, languageField }: RestOperation,
+  publicUrl: string,
+): Record<string, string> {
+>>>>>>> x
   return {
     "x-api-stability": stability,
     vary: [
@@ -173,6 +181,7 @@ function toFixedHeaders({
       ...(constantField === null ? [] : ["Prefer"]),
     ].join(", "),
     ...(security.kind === "anonymous" ? { "access-control-allow-origin": "*" } : {}),
+    ...toDeprecationHeaders(deprecation, `${publicUrl}/docs/operations/${id}`),
   };
 }
 

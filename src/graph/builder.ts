@@ -109,6 +109,8 @@ interface EnumDefinition<Value extends string> {
   readonly description: string;
   /** The description of each value of the enum. The keys are the values as the database stores them. */
   readonly values: Readonly<Record<Value, string>>;
+  /** Values that never occur over REST. The OpenAPI document leaves them out. */
+  readonly graphOnlyValues?: readonly NoInfer<Value>[];
 }
 
 /**
@@ -118,10 +120,10 @@ interface EnumDefinition<Value extends string> {
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the ref.
 export function defineEnum<Value extends string>(
   name: string,
-  { description, values }: EnumDefinition<Value>,
+  { description, values, graphOnlyValues = [] }: EnumDefinition<Value>,
 ) {
   const defined: Record<string, { value: Value; description: string }> = {};
   for (const value in values)
     defined[value.replace(":", "_").toUpperCase()] = { value, description: values[value] };
-  return builder.enumType(name, { description, values: defined });
+  return builder.enumType(name, { description, values: defined, extensions: { graphOnlyValues } });
 }

@@ -36,7 +36,7 @@ export async function callOperation(
       method: operation.method,
       url: toUrl(operation, call.values),
       remoteAddress: request.ip,
-      headers: toHeaders(request, call),
+      headers: toHeaders({ request, viewer }, call),
       ...(call.body === undefined ? {} : { payload: call.body }),
     });
     return sent;
@@ -120,9 +120,14 @@ const encodeSegment = (value: string): string =>
   /^\.{0,2}$/.test(value) ? "%00" : encodeURIComponent(value.toWellFormed());
 
 function toHeaders(
-  { headers: { authorization, host }, ip }: FastifyRequest,
+  { request: { headers, ip }, viewer }: McpCaller,
   { body, values }: OperationArguments,
 ): Record<string, string> {
+  const { host } = headers;
+  // REST accepts access tokens only with the scheme DPoP. The owner of the token is verified already, so the
+  // request needs no proof.
+  const authorization =
+    viewer?.kind === "oauth" ? headers.authorization?.replace(/^bearer /i, "DPoP ") : headers.authorization;
   const key = values.get(idempotencyKeyArgumentName);
   const language = values.get(languageArgumentName);
   return {

@@ -17,7 +17,6 @@ export interface OperationTool {
 /** The part of an OpenAPI document that describes one operation. */
 interface OperationDocument {
   readonly description: string;
-  readonly "x-required-scope": string;
   readonly parameters: readonly ParameterDocument[];
   readonly requestBody?: { readonly content: JsonContent };
   readonly responses: { readonly 200: { readonly content: JsonContent } };
@@ -67,12 +66,11 @@ export function createOperationTools({ operations, document }: ApiDescription): 
 function createTool(operation: RestOperation, { paths, components }: ToolSource): Tool {
   const described = paths[operation.path]?.[operation.method.toLowerCase()];
   if (described === undefined) throw new Error(`The OpenAPI document has no operation ${operation.id}.`);
-  const scope = described["x-required-scope"];
   const title = getOperationTitle(operation.id);
   return {
     name: operation.id,
     title,
-    description: `${described.description}\n\n${describeAccess(operation, scope)}`,
+    description: `${described.description}\n\n${describeAccess(operation)}`,
     inputSchema: selfContained(toInputSchema(operation, described, components), components.schemas),
     outputSchema: selfContained(
       described.responses[200].content["application/json"].schema,
@@ -88,11 +86,11 @@ function createTool(operation: RestOperation, { paths, components }: ToolSource)
   };
 }
 
-function describeAccess({ security }: RestOperation, scope: string): string {
+function describeAccess({ security }: RestOperation): string {
   if (security.kind === "anonymous") return "This tool needs no credential.";
   const credential =
     security.kind === "oauth" ? "an OAuth access token" : "an API key or an OAuth access token";
-  return `This tool needs ${credential}${scope === "none" ? "" : ` with the scope ${scope}`}.`;
+  return `This tool needs ${credential}${security.scope === null ? "" : ` with the scope ${security.scope}`}.`;
 }
 
 function toInputSchema(

@@ -115,13 +115,14 @@ async function identifyMcpCaller(
       });
     return undefined;
   }
-  const challenge: AuthenticateChallengeOptions = { publicUrl, schemes: ["bearer", "dpop"] };
+  const challenge: AuthenticateChallengeOptions = { publicUrl, schemes: ["bearer", "dpop"], resource: "mcp" };
   const viewer = await authenticate(request, undefined, {
     ...challenge,
     limiter,
     verify: (authorization) =>
       authenticateIntegrator(request, authorization, {
         credentials,
+        resource: "mcp",
         // A DPoP proof is stored once the caller is admitted, so callers over their quota store no proofs.
         admit: async (admitted) => {
           if (admitted.kind === "oauth") await requireRemainingQuota(limiter, reply, counterOf(admitted));

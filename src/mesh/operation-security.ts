@@ -89,10 +89,14 @@ export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): v
     message,
     details: [{ in: "header", field: "Authorization", code: "scope_missing", message, allowed: [scope] }],
     headers: {
-      "www-authenticate": formatAuthenticateChallenge(scheme, publicUrl, {
-        error: "insufficient_scope",
-        scope,
-      }),
+      "www-authenticate": formatAuthenticateChallenge(
+        scheme,
+        { publicUrl },
+        {
+          error: "insufficient_scope",
+          scope,
+        },
+      ),
     },
   });
 }

@@ -17,12 +17,14 @@ import {
   saveOauthItemOnce,
   type OauthItem,
 } from "#access/oauth/oauth-items.ts";
-import { getAccessTokenAudience } from "#access/authorization.ts";
+import { getAccessTokenAudience, protectedResources } from "#access/authorization.ts";
+import { findAgentClientRow, findMetadataUrl, isMetadataUrl } from "#access/oauth/agent-clients.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
+import { registrationLifetimeMs, registrationMetadata } from "./agent-registration.ts";
 import type { OauthServices } from "./oauth-services.ts";
 
 type AdapterServices = Pick<
@@ -50,7 +52,7 @@ export function createOidcAdapters(
       kind === "Grant"
         ? grantAdapter(services, library)
         : kind === "Client"
-          ? clientAdapter(services)
+          ? clientAdapter(services, library)
           : itemAdapter(kind, services, library);
     return {
       upsert: (id, payload, expiresIn) => translated(adapter.upsert(id, payload, expiresIn)),
@@ -89,14 +91,13 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
       const [grant] = await findGrants(db, [id]);
       if (grant === undefined || grant.revokedAt !== null || grant.expiresAt <= clock.now()) return undefined;
       const refused = integratorScopes.filter((scope) => !grant.scopes.includes(scope));
-      const audience = getAccessTokenAudience(publicUrl);
       return {
         kind: "Grant",
         jti: grant.id,
         accountId: grant.staffId,
-        clientId: grant.clientId,
-        resources: { [audience]: grant.scopes.join(" ") },
-        rejected: { resources: { [audience]: refused.join(" ") } },
+        clientId: (await findMetadataUrl(db, grant.clientId)) ?? grant.clientId,
+        resources: toScopesByAudience(publicUrl, grant.scopes),
+        rejected: { resources: toScopesByAudience(publicUrl, refused) },
         iat: seconds(grant.issuedAt),
         exp: seconds(grant.expiresAt),
       };
@@ -104,6 +105,15 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
     destroy: (id) => endGrant(services, library, id),
   };
 }
+
+/**
+ * Returns the same scopes for each protected resource. The feature `resourceIndicators` decides for which of
+ * them a client gets tokens.
+ */
+const toScopesByAudience = (publicUrl: string, scopes: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    protectedResources.map((resource) => [getAccessTokenAudience(publicUrl, resource), scopes.join(" ")]),
+  );
 
 function endGrant(
   { db, clock, onRevoked }: AdapterServices,
@@ -120,12 +130,23 @@ function endGrant(
   });
 }
 
-function clientAdapter({ db }: AdapterServices): Adapter {
+/**
+ * Adapter for clients. A client that registered itself is an item which expires, until a staff member grants
+ * it access; then it is a row like the clients that operators created. oidc-provider fetches the metadata
+ * documents of clients whose id is a URL.
+ */
+function clientAdapter(services: AdapterServices, library: OidcProviderModule): Adapter {
+  const registrations = itemAdapter("Client", services, library);
   return {
     ...unsupported,
+    upsert: (id, payload) => registrations.upsert(id, payload, registrationLifetimeMs / 1000),
     find: async (id) => {
-      const client = await findOauthClient(db, id);
-      return client === undefined ? undefined : toMetadata(client);
+      if (isMetadataUrl(id)) return undefined;
+      const client = await findOauthClient(services.db, id);
+      if (client !== undefined) return toMetadata(client);
+      const row = await findAgentClientRow(services.db, id);
+      // A disabled client has a row. Its registration may still be stored, and must not be used.
+      return row === undefined ? registrations.find(id) : undefined;
     },
   };
 }
@@ -134,7 +155,14 @@ function clientAdapter({ db }: AdapterServices): Adapter {
  * Returns the client's metadata with the names of RFC 7591. A client with a redirect URI that is not https is
  * a native app (RFC 8252), so any port of a loopback address is accepted.
  */
-function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClientWithApp): AdapterPayload {
+function toMetadata({
+  id,
+  appName,
+  authMethod,
+  jwks,
+  redirectUris,
+  registration,
+}: OauthClientWithApp): AdapterPayload {
   return {
     client_id: id,
     client_name: appName,
@@ -145,7 +173,8 @@ function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClient
     response_modes: ["query"],
     scope: integratorScopes.join(" "),
     token_endpoint_auth_method: authMethod,
-    dpop_bound_access_tokens: true,
+    dpop_bound_access_tokens: registration === "operator",
+    [registrationMetadata]: registration,
     ...(jwks === null ? {} : { jwks: jwks as NonNullable<AdapterPayload["jwks"]> }),
   };
 }

@@ -6,14 +6,17 @@
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import { revokeGrants } from "#access/credential-changes.ts";
+import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
+import { ensureAgentClient } from "#access/oauth/agent-clients.ts";
 import { createGrant } from "#access/oauth/grants.ts";
 import { consumeOauthItem, findOauthItem, linkOauthItemToGrant } from "#access/oauth/oauth-items.ts";
 import { isScope, type Scope } from "#access/viewer.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
-import { inTransaction, type DatabaseReader } from "#database/transaction.ts";
+import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import { fail, Failure, type FailureCode } from "#foundation/failure.ts";
 import {
   type InteractionRequest,
+  type RequestingClient,
   finishInteraction,
   sendOauthPage,
   signOutAndRestart,
@@ -51,6 +54,7 @@ async function showConsentForm(
   const scopes = requested.filter(isAllowed);
   const page = renderConsentPage({
     app: { name: client.appName, publisher: client.publisher },
+    agent: client.agent,
     leadsTo,
     destination: redirectDestination(String(exchange.interaction.params["redirect_uri"])),
     merchantName: place.merchantName,
@@ -91,7 +95,7 @@ interface InstallationState {
 
 function findInstallationState(
   reader: DatabaseReader,
-  { merchantId, appId }: { readonly merchantId: string; readonly appId: string },
+  { merchantId, appId }: { readonly merchantId: string; readonly appId: string | null },
 ): Promise<InstallationState> {
   return reader
     .selectFrom("merchant")
@@ -252,8 +256,9 @@ function createGrantOnce(
     );
     if (!isFirstUse) return { isNew: false, grantId };
     const access = { merchantId: staff.merchantId, now };
+    const clientId = await getStoredClientId(transaction, access, client);
     const made = await createGrant(transaction, access, {
-      clientId: client.id,
+      clientId,
       staffId: staff.staffId,
       scopes,
     });
@@ -264,7 +269,7 @@ function createGrantOnce(
     await services.onGranted(transaction, {
       ...made,
       staff,
-      clientId: client.id,
+      clientId,
       scopes,
       now,
       requestId: request.id,
@@ -272,4 +277,16 @@ function createGrantOnce(
     await linkOauthItemToGrant(transaction, { ...answered, grantId: made.grantId });
     return { isNew: true, grantId: made.grantId };
   });
+}
+
+/** Returns the id of the client's row. Stores an agent to which no merchant has granted access yet. */
+function getStoredClientId(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  { id, appName, agent }: RequestingClient,
+): Promise<string> | string {
+  if (agent === null) return id;
+  // Apps belong to no merchant.
+  const ofPlatform = { ...access, merchantId: null };
+  return ensureAgentClient(transaction, ofPlatform, { id, name: appName, redirectUris: agent.redirectUris });
 }

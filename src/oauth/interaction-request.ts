@@ -5,7 +5,8 @@
 import type * as Library from "oidc-provider";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { InteractionResults, Provider } from "oidc-provider";
-import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
+import { findAgentClientRow, getVerifiedHost } from "#access/oauth/agent-clients.ts";
+import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
 import { type HtmlPage, pageHeaders, getRedirectScheme, renderPage } from "#pages/shared/page.ts";
 import { renderOauthMessagePage } from "./pages.ts";
@@ -17,10 +18,28 @@ interface HttpExchange {
   readonly reply: FastifyReply;
 }
 
+/** The OAuth client that asks for access, as the pages show it. */
+export interface RequestingClient {
+  /** The client id that the client sends. */
+  readonly id: string;
+  /** The id of the client's app; null for an agent to which no merchant has granted access yet. */
+  readonly appId: string | null;
+  readonly appName: string;
+  readonly publisher: string | null;
+  /** The facts about an agent; null for a client that an operator created. */
+  readonly agent: RequestingAgent | null;
+}
+
+export interface RequestingAgent {
+  readonly redirectUris: readonly string[];
+  /** The host of the agent's metadata document; null for an agent that registered itself. */
+  readonly verifiedHost: string | null;
+}
+
 export interface InteractionRequest extends HttpExchange {
   readonly provider: Provider;
   readonly interaction: Interaction;
-  readonly client: OauthClientWithApp;
+  readonly client: RequestingClient;
   /**
    * The origin or scheme of the app's redirect URI, to which the browser is sent at the end of the
    * interaction. The page's Content-Security-Policy must allow this origin or scheme.
@@ -43,7 +62,7 @@ export async function findInteractionRequest(
     interaction.uid !== (messages.request.params as { readonly uid: string }).uid
   )
     return undefined;
-  const client = await findOauthClient(db, String(interaction.params["client_id"]));
+  const client = await findRequestingClient(provider, db, String(interaction.params["client_id"]));
   if (client === undefined) return undefined;
   return {
     provider,
@@ -51,6 +70,34 @@ export async function findInteractionRequest(
     client,
     leadsTo: getRedirectScheme(String(interaction.params["redirect_uri"])),
     ...messages,
+  };
+}
+
+/** Finds the client of an interaction; undefined if the client no longer exists or was disabled. */
+async function findRequestingClient(
+  provider: Provider,
+  db: Database,
+  id: string,
+): Promise<RequestingClient | undefined> {
+  const operatorClient = await findOauthClient(db, id);
+  if (operatorClient?.registration === "operator") return { ...operatorClient, agent: null };
+  const { errors } = await loadOidcProvider();
+  const [agent, row] = await Promise.all([
+    provider.Client.find(id).catch((error: unknown) => {
+      // The metadata document can no longer be fetched, or is not valid any more.
+      if (error instanceof errors.OIDCProviderError) return undefined;
+      throw error;
+    }),
+    findAgentClientRow(db, id),
+  ]);
+  if (agent === undefined) return undefined;
+  const verifiedHost = getVerifiedHost(id);
+  return {
+    id,
+    appId: row?.appId ?? null,
+    appName: String(agent.clientName),
+    publisher: verifiedHost,
+    agent: { redirectUris: agent.redirectUris ?? [], verifiedHost },
   };
 }
 

@@ -47,6 +47,12 @@ export interface OauthServices {
    * after which the app may try again.
    */
   readonly limitGrant: (grantId: string) => Promise<number | undefined>;
+  /** Counts a registration of an agent for its IP address. Fails with `rate_limited` if there were too many. */
+  readonly limitRegistrations: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Counts a fetch of an agent's metadata document like a registration. Returns false if there were too many. */
+  readonly mayFetchMetadata: (request: FastifyRequest) => Promise<boolean>;
+  /** Fetches the metadata document of an agent. Rejects URLs and addresses that are not public. */
+  readonly fetchDocument: (url: string, init?: RequestInit) => Promise<Response>;
   readonly log: Log;
   /** Called when a grant is created, in the same transaction. */
   readonly onGranted: (transaction: Transaction, granted: GrantCreation) => Promise<void>;

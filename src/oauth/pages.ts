@@ -38,6 +38,8 @@ export function renderOauthSignInPage({ app, leadsTo, email, fault }: OauthSignI
 
 export interface ConsentView {
   readonly app: RequestingApp;
+  /** The facts about an AI agent; null for a client that an operator created. */
+  readonly agent: { readonly verifiedHost: string | null } | null;
   readonly leadsTo: string | undefined;
   /**
    * The place to which the browser is sent after the staff member's decision, as the page shows it: the host
@@ -81,6 +83,7 @@ export function renderConsentPage(shown: ConsentView): HtmlPage {
         ${appLabel(app)} asks for these permissions for <strong>${merchantName}</strong>. Clear the ones that you do
         not want to give.
       </p>
+      ${shown.agent === null ? undefined : agentNote(shown.agent, shown.destination)}
       ${note}
       <form method="post">
         <fieldset${fault === undefined ? undefined : html` aria-describedby="faults"`}>
@@ -97,6 +100,21 @@ export function renderConsentPage(shown: ConsentView): HtmlPage {
         can revoke it before then in the console, on the page of the installation.
       </p>`,
   };
+}
+
+/**
+ * Warns that nobody has verified the name of an agent. Only the place to which the browser returns shows who
+ * receives the access.
+ */
+function agentNote({ verifiedHost }: { readonly verifiedHost: string | null }, destination: string): Markup {
+  const origin =
+    verifiedHost === null
+      ? html`This AI agent registered itself.`
+      : html`This AI agent is described by <strong>${verifiedHost}</strong>.`;
+  return html`<p>
+    ${origin} Nobody has verified its name. Allow access only if you have just started this agent, and if
+    <strong>${destination}</strong> belongs to it.
+  </p>`;
 }
 
 const scopeElementId = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;

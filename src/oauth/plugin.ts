@@ -9,7 +9,7 @@ import { appendAuditEntries } from "#access/audit.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
 import { toClientAddressKey, createLoginRateLimiter } from "#http/caller.ts";
-import { type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
+import { type RateLimitCounter, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import {
@@ -17,6 +17,8 @@ import {
   clientAuthMethods,
   oauthPaths,
   protectedResourceMetadataPath,
+  type ProtectedResource,
+  protectedResources,
   authorizationServerMetadataPath,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
@@ -31,11 +33,12 @@ export interface OauthPluginOptions {
   readonly signingKeys: SigningKeys;
   readonly limiter: RateLimiter;
   readonly log: Log;
+  readonly fetchDocument: OauthServices["fetchDocument"];
 }
 
 export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
   server,
-  { services, signingKeys, limiter, log },
+  { services, signingKeys, limiter, log, fetchDocument },
 ) => {
   const { db, clock, publicUrl, keyring } = services;
   const routes = registerOauthRoutes(server, {
@@ -45,11 +48,18 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
     keyring,
     signingKeys,
     log,
+    fetchDocument,
     loginLimit: createLoginRateLimiter(limiter),
     // Unauthenticated requests for the authorization server use the same quota of an address as anonymous
     // reads of the API.
     limitAddress: async (request, reply) =>
       countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
+    limitRegistrations: async (request, reply) =>
+      countRequestAgainstQuota(limiter, reply, registrationCounterOf(request)),
+    mayFetchMetadata: async (request) => {
+      const { bucket, key } = registrationCounterOf(request);
+      return (await limiter.consume(bucket, key))?.isExceeded !== true;
+    },
     limitGrant: async (grantId) => {
       const state = await limiter.consume("write", `refresh:${grantId}`);
       return state?.isExceeded === true ? state.resetSeconds : undefined;
@@ -95,6 +105,11 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
   for (const [path, methods] of routes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
+const registrationCounterOf = ({ ip }: FastifyRequest): RateLimitCounter => ({
+  bucket: "agent-register",
+  key: toClientAddressKey(ip),
+});
+
 /** The HTTP methods that each path of the authorization server accepts. Other methods are refused. */
 type OauthRoutes = readonly (readonly [path: string, methods: readonly string[]])[];
 
@@ -103,12 +118,21 @@ const resumePath = `${oauthPaths.authorization}/:uid`;
  * Paths of the authorization server that accept POST. They also accept OPTIONS, because browsers send a
  * preflight request before a POST from another origin.
  */
-const postPaths = [oauthPaths.token, oauthPaths.revocation, oauthPaths.pushedAuthorizationRequest] as const;
+const postPaths = [
+  oauthPaths.token,
+  oauthPaths.revocation,
+  oauthPaths.pushedAuthorizationRequest,
+  oauthPaths.registration,
+] as const;
 
 function registerOauthRoutes(server: FastifyInstance, services: OauthServices): OauthRoutes {
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
   const currentProvider = createProviderGetter(services, {
     onRefused: (refused) => recordRefusal(requests.get(refused.request), refused, services),
+    mayFetchMetadata: async (raw) => {
+      const request = requests.get(raw);
+      return request !== undefined && (await services.mayFetchMetadata(request));
+    },
   });
   const { pathname } = new URL(services.publicUrl);
   const basePath = pathname.replace(/\/$/, "");
@@ -133,11 +157,11 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     const onPage = { onRequest: services.limitAddress, errorHandler: createErrorPageHandler(services) };
     for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, passToProvider);
     for (const url of postPaths) {
-      const toApp = url === oauthPaths.pushedAuthorizationRequest ? { onRequest: limitPosts(services) } : {};
+      const limit = postLimits(services)[url];
       bare.route({
         method: ["POST", "OPTIONS"],
         url,
-        ...toApp,
+        ...(limit === undefined ? {} : { onRequest: limitPosts(limit) }),
         errorHandler: createJsonErrorHandler(services),
         handler: passToProvider,
       });
@@ -153,14 +177,22 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
   ];
 }
 
+type RequestLimit = OauthServices["limitAddress"];
+
 /**
- * Limits pushed authorization requests per IP address, because every such request is stored. The other
- * endpoints store nothing for a client without a code or token.
+ * Returns the limits per IP address of the endpoints that store something for any caller: pushed
+ * authorization requests and registrations. The other endpoints store nothing for a client without a code or
+ * token.
  */
+const postLimits = (services: OauthServices): Readonly<Record<string, RequestLimit | undefined>> => ({
+  [oauthPaths.pushedAuthorizationRequest]: services.limitAddress,
+  [oauthPaths.registration]: services.limitRegistrations,
+});
+
 const limitPosts =
-  ({ limitAddress }: OauthServices): OauthServices["limitAddress"] =>
+  (limit: RequestLimit): RequestLimit =>
   async (request, reply) => {
-    if (request.method === "POST") await limitAddress(request, reply);
+    if (request.method === "POST") await limit(request, reply);
   };
 
 /**
@@ -189,6 +221,8 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
     token_endpoint: publicUrl + oauthPaths.token,
     pushed_authorization_request_endpoint: publicUrl + oauthPaths.pushedAuthorizationRequest,
     revocation_endpoint: publicUrl + oauthPaths.revocation,
+    registration_endpoint: publicUrl + oauthPaths.registration,
+    client_id_metadata_document_supported: true,
     jwks_uri: publicUrl + oauthPaths.jwks,
     scopes_supported: integratorScopes,
     response_types_supported: ["code"],
@@ -205,30 +239,32 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
   };
 }
 
-function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
-  return {
-    resource: getAccessTokenAudience(publicUrl),
-    authorization_servers: [publicUrl],
-    scopes_supported: integratorScopes,
-    bearer_methods_supported: ["header"],
-    dpop_signing_alg_values_supported: tokenSigningAlgorithms,
-    dpop_bound_access_tokens_required: true,
-    resource_documentation: `${publicUrl}/docs`,
-  };
-}
-
 /**
- * Paths at which the API's OAuth metadata is served. RFC 9728 section 3.1 appends the path of the API to the
- * well-known path.
+ * Metadata of a protected resource (RFC 9728). Tokens for the REST API must be bound to a key; the MCP server
+ * also accepts bearer tokens.
  */
-const resourceMetadataPaths = [
-  protectedResourceMetadataPath,
-  `${protectedResourceMetadataPath}${new URL(getAccessTokenAudience("http://any.example")).pathname}`,
-] as const;
+const resourceMetadata = (
+  publicUrl: string,
+  resource: ProtectedResource,
+): Readonly<Record<string, unknown>> => ({
+  resource: getAccessTokenAudience(publicUrl, resource),
+  authorization_servers: [publicUrl],
+  scopes_supported: integratorScopes,
+  bearer_methods_supported: ["header"],
+  dpop_signing_alg_values_supported: tokenSigningAlgorithms,
+  dpop_bound_access_tokens_required: resource === "api",
+  resource_documentation: resource === "api" ? `${publicUrl}/docs` : `${publicUrl}/docs/guides/agents`,
+});
+
+/** The paths of the metadata documents, each with the protected resource that the document describes. */
+const resourceMetadataPaths: readonly (readonly [string, ProtectedResource])[] = [
+  [protectedResourceMetadataPath, "api"],
+  ...protectedResources.map((name) => [`${protectedResourceMetadataPath}/${name}`, name] as const),
+];
 
 const metadataPaths: readonly string[] = [
   authorizationServerMetadataPath,
-  ...resourceMetadataPaths,
+  ...resourceMetadataPaths.map(([path]) => path),
   oauthPaths.jwks,
 ];
 
@@ -242,7 +278,9 @@ const keysSeconds = 30;
 function registerMetadataRoutes(server: FastifyInstance, { publicUrl, signingKeys }: OauthServices): void {
   const documents: readonly (readonly [string, unknown])[] = [
     [authorizationServerMetadataPath, serverMetadata(publicUrl)],
-    ...resourceMetadataPaths.map((path) => [path, resourceMetadata(publicUrl)] as const),
+    ...resourceMetadataPaths.map(
+      ([path, resource]) => [path, resourceMetadata(publicUrl, resource)] as const,
+    ),
   ];
   for (const [path, document] of documents) {
     const body = JSON.stringify(document);

@@ -1,7 +1,8 @@
 /**
- * The configuration of oidc-provider: authorization codes with PKCE (S256), DPoP-bound tokens and rotating
- * refresh tokens. All other features are off. The server sends no requests to other hosts, and builds all
- * URLs from PUBLIC_URL.
+ * The configuration of oidc-provider: authorization codes with PKCE (S256), DPoP-bound tokens, rotating
+ * refresh tokens, and registration of agents, whose tokens for the MCP server need not be bound. All other
+ * features are off. The server builds all URLs from PUBLIC_URL. The only requests that it sends to other
+ * hosts fetch the metadata documents of agents.
  */
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -11,6 +12,7 @@ import {
   accessTokenLifetimeSeconds,
   getAccessTokenAudience,
   clientAuthMethods,
+  mcpTokenLifetimeSeconds,
   oauthPaths,
 } from "#access/authorization.ts";
 import { integratorScopes } from "#access/viewer.ts";
@@ -18,6 +20,12 @@ import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { createOidcAdapters } from "./adapter.ts";
+import {
+  type AgentFeatureOptions,
+  createAgentFeatures,
+  createClientRules,
+  isAgent,
+} from "./agent-registration.ts";
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
@@ -36,7 +44,7 @@ export interface RefusedOauthRequest {
   readonly fault: unknown;
 }
 
-export interface ProviderHooks {
+export interface ProviderHooks extends Pick<AgentFeatureOptions, "mayFetchMetadata"> {
   readonly onRefused: (refused: RefusedOauthRequest) => void;
 }
 
@@ -66,7 +74,7 @@ interface ProviderParts {
 function createProvider(library: OidcProviderModule, { services, keys, hooks }: ProviderParts): Provider {
   const provider = new (withoutFormPost(library))(
     services.publicUrl,
-    createConfiguration(library, { services, keys }),
+    createConfiguration(library, { services, keys, hooks }),
   );
   const { protocol, host } = new URL(services.publicUrl);
   // oidc-provider takes its URLs, cookies and DPoP checks from PUBLIC_URL. The Host header and proxy headers
@@ -95,6 +103,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     "grant.error",
     "revocation.error",
     "pushed_authorization_request.error",
+    "registration_create.error",
     "server_error",
   ])
     events.on(event, reportRefusal);
@@ -127,7 +136,7 @@ const refreshTokenDays = 30;
 
 function createConfiguration(
   library: OidcProviderModule,
-  { services, keys }: Omit<ProviderParts, "hooks">,
+  { services, keys, hooks }: ProviderParts,
 ): Configuration {
   const { publicUrl, keyring } = services;
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -137,6 +146,7 @@ function createConfiguration(
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
+    extraClientMetadata: createClientRules(library),
     clientBasedCORS: (_context, origin, client) => isOriginOfAnyUri(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
     cookies: {
@@ -161,7 +171,8 @@ function createConfiguration(
     },
     renderError: sendRefusal,
     ttl: {
-      AccessToken: accessTokenLifetimeSeconds,
+      AccessToken: (_context, { resourceServer }) =>
+        resourceServer?.accessTokenTTL ?? accessTokenLifetimeSeconds,
       AuthorizationCode: minute,
       Grant: grantDays * day,
       Interaction: 30 * minute,
@@ -174,13 +185,17 @@ function createConfiguration(
       revocation: oauthPaths.revocation,
       pushed_authorization_request: oauthPaths.pushedAuthorizationRequest,
       jwks: oauthPaths.jwks,
+      registration: oauthPaths.registration,
     },
     enabledJWA: {
       clientAuthSigningAlgValues: signatureAlgorithms,
       dPoPSigningAlgValues: signatureAlgorithms,
     },
-    features: createFeatures(library, services, keys),
-    fetch: () => Promise.reject(new Error("The authorization server sends no requests to other hosts.")),
+    features: {
+      ...createFeatures(library, services, keys),
+      ...createAgentFeatures({ services, mayFetchMetadata: hooks.mayFetchMetadata }),
+    },
+    fetch: (url, init) => services.fetchDocument(url instanceof Request ? url.url : url.toString(), init),
   };
 }
 
@@ -217,7 +232,11 @@ function createFeatures(
   { publicUrl }: OauthServices,
   keys: readonly PrivateJwk[],
 ): NonNullable<Configuration["features"]> {
-  const audience = getAccessTokenAudience(publicUrl);
+  const audiences = {
+    api: getAccessTokenAudience(publicUrl, "api"),
+    mcp: getAccessTokenAudience(publicUrl, "mcp"),
+  };
+  const kid = keys.find(({ alg }) => alg === "ES256")?.kid;
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -230,16 +249,17 @@ function createFeatures(
     dPoP: { enabled: true },
     resourceIndicators: {
       enabled: true,
-      defaultResource: () => Promise.resolve(audience),
+      defaultResource: (_context, client) => Promise.resolve(isAgent(client) ? audiences.mcp : audiences.api),
       useGrantedResource: () => Promise.resolve(true),
-      getResourceServerInfo: (_context, resource) => {
-        if (resource !== audience) throw new errors.InvalidTarget();
-        const kid = keys.find(({ alg }) => alg === "ES256")?.kid;
+      getResourceServerInfo: (_context, resource, client) => {
+        // Agents get no tokens for the REST API, because their tokens are not bound to a key.
+        const isAllowed = resource === audiences.mcp || (resource === audiences.api && !isAgent(client));
+        if (!isAllowed) throw new errors.InvalidTarget();
         return {
-          audience,
+          audience: resource,
           scope: integratorScopes.join(" "),
           accessTokenFormat: "jwt",
-          accessTokenTTL: accessTokenLifetimeSeconds,
+          accessTokenTTL: resource === audiences.mcp ? mcpTokenLifetimeSeconds : accessTokenLifetimeSeconds,
           jwt: { sign: { alg: "ES256", kid } },
         };
       },

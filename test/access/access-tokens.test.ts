@@ -170,6 +170,7 @@ describe("an access token", () => {
   const grant: GrantState = {
     grantId,
     clientId,
+    clientMetadataUrl: null,
     staffId,
     scopes: ["catalog:read", "webhooks:read"],
     expiresAt: later(1),
@@ -221,7 +222,18 @@ describe("an access token", () => {
       findGrant: (id) =>
         Promise.resolve(change !== null && id === grantId ? { ...grant, ...change } : undefined),
     });
-    return verifier({ proofs: [await proofOf(value)], method: "GET", path, ...shown, token: value }, admit);
+    return verifier(
+      {
+        scheme: "dpop",
+        resource: "api",
+        proofs: [await proofOf(value)],
+        method: "GET",
+        path,
+        ...shown,
+        token: value,
+      },
+      admit,
+    );
   };
   const usesKept = async (): Promise<number> =>
     (await database.db.selectFrom("dpopProof").select("digest").execute()).length;

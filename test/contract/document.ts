@@ -50,7 +50,7 @@ export interface DeclaredAnswer {
 interface RawOperation {
   readonly operationId: string;
   readonly "x-stability": string;
-  readonly "x-required-scope": string;
+  readonly "x-required-scope"?: string;
   readonly "x-idempotency": string;
   readonly "x-error-codes": readonly string[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
@@ -90,7 +90,7 @@ export function readOperations(document: unknown): DocumentOperation[] {
         method: method.toUpperCase(),
         path,
         stability: operation["x-stability"],
-        scope: operation["x-required-scope"],
+        scope: operation["x-required-scope"] ?? "none",
         isIdempotent: operation["x-idempotency"] === "required",
         isAnonymous: operation.security.some((way) => Object.keys(way).length === 0),
         needsToken: operation.security.every((way) => "oauth" in way),

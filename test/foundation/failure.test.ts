@@ -22,7 +22,7 @@ const catalogue: Readonly<Record<number, string>> = {
     address_invalid webhook_url_not_allowed unknown_event_type`,
   401: `credentials_missing credentials_malformed api_key_invalid api_key_expired api_key_revoked
     installation_suspended merchant_suspended oauth_token_invalid oauth_token_expired dpop_proof_missing
-    dpop_proof_invalid dpop_nonce_required`,
+    dpop_proof_invalid`,
   403: "scope_missing role_not_allowed",
   404: `route_not_found cart_not_found order_not_found checkout_session_not_found webhook_endpoint_not_found
     webhook_delivery_not_found merchant_not_found product_not_found promotion_code_not_found`,

@@ -19,7 +19,8 @@ export interface ContractRow {
   readonly method: string;
   readonly path: string;
   readonly stability: "stable" | "candidate";
-  readonly scope: Scope | "none";
+  /** The scope that an API key needs, or `none`; left out if the operation accepts no API key. */
+  readonly scope?: Scope | "none";
   readonly idempotency: "none" | "required";
   readonly isAnonymous?: true;
   readonly body?: string;
@@ -76,7 +77,6 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     method: "GET",
     path: "/api/v1/oauth/authorize",
     stability: "candidate",
-    scope: "none",
     idempotency: "none",
     response: "OperationResponse",
     parameters: [],
@@ -107,7 +107,6 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     method: "GET",
     path: "/api/v1/search",
     stability: "stable",
-    scope: "none",
     idempotency: "none",
     isAnonymous: true,
     response: "PublicProductSearchResponse",
@@ -118,7 +117,6 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     method: "GET",
     path: "/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}",
     stability: "stable",
-    scope: "none",
     idempotency: "none",
     isAnonymous: true,
     response: "PublicCatalogProductDetailResponse",

@@ -50,7 +50,8 @@ describe.each(["postgres"] as const)("an access token on %s", (engine) => {
         headers: { "www-authenticate": challenge },
       });
       const scope = operation["x-required-scope"];
-      expect(operation.security).toEqual([{ apiKey: [] }, { oauth: scope === "none" ? [] : [scope] }]);
+      const scopes = scope === "none" ? [] : [scope];
+      expect(operation.security).toEqual([{ apiKey: scopes }, { oauth: scopes }]);
     }
     const { securitySchemes } = contract.document.components as unknown as {
       securitySchemes: Record<string, Record<string, unknown>>;

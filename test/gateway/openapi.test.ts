@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
+import type { Scope } from "#access/viewer.ts";
 import { failureKinds } from "#foundation/failure.ts";
 import { type Contract, readContract, type SchemaReference } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -30,7 +31,9 @@ it("the OpenAPI document has the paths, scopes, parameters and schemas of the co
       method: operation.method,
       path: operation.path,
       stability: operation["x-stability"] as ContractRow["stability"],
-      scope: operation["x-required-scope"] as ContractRow["scope"],
+      ...(operation["x-required-scope"] === undefined
+        ? {}
+        : { scope: operation["x-required-scope"] as Scope | "none" }),
       idempotency: operation["x-idempotency"] as ContractRow["idempotency"],
       ...(Object.keys(operation.security[0] ?? {}).length === 0 ? { isAnonymous: true } : {}),
       ...(operation.requestBody === undefined
@@ -50,6 +53,22 @@ it("the OpenAPI document has the paths, scopes, parameters and schemas of the co
   ]);
   expect(Object.fromEntries(shown)).toEqual(describedRows);
   expect(contract.document.openapi).toBe("3.1.0");
+});
+
+it("the OpenAPI document groups the operations by the areas of the contract", () => {
+  const groups = Map.groupBy(contract.operations, ({ tags }) => tags.join(" "));
+  const counts = Object.fromEntries([...groups].map(([tag, operations]) => [tag, operations.length]));
+  expect(counts).toEqual({
+    Catalog: 3,
+    "Hosted checkout": 1,
+    Identity: 2,
+    OAuth: 1,
+    "Storefront carts": 5,
+    "Storefront orders": 3,
+    Webhooks: 5,
+  });
+  // A tag whose description equals its name has none in `tagDescriptions`.
+  expect(contract.document.tags.filter(({ name, description }) => name === description)).toEqual([]);
 });
 
 it("the OpenAPI document declares 200 and the contract's six error statuses per operation", () => {

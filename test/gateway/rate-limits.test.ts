@@ -106,11 +106,24 @@ describe("callers with a key", () => {
     );
   });
 
-  it("read their limits from their identity", async () => {
-    expect((await get(identity, "203.0.113.22", world().demo.keys.full)).body.data.limits).toEqual([
+  it("read from their identity every limit that the OpenAPI document names for keys", async () => {
+    const { limits } = (await get(identity, "203.0.113.22", world().demo.keys.full)).body.data;
+    expect(limits).toEqual([
       { bucket: "default", quota: 600, windowSeconds: 60 },
       { bucket: "write", quota: 120, windowSeconds: 60 },
+      { bucket: "replay", quota: 60, windowSeconds: 60 },
+      { bucket: "promo-fail", quota: 10, windowSeconds: 600 },
+      { bucket: "promo-fail", quota: 60, windowSeconds: 600 },
     ]);
+    const { paths } = (await world().get("/openapi.json")).body;
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods as object));
+    const documented = operations
+      .filter((operation) => operation["x-required-scope"] !== undefined)
+      .flatMap((operation) => operation["x-rate-limits"])
+      .map(({ bucket, quota, windowSeconds }) => JSON.stringify({ bucket, quota, windowSeconds }));
+    expect(limits.map((limit: object) => JSON.stringify(limit)).toSorted()).toEqual(
+      [...new Set(documented)].toSorted(),
+    );
   });
 
   it("are counted per key on anonymous operations, even if their address is over its quota", async () => {

@@ -8,8 +8,10 @@ export interface ValidCall {
   readonly make: ContractRow["call"];
 }
 
-const needsOf = ({ scope, isAnonymous, credential }: ContractRow): ValidCall["needs"] =>
-  scope === "none" ? (isAnonymous === true ? "anonymous" : (credential ?? null)) : scope;
+const needsOf = ({ scope, isAnonymous, credential }: ContractRow): ValidCall["needs"] => {
+  if (scope !== undefined) return scope === "none" ? null : scope;
+  return isAnonymous === true ? "anonymous" : (credential ?? null);
+};
 
 export const validCalls: Readonly<Record<string, ValidCall>> = Object.fromEntries(
   Object.entries(contractTable).map(([id, row]) => [id, { needs: needsOf(row), make: row.call }]),

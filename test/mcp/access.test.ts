@@ -33,7 +33,7 @@ describe("a tool call", () => {
     expect(answer.status).toBe(401);
     expect(answer.body.error.code).toBe("credentials_missing");
     expect(answer.headers["www-authenticate"]).toContain(
-      'resource_metadata="https://api.test/.well-known/oauth-protected-resource"',
+      'resource_metadata="https://api.test/.well-known/oauth-protected-resource/mcp"',
     );
   });
 
@@ -51,7 +51,7 @@ describe("a tool call", () => {
 
   it("with an access token needs a DPoP proof for /mcp, once", async () => {
     const oauth = await createTokenClient(world());
-    const token = await oauth.token();
+    const token = await oauth.token({ claims: { aud: "https://api.test/mcp" } });
     const proof = await oauth.proof({ method: "POST", url: "/mcp" }, token);
     const send = (dpop: string) =>
       world().send({

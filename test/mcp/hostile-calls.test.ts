@@ -89,7 +89,7 @@ function createHostileArguments({ path, method }: OpenApiOperation & Record<"pat
 
 it(
   `none of ${callCount} hostile tool calls exceeds the rights of its key`,
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async () => {
     const { operations } = await readContract(world());
     const forbidden: string[] = [];
@@ -104,7 +104,7 @@ it(
       if (/internal_error|\/src\//.test(text)) forbidden.push(report);
       if (result.isError === true) continue;
       succeeded += 1;
-      const scope = operation["x-required-scope"];
+      const scope = operation["x-required-scope"] ?? "none";
       const isForeign = caller.name === "otherMerchant" && ownIds.some((id) => text.includes(id));
       if (isForeign || (scope !== "none" && !caller.scopes.includes(scope))) forbidden.push(report);
     }

@@ -29,7 +29,7 @@ describe.each(eras)("an MCP client of the protocol version %s", (era) => {
       const operation = operations.find(({ operationId }) => operationId === tool.name);
       expect(tool.annotations).toMatchObject({ readOnlyHint: operation?.method === "GET" });
       expect(tool.description).toContain(operation?.description);
-      const scope = operation?.["x-required-scope"];
+      const scope = operation?.["x-required-scope"] ?? "none";
       if (scope !== "none") expect(tool.description).toContain(`with the scope ${scope}.`);
     }
   });

@@ -19,6 +19,8 @@ it("the OAuth metadata describes the authorization server (RFC 8414)", async () 
   expect(body).toEqual({
     issuer: publicUrl,
     authorization_endpoint: `${publicUrl}/oauth/authorize`,
+    registration_endpoint: `${publicUrl}/oauth/register`,
+    client_id_metadata_document_supported: true,
     token_endpoint: `${publicUrl}/oauth/token`,
     pushed_authorization_request_endpoint: `${publicUrl}/oauth/par`,
     revocation_endpoint: `${publicUrl}/oauth/revoke`,

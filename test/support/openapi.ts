@@ -16,9 +16,10 @@ export interface SchemaReference {
 
 export interface OpenApiOperation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly description: string;
   readonly "x-stability": string;
-  readonly "x-required-scope": string;
+  readonly "x-required-scope"?: string;
   readonly "x-idempotency": string;
   readonly security: readonly Record<string, unknown>[];
   readonly parameters: readonly (OpenApiParameter | { readonly $ref: string })[];
@@ -36,6 +37,7 @@ export interface OpenApiOperation {
 
 export interface OpenApi {
   readonly openapi: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: {
     readonly parameters: { readonly IdempotencyKey: OpenApiParameter };

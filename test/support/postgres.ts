@@ -148,7 +148,7 @@ function readyBinaries(): string {
   return copy;
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((done, failed) => {
     const server = createServer().once("error", failed);
     server.listen(0, "127.0.0.1", () => {

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServiceApp, createServiceApp } from "#app/app.ts";
+import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { openDatabase, type OpenedDatabase } from "#database/connect.ts";
@@ -73,6 +73,8 @@ export interface WorldOptions {
   readonly role?: ProcessRole;
   /** The folder of an alternative `.meshrc.yaml`. */
   readonly meshFolder?: string;
+  /** Fetches the metadata documents of agents; by default only from public addresses. */
+  readonly fetchDocument?: NonNullable<ServiceAppOptions["fetchDocument"]>;
 }
 
 export async function createWorld(

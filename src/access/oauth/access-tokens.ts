@@ -1,9 +1,11 @@
 /**
  * Verification of OAuth access tokens by the API. An access token is a JWT that the authorization server of
- * this service has issued (RFC 9068). The token is bound to a key of the client (RFC 9449), and valid until
- * it expires or its grant ends. Tokens are verified with the package jose. The function
- * validateJwtAccessToken of the package oauth4webapi is not used, because it does not say whether the token
- * or the proof is wrong, cannot use the clock of the service, and accepts proofs that are five minutes old.
+ * this service has issued (RFC 9068) for one protected resource, and is valid until it expires or its grant
+ * ends. A token for the REST API is bound to a key of the client (RFC 9449). A token for the MCP server may
+ * be a bearer token, because most agents do not support DPoP. Tokens are verified with the package jose. The
+ * function validateJwtAccessToken of the package oauth4webapi is not used, because it does not say whether
+ * the token or the proof is wrong, cannot use the clock of the service, and accepts proofs that are five
+ * minutes old.
  */
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
@@ -14,12 +16,21 @@ import { type Failure, fail } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
 import { recordUseOncePerMinute, getCredentialSuspension } from "#access/keys/verify-keys.ts";
 import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
-import { getAccessTokenAudience, tokenSigningAlgorithms } from "#access/authorization.ts";
+import {
+  type AuthScheme,
+  getAccessTokenAudience,
+  type ProtectedResource,
+  tokenSigningAlgorithms,
+} from "#access/authorization.ts";
 import { isScope, type OAuthViewer } from "#access/viewer.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 export interface PresentedAccessToken {
   readonly token: string;
+  /** The scheme of the request's Authorization header. */
+  readonly scheme: AuthScheme;
+  /** The protected resource to which the request was sent. Tokens for another one are refused. */
+  readonly resource: ProtectedResource;
   /** The values of all DPoP headers of the request. */
   readonly proofs: readonly string[];
   readonly method: string;
@@ -59,25 +70,46 @@ export function createAccessTokenVerifier({
   signingKeys,
   findGrant = (id) => findGrantState(db, id),
 }: AccessTokenServices): AccessTokenVerifier {
-  return async ({ token, proofs, method, path }, admit) => {
+  return async (presented, admit) => {
+    const { token, scheme, resource } = presented;
     const now = clock.now();
-    const [proof, second] = proofs;
-    if (proof === undefined) throw fail("dpop_proof_missing");
-    if (second !== undefined)
-      throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header: send exactly one." });
-    const claims = await readToken(token, { publicUrl, now, signingKeys });
-    const used = await verifyDpopProof(proof, {
-      method,
-      url: publicUrl + path,
-      token,
-      thumbprint: claims.thumbprint,
-      now,
-    });
+    const proof = scheme === "dpop" ? getOnlyProof(presented) : undefined;
+    const claims = await readToken(token, { publicUrl, resource, now, signingKeys });
+    requireSchemeOfToken(claims, presented);
+    const used =
+      proof === undefined || claims.thumbprint === undefined
+        ? undefined
+        : await verifyDpopProof(proof, {
+            method: presented.method,
+            url: publicUrl + presented.path,
+            token,
+            thumbprint: claims.thumbprint,
+            now,
+          });
     const viewer = toViewer(claims, await findGrant(claims.grantId), now);
     await admit?.(viewer);
-    await consumeDpopProof(db, used, now);
+    if (used !== undefined) await consumeDpopProof(db, used, now);
     return viewer;
   };
+}
+
+function getOnlyProof({ proofs: [proof, second] }: PresentedAccessToken): string {
+  if (proof === undefined) throw fail("dpop_proof_missing");
+  if (second !== undefined)
+    throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header: send exactly one." });
+  return proof;
+}
+
+/**
+ * Refuses a token that is bound to a key if it is sent without a proof, and a token for the REST API that is
+ * not bound.
+ */
+function requireSchemeOfToken({ thumbprint }: TokenClaims, { scheme, resource }: PresentedAccessToken): void {
+  if (thumbprint !== undefined && scheme === "bearer")
+    throw fail("oauth_token_invalid", {
+      message: "The access token is bound to a key: send it as `Authorization: DPoP` with a DPoP proof.",
+    });
+  if (thumbprint === undefined && (scheme === "dpop" || resource === "api")) throw invalid();
 }
 
 interface TokenClaims {
@@ -85,18 +117,21 @@ interface TokenClaims {
   readonly clientId: string;
   readonly staffId: string;
   readonly scopes: readonly string[];
-  readonly thumbprint: string;
+  /** Thumbprint of the key that the token is bound to; undefined for a bearer token. */
+  readonly thumbprint: string | undefined;
 }
 
-const requiredClaims = ["iss", "aud", "exp", "iat", "jti", "sub", "client_id", "cnf", "grant_id"];
+const requiredClaims = ["iss", "aud", "exp", "iat", "jti", "sub", "client_id", "grant_id"];
 
 async function readToken(
   token: string,
   {
     publicUrl,
+    resource,
     now,
     signingKeys,
-  }: Pick<AccessTokenServices, "publicUrl" | "signingKeys"> & { readonly now: Date },
+  }: Pick<AccessTokenServices, "publicUrl" | "signingKeys"> &
+    Pick<PresentedAccessToken, "resource"> & { readonly now: Date },
 ): Promise<TokenClaims> {
   const key = await findKey(token, signingKeys);
   try {
@@ -104,7 +139,7 @@ async function readToken(
       algorithms: [...tokenSigningAlgorithms],
       typ: "at+jwt",
       issuer: publicUrl,
-      audience: getAccessTokenAudience(publicUrl),
+      audience: getAccessTokenAudience(publicUrl, resource),
       currentDate: now,
       requiredClaims,
     });
@@ -133,9 +168,9 @@ function keyIdOf(token: string): string | undefined {
 }
 
 function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf }: JWTPayload): TokenClaims {
-  const thumbprint = thumbprintOf(cnf);
+  const thumbprint = cnf === undefined ? undefined : thumbprintOf(cnf);
   if (typeof grantId !== "string" || !isId("oauthGrant", grantId) || typeof jti !== "string") throw invalid();
-  if (typeof clientId !== "string" || typeof sub !== "string" || thumbprint === undefined) throw invalid();
+  if (typeof clientId !== "string" || typeof sub !== "string") throw invalid();
   // A token without scopes has no claim `scope`.
   return {
     grantId,
@@ -147,13 +182,14 @@ function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
 }
 
 /**
- * Returns the thumbprint (`cnf.jkt`, RFC 9449) of the key that the token is bound to; undefined if the claim
- * `cnf` has another form, which this service never issues.
+ * Returns the thumbprint (`cnf.jkt`, RFC 9449) of the key that the token is bound to. Refuses a claim `cnf`
+ * of another form, which this service never issues.
  */
-function thumbprintOf(cnf: unknown): string | undefined {
+function thumbprintOf(cnf: unknown): string {
   if (typeof cnf !== "object" || cnf === null || !("jkt" in cnf) || Object.keys(cnf).length !== 1)
-    return undefined;
-  return typeof cnf.jkt === "string" ? cnf.jkt : undefined;
+    throw invalid();
+  if (typeof cnf.jkt !== "string") throw invalid();
+  return cnf.jkt;
 }
 
 const invalid = (): Failure => fail("oauth_token_invalid");
@@ -161,6 +197,8 @@ const invalid = (): Failure => fail("oauth_token_invalid");
 export interface GrantState {
   readonly grantId: string;
   readonly clientId: string;
+  /** The URL that a client with a metadata document sends as its id; null for other clients. */
+  readonly clientMetadataUrl: string | null;
   readonly staffId: string;
   readonly scopes: string[];
   readonly expiresAt: Date;
@@ -196,6 +234,7 @@ export function findGrantState(reader: DatabaseReader, grantId: string): Promise
       "oauthGrant.installationId",
       "oauthGrant.merchantId",
       "oauthClient.disabledAt as clientDisabledAt",
+      "oauthClient.metadataUrl as clientMetadataUrl",
       "installation.appId",
     ])
     .select([
@@ -214,7 +253,8 @@ export function findGrantState(reader: DatabaseReader, grantId: string): Promise
  */
 function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date): OAuthViewer {
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
-  if (grant.clientId !== claims.clientId || grant.staffId !== claims.staffId) throw invalid();
+  if ((grant.clientMetadataUrl ?? grant.clientId) !== claims.clientId) throw invalid();
+  if (grant.staffId !== claims.staffId) throw invalid();
   const { grantId, clientId, installationId, appId, merchantId } = grant;
   const isGranted = (scope: string): boolean =>
     grant.scopes.includes(scope) && grant.installationScopes.includes(scope);

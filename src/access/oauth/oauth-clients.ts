@@ -1,6 +1,6 @@
 /**
- * OAuth clients of apps: their redirect URIs and their authentication. A client authenticates with a key of
- * its own (`private_key_jwt`) or not at all (`none`).
+ * OAuth clients of apps, which operators create: their redirect URIs and their authentication. A client
+ * authenticates with a key of its own (`private_key_jwt`) or not at all (`none`).
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { OauthClientTable, Tables } from "#database/tables.ts";
@@ -84,7 +84,7 @@ const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
  * allowed: https, http on a loopback address, and a private scheme that is a reversed domain name (RFC 6749
  * section 3.1.2, RFC 8252 sections 7 and 8).
  */
-function redirectUriFault(uri: string): string | undefined {
+export function redirectUriFault(uri: string): string | undefined {
   const parsed = URL.parse(uri);
   if (parsed === null || uri.length > uriLengthMax || /[^\x21-\x7e]/.test(uri))
     return (
@@ -141,13 +141,16 @@ function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
 
 export interface OauthClientWithApp extends Pick<
   Selectable<OauthClientTable>,
-  "id" | "appId" | "redirectUris" | "authMethod" | "jwks"
+  "id" | "appId" | "redirectUris" | "authMethod" | "jwks" | "registration"
 > {
   readonly appName: string;
   readonly publisher: string | null;
 }
 
-/** Returns an OAuth client with its app; undefined if no client has the id or the client is disabled. */
+/**
+ * Returns an OAuth client with its app; undefined if no client has the id or the client is disabled. Clients
+ * with a metadata document are found with their stored id, not with the URL.
+ */
 export async function findOauthClient(
   reader: DatabaseReader,
   clientId: string,
@@ -161,6 +164,7 @@ export async function findOauthClient(
       "oauthClient.redirectUris",
       "oauthClient.authMethod",
       "oauthClient.jwks",
+      "oauthClient.registration",
     ])
     .select(["app.name as appName", "app.publisher"])
     .where("oauthClient.id", "=", clientId)
@@ -220,4 +224,5 @@ export const buildOauthClientQuery = (
 ): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
   reader
     .selectFrom("oauthClient")
-    .select(["id", "appId", "redirectUris", "authMethod", "version", "createdAt", "disabledAt"]);
+    .select(["id", "appId", "redirectUris", "authMethod", "registration", "metadataUrl"])
+    .select(["version", "createdAt", "disabledAt"]);

@@ -11,7 +11,11 @@ import {
   findOwnerOfRefusedApiKey,
   recordApiKeyUse,
 } from "#access/keys/verify-keys.ts";
-import { type AuthenticateChallengeOptions, authorizationServerMetadataPath } from "#access/authorization.ts";
+import {
+  type AuthenticateChallengeOptions,
+  authorizationServerMetadataPath,
+  type ProtectedResource,
+} from "#access/authorization.ts";
 import {
   anonymousViewer,
   getCredentialId,
@@ -62,6 +66,7 @@ export const identifyCaller: RestStep = {
           return await authenticateIntegrator(call.request, authorization, {
             credentials: services.credentials,
             admit: admission(call),
+            resource: "api",
           });
         } catch (error) {
           call.refusedOwner ??= findOwnerOfRefusedApiKey(error);
@@ -103,35 +108,40 @@ const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
 export const runAsViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
   viewerOfInternalRequest.run(viewer, send);
 
+interface IntegratorAuthentication extends Pick<GatewayServices, "credentials"> {
+  readonly admit: ViewerAdmissionCheck<IntegratorViewer>;
+  /** The protected resource to which the request was sent. Only the MCP server accepts bearer tokens. */
+  readonly resource: ProtectedResource;
+}
+
 /**
- * Verifies the credential of an app: an API key, or an access token with a DPoP proof for the token's key.
- * Throws a failure if the credential is not valid, or if `admit` refuses its owner.
+ * Verifies the credential of an app: an API key, an access token with a DPoP proof for the token's key, or an
+ * agent's bearer token. Throws a failure if the credential is not valid, or if `admit` refuses its owner.
  */
 export async function authenticateIntegrator(
   request: FastifyRequest,
   { scheme, token }: Authorization,
-  {
-    credentials,
-    admit,
-  }: Pick<GatewayServices, "credentials"> & { readonly admit: ViewerAdmissionCheck<IntegratorViewer> },
+  { credentials, admit, resource }: IntegratorAuthentication,
 ): Promise<IntegratorViewer> {
   const verified = viewerOfInternalRequest.getStore();
   if (verified !== undefined) {
     await admit(verified);
     return verified;
   }
-  if (scheme === "bearer") {
-    if (jwtPattern.test(token))
-      throw fail("oauth_token_invalid", {
-        message: "An access token must be sent as `Authorization: DPoP` together with a DPoP proof.",
-      });
+  const isJwt = jwtPattern.test(token);
+  if (scheme === "bearer" && isJwt && resource === "api")
+    throw fail("oauth_token_invalid", {
+      message: "An access token must be sent as `Authorization: DPoP` together with a DPoP proof.",
+    });
+  if (scheme === "bearer" && !isJwt) {
     const viewer = await credentials.apiKey(token);
     await admit(viewer);
     return viewer;
   }
   const { method, raw } = request;
   const [path = ""] = (raw.url ?? "").split("?");
-  return credentials.accessToken({ token, proofs: getHeaderLines(request, "dpop"), method, path }, admit);
+  const proofs = getHeaderLines(request, "dpop");
+  return credentials.accessToken({ token, scheme, resource, proofs, method, path }, admit);
 }
 
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
@@ -205,6 +215,7 @@ export const limitByAddress: RestStep = {
       call.viewer = await readOptionalViewer(call, {
         credentials: services.credentials,
         admit: admission(call),
+        resource: "api",
       });
       if (call.viewer.kind === "anonymous")
         await countRequestAgainstQuota(services.limiter, call.reply, {
@@ -220,10 +231,7 @@ export const limitByAddress: RestStep = {
  * owner is suspended, the caller counts as anonymous. If the rate limit of the credential is exceeded, the
  * request is refused.
  */
-async function readOptionalViewer(
-  call: RestCall,
-  verifier: Parameters<typeof authenticateIntegrator>[2],
-): Promise<Viewer> {
+async function readOptionalViewer(call: RestCall, verifier: IntegratorAuthentication): Promise<Viewer> {
   const values = getHeaderLines(call.request, "authorization");
   if (values.length === 0) return anonymousViewer;
   try {

@@ -3,9 +3,10 @@
  * limits.
  */
 import {
-  credentialRateLimitBuckets,
+  integratorRateLimitBuckets,
   isIntegrator,
   rateLimitQuotas,
+  getPublicRateLimitBucketName,
   getScaledRateLimitQuota,
   type Scope,
   scopeDescriptions,
@@ -37,15 +38,19 @@ const CredentialEnum = defineEnum("Credential", {
     oauth: "An OAuth access token of an app's installation.",
     internal_token: "An internal token, or a staff member's session at the console.",
   },
+  graphOnlyValues: ["internal_token"],
 });
 
 const RateLimit = builder
   .objectRef<{ bucket: string; quota: number; windowSeconds: number }>("RateLimit")
   .implement({
-    description: "A rate limit of the caller's credential.",
+    description: "A rate limit that the caller's requests can reach.",
     fields: (t) => ({
       bucket: t.exposeString("bucket", {
-        description: "The name of the limit: `default` counts reads, `write` counts changes.",
+        description:
+          "The name of the limit. `default` counts reads and `write` counts changes, each per credential. " +
+          "`replay` counts replays of webhook deliveries per installation. `promo-fail` counts refused " +
+          "promotion codes, and has two limits: first the limit per cart, then the limit per credential.",
       }),
       quota: t.exposeInt("quota", { description: "The number of requests allowed per window." }),
       windowSeconds: t.exposeInt("windowSeconds", {
@@ -53,6 +58,14 @@ const RateLimit = builder
       }),
     }),
   });
+
+function listRateLimits(scale: number): { bucket: string; quota: number; windowSeconds: number }[] {
+  return integratorRateLimitBuckets.flatMap((name) => {
+    const quota = getScaledRateLimitQuota(name, scale);
+    const bucket = getPublicRateLimitBucketName(name);
+    return quota === undefined ? [] : [{ bucket, quota, windowSeconds: rateLimitQuotas[name].windowSeconds }];
+  });
+}
 
 const Api = builder.objectRef<{ serverTime: Date }>("ApiInfo").implement({
   description: "Version and time of the API that answered.",
@@ -126,15 +139,10 @@ ViewerRef.implement({
 builder.objectFields(ViewerRef, (t) => ({
   limits: t.field({
     type: [RateLimit],
-    description: "The rate limits of the credential; empty if rate limits are switched off.",
-    complexity: { multiplier: 2 },
-    resolve: (_viewer, _args, { rateLimitScale }) =>
-      credentialRateLimitBuckets.flatMap((bucket) => {
-        const quota = getScaledRateLimitQuota(bucket, rateLimitScale);
-        return quota === undefined
-          ? []
-          : [{ bucket, quota, windowSeconds: rateLimitQuotas[bucket].windowSeconds }];
-      }),
+    description: "The rate limits of the app's requests; empty if rate limits are switched off.",
+    complexity: { multiplier: integratorRateLimitBuckets.length },
+    resolve: (viewer, _args, { rateLimitScale }) =>
+      isIntegrator(viewer) ? listRateLimits(rateLimitScale) : [],
   }),
   api: t.field({
     type: Api,

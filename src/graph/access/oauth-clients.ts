@@ -27,6 +27,15 @@ const OAuthClientAuthMethodEnum = defineEnum("OAuthClientAuthMethod", {
   },
 });
 
+const OAuthClientRegistrationEnum = defineEnum("OAuthClientRegistration", {
+  description: "How an OAuth client became known to the service.",
+  values: {
+    operator: "An operator of the platform created the client, for an app.",
+    dynamic: "An AI agent registered itself (RFC 7591). Nobody has verified its name.",
+    metadata_document: "An AI agent whose client id is the URL of a document with its metadata.",
+  },
+});
+
 const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
   description: "An app as an OAuth client, to which staff members of merchants can grant access.",
   fields: (t) => ({
@@ -42,6 +51,18 @@ const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
     authMethod: t.expose("authMethod", {
       type: OAuthClientAuthMethodEnum,
       description: "How the client authenticates at the token endpoint.",
+    }),
+    registration: t.expose("registration", {
+      type: OAuthClientRegistrationEnum,
+      description:
+        "How the client became known to the service. Access tokens of agents are valid only at the MCP server.",
+    }),
+    metadataUrl: t.expose("metadataUrl", {
+      type: "URL",
+      nullable: true,
+      description:
+        "The URL of the client's metadata document, which the client sends as its id; null if the client has " +
+        "no such document.",
     }),
     version: t.exposeInt("version", {
       description: "The OAuth client's version; increases by 1 with every change.",

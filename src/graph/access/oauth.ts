@@ -129,7 +129,9 @@ const OAuthAuthorization = builder.objectRef<AuthorizationServer>("OAuthAuthoriz
       listOptions("The JWS algorithms supported for DPoP proofs.", tokenSigningAlgorithms),
     ),
     dpopNonceRequired: t.boolean({
-      description: "Whether a DPoP proof must contain a nonce from the server.",
+      description:
+        "Whether a DPoP proof must contain a nonce from the server. Always false: a proof works once, and at " +
+        "most 60 seconds from the server's time, so the service needs no nonces.",
       resolve: () => false,
     }),
   }),

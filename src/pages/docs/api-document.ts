@@ -53,8 +53,10 @@ interface RawOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
+  readonly deprecated?: true;
   readonly "x-stability": "stable" | "candidate";
-  readonly "x-required-scope": string;
+  /** The scope that an API key needs, or `none`; left out if the operation accepts no API key. */
+  readonly "x-required-scope"?: string;
   readonly "x-idempotency": "required" | "none";
   readonly "x-rate-limits": readonly DocumentRateLimit[];
   readonly "x-error-codes": readonly string[];
@@ -100,6 +102,7 @@ export interface OpenApiDocumentOperation {
   readonly summary: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
+  readonly isDeprecated: boolean;
   /**
    * The credential that the operation requires: none, an API key (or OAuth token), or an OAuth token with a
    * DPoP proof.
@@ -154,8 +157,9 @@ function toOperation(
     summary: raw.summary,
     description: raw.description,
     stability: raw["x-stability"],
+    isDeprecated: raw.deprecated === true,
     credential: credentialOf(raw),
-    scope: raw["x-required-scope"] === "none" ? null : raw["x-required-scope"],
+    scope: scopeOf(raw),
     isIdempotent: raw["x-idempotency"] === "required",
     limits: raw["x-rate-limits"],
     errorCodes: raw["x-error-codes"],
@@ -170,6 +174,9 @@ function toOperation(
     })),
   };
 }
+
+const scopeOf = ({ "x-required-scope": scope = "none" }: RawOperation): string | null =>
+  scope === "none" ? null : scope;
 
 function credentialOf({ security }: RawOperation): OpenApiDocumentOperation["credential"] {
   if (security.some((way) => "apiKey" in way)) return "key";

@@ -3,7 +3,7 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import type { OpenApiDocument } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { type OpenApiWebhookEvent, envelopeName } from "./events-page.ts";
-import { renderCandidateBadge } from "./frame.ts";
+import { renderStabilityBadges } from "./frame.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 
@@ -27,7 +27,7 @@ export function renderEventContent(event: OpenApiWebhookEvent, page: EventPage):
   return html`<article class="reference">
     <div class="opening">
       <p class="crumb"><a href="${home}/events">Events</a></p>
-      <h1><code>${event.name}</code> ${renderCandidateBadge(event)}</h1>
+      <h1><code>${event.name}</code> ${renderStabilityBadges(event)}</h1>
       <p class="lead">${renderInlineMarkdown(event.description)}</p>
       <p>
         Endpoints get this event if they subscribe to <code>${event.name}</code>, <code>${group}.*</code> or

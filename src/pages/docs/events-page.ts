@@ -1,7 +1,7 @@
 /** The page of webhook events by group, with the fields of an event's body. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type OpenApiDocument, getReferencedName, resolveOpenApiSchema } from "./api-document.ts";
-import { renderCandidateBadge } from "./frame.ts";
+import { renderStabilityBadges } from "./frame.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 
@@ -59,7 +59,7 @@ export function renderEventsContent(document: OpenApiDocument, { home }: { reado
 const itemOf = (event: OpenApiWebhookEvent, home: string): Markup =>
   html`<li id="${event.name}">
     <div>
-      <a href="${home}/events/${event.name}"><code>${event.name}</code></a> ${renderCandidateBadge(event)}
+      <a href="${home}/events/${event.name}"><code>${event.name}</code></a> ${renderStabilityBadges(event)}
       <p>${renderInlineMarkdown(event.description)}</p>
       <p class="soft"><code>data.object</code>: <code>${event.object}</code></p>
     </div>

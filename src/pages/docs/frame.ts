@@ -87,10 +87,13 @@ const operationLabel = ({ id, method }: Pick<OpenApiDocumentOperation, "id" | "m
 export const renderMethodBadge = (method: string): Markup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
-export const renderCandidateBadge = ({
+/** Renders badges for what clients must know before they use an operation or event: candidate, deprecated. */
+export const renderStabilityBadges = ({
   stability,
-}: Pick<OpenApiDocumentOperation, "stability">): Markup | undefined =>
-  stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined;
+  isDeprecated = false,
+}: Pick<OpenApiDocumentOperation, "stability"> & { readonly isDeprecated?: boolean }): Markup =>
+  html`${stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined}
+  ${isDeprecated ? html`<span class="badge warn">deprecated</span>` : undefined}`;
 
 /** Allows line breaks between the words of a long operation name. */
 export const addWordBreaks = (id: string): Markup =>

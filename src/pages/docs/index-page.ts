@@ -5,7 +5,7 @@
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
-import { renderCandidateBadge, type GuideLink, renderMethodBadge } from "./frame.ts";
+import { renderStabilityBadges, type GuideLink, renderMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
@@ -106,7 +106,7 @@ const itemOf = (operation: OpenApiDocumentOperation, home: string): Markup =>
     ${renderMethodBadge(operation.method)}
     <div>
       <a href="${home}/operations/${operation.id}">${getOperationTitle(operation.id)}</a>
-      ${renderCandidateBadge(operation)}
+      ${renderStabilityBadges(operation)}
       <p><code>${operation.path}</code></p>
       <p class="soft">${renderInlineMarkdown(operation.summary)}</p>
     </div>

@@ -6,7 +6,7 @@ import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation, DocumentRateLimit } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
-import { addWordBreaks, renderCandidateBadge, renderMethodBadge } from "./frame.ts";
+import { addWordBreaks, renderStabilityBadges, renderMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { createCodeSamples, renderCodeSamples } from "./code/code-samples.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
@@ -37,7 +37,7 @@ export function renderOperationContent(operation: OpenApiDocumentOperation, page
   return html`<article class="reference">
     <div class="opening">
       <p class="crumb">${operation.tag}</p>
-      <h1>${getOperationTitle(operation.id)} ${renderCandidateBadge(operation)}</h1>
+      <h1>${getOperationTitle(operation.id)} ${renderStabilityBadges(operation)}</h1>
       <p class="address">${renderMethodBadge(operation.method)} <code>${operation.path}</code></p>
       <p class="soft">Operation <code>${addWordBreaks(operation.id)}</code></p>
       <p class="lead">${renderInlineMarkdown(lead)}</p>

@@ -1,0 +1,103 @@
+/**
+ * OAuth clients of AI agents. Nobody of the platform creates them: a client registers itself (RFC 7591), or
+ * its client id is the URL of a document with its metadata. The service stores an app and an OAuth client for
+ * it when a staff member grants access for the first time, so strangers cannot fill these tables.
+ */
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import { registerApp } from "#access/installations.ts";
+import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
+import { redirectUriFault } from "./oauth-clients.ts";
+
+export interface AgentClient {
+  /** The client id that the client sends: `oac_…`, or the URL of its metadata document. */
+  readonly id: string;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+}
+
+/** Returns whether a client id is the URL of a metadata document. */
+export const isMetadataUrl = (clientId: string): boolean => clientId.startsWith("https://");
+
+/**
+ * Returns the host of a client's metadata document, which the client has proved to control; null for a client
+ * that registered itself.
+ */
+export const getVerifiedHost = (clientId: string): string | null =>
+  isMetadataUrl(clientId) ? new URL(clientId).host : null;
+
+const redirectUrisMax = 10;
+
+/**
+ * Returns the rule that the redirect URIs of an agent break; undefined if they are allowed: 1 to 10, each
+ * https, or http on a loopback address. Private schemes are refused, because any program can register one.
+ */
+export function findAgentRedirectUriFault(uris: unknown): string | undefined {
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > redirectUrisMax)
+    return `There must be 1 to ${redirectUrisMax} redirect URIs.`;
+  for (const uri of uris as unknown[]) {
+    if (typeof uri !== "string") return "A redirect URI must be a text.";
+    const fault = redirectUriFault(uri);
+    if (fault !== undefined) return fault;
+    if (!/^https?:/i.test(uri)) return "A redirect URI must use https, or http on a loopback address.";
+  }
+  return undefined;
+}
+
+/**
+ * Returns the id of the stored OAuth client of an agent. Stores the client and its app if no merchant has
+ * granted access to the client before.
+ */
+export async function ensureAgentClient(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  { id, name, redirectUris }: AgentClient,
+): Promise<string> {
+  const known = await findAgentClientRow(transaction, id);
+  if (known !== undefined) return known.id;
+  const isDocument = isMetadataUrl(id);
+  const appId = await registerApp(transaction, access, { name, publisher: getVerifiedHost(id) });
+  const inserted = await transaction
+    .insertInto("oauthClient")
+    .values({
+      id: isDocument ? createId("oauthClient", access.now.getTime()) : id,
+      appId,
+      redirectUris: [...redirectUris],
+      authMethod: "none",
+      registration: isDocument ? "metadata_document" : "dynamic",
+      metadataUrl: isDocument ? id : null,
+      createdAt: access.now,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return inserted.id;
+}
+
+/** A stored OAuth client of an agent; `disabledAt` is null if the client is enabled. */
+interface AgentClientRow {
+  readonly id: string;
+  readonly appId: string;
+  readonly disabledAt: Date | null;
+}
+
+/** Finds the stored client by the client id that the agent sends; undefined if it was never granted access. */
+export const findAgentClientRow = (
+  reader: DatabaseReader,
+  clientId: string,
+): Promise<AgentClientRow | undefined> =>
+  reader
+    .selectFrom("oauthClient")
+    .select(["id", "appId", "disabledAt"])
+    .where(isMetadataUrl(clientId) ? "metadataUrl" : "id", "=", clientId)
+    .where("registration", "<>", "operator")
+    .executeTakeFirst();
+
+/** Returns the URL that a stored client sends as its id; undefined if the client has no metadata document. */
+export async function findMetadataUrl(reader: DatabaseReader, id: string): Promise<string | undefined> {
+  const row = await reader
+    .selectFrom("oauthClient")
+    .select("metadataUrl")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row?.metadataUrl ?? undefined;
+}
