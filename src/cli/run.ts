@@ -152,6 +152,7 @@ async function addOtherCommands(program: Command): Promise<void> {
     { addStaffCommands },
     { addMaintenanceCommands },
     { createWebhookCommand },
+    { addIntegratorCommands },
   ] = await Promise.all([
     import("./setup-commands.ts"),
     import("./access-commands.ts"),
@@ -159,6 +160,7 @@ async function addOtherCommands(program: Command): Promise<void> {
     import("./staff-commands.ts"),
     import("./maintenance-commands.ts"),
     import("./webhook-commands.ts"),
+    import("#integrator/commands.ts"),
   ]);
   addSetupCommands(program);
   addAccessCommands(program);
@@ -167,6 +169,7 @@ async function addOtherCommands(program: Command): Promise<void> {
   addMaintenanceCommands(program);
   program.addCommand(createWebhookCommand());
   program.addCommand(createConfigCommand());
+  addIntegratorCommands(program);
 }
 
 /** Runs `serve`, `gateway` or `worker`: reads the settings and starts the role in this process or in several. */
