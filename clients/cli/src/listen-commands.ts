@@ -112,7 +112,7 @@ async function forward({ headers, body }: SignedRequest, url: string, stop: Abor
     return { isDelivered: response.ok, status: response.status, error: null, durationMs: durationMs() };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const reason = field(cause, "code") ?? field(cause, "name") ?? "error";
+    const reason = field(cause, "code") ?? (cause instanceof Error ? cause.message : "no answer");
     return { isDelivered: false, status: null, error: String(reason), durationMs: durationMs() };
   }
 }

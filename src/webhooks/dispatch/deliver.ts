@@ -23,10 +23,9 @@ export function sendDelivery(
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);
   return runInSpan(spanOf(delivery, traceId), async (span) => {
-    const traceparent = span?.traceparent ?? `00-${traceId}-${randomBytes(8).toString("hex")}-00`;
     const secrets = delivery.secrets.map((secret) => decryptWebhookSecret(keyring, secret));
     const signed = createWebhookHeaders({ ...delivery, deliveryId: delivery.id, secrets, now });
-    const headers = { ...signed, traceparent };
+    const headers = span === undefined ? signed : { ...signed, traceparent: span.traceparent };
     const result = await sender.send({ url, body, headers, isLoopbackAllowed: mode === "test", signal });
     span?.set({
       "http.response.status_code": result.httpStatus ?? undefined,
@@ -76,7 +75,7 @@ interface SignedRequest {
   readonly now: Date;
 }
 
-/** Creates all headers of a webhook request except `traceparent`. */
+/** Creates the headers of a webhook request. */
 export function createWebhookHeaders({
   eventId,
   eventType,
@@ -100,6 +99,7 @@ export function createWebhookHeaders({
     "webhook-installation-id": installationId,
     "webhook-attempt": String(attemptNumber),
     "webhook-replay": String(isReplay),
+    traceparent: `00-${traceIdOf(deliveryId)}-${randomBytes(8).toString("hex")}-00`,
   };
 }
 
