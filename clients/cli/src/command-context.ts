@@ -13,7 +13,10 @@ export interface SharedOptions {
 export const addSharedOptions = (command: Command): Command =>
   command
     .option("--url <url>", "URL of the service; by default COMMERCE_URL, the login, the demo, or port 4000")
-    .option("--key <key>", "API key (cpk_…) or internal token (cit_…); by default COMMERCE_API_KEY or the login")
+    .option(
+      "--key <key>",
+      "API key (cpk_…) or internal token (cit_…); by default COMMERCE_API_KEY or the login",
+    )
     .option("--json", "print results as JSON");
 
 /** A failure that a person can act on. Its message is the command's whole error output. */
@@ -26,6 +29,7 @@ export class CommandFailed extends Error {}
 export const guarded =
   <Arguments extends readonly unknown[]>(run: (...given: Arguments) => Promise<void>) =>
   async (...given: Arguments): Promise<void> => {
+    endQuietlyWithoutReader();
     try {
       await run(...given);
     } catch (error) {
@@ -34,6 +38,14 @@ export const guarded =
       process.exitCode = 1;
     }
   };
+
+/** Ends the process when the reader of the output has ended, for example in `commerce events tail | head`. */
+function endQuietlyWithoutReader(): void {
+  process.stdout.once("error", (error: Error & { readonly code?: string }) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+}
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export const printError = (line: string): void => void process.stderr.write(`${line}\n`);

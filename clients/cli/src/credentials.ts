@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { field } from "./service.ts";
+import { field, parseJson, textOf } from "./json.ts";
 
 /** `session` is the session of a staff member who has signed in with `commerce login`. */
 export type CredentialKind = "key" | "token" | "session";
@@ -40,9 +40,8 @@ interface StoredCredentials {
 export function readStoredCredentials(): StoredCredentials {
   const stored = readJson(credentialsPath());
   const services = field(stored, "services");
-  const current = field(stored, "current");
   return {
-    current: typeof current === "string" ? current : null,
+    current: textOf(stored, "current") ?? null,
     services: Object.fromEntries(
       Object.entries(typeof services === "object" && services !== null ? services : {}).flatMap(
         ([url, entry]: [string, unknown]) => {
@@ -117,10 +116,10 @@ interface Demo {
 function readDemo(): Demo | undefined {
   const path = join(process.env["DATA_DIR"] ?? ".data", "demo.json");
   const demo = readJson(path);
-  const key = field(field(demo, "keys"), "full");
-  const token = field(field(demo, "tokens"), "admin");
-  const url = field(demo, "baseUrl");
-  if (typeof key !== "string" || typeof token !== "string" || typeof url !== "string") return undefined;
+  const key = textOf(field(demo, "keys"), "full");
+  const token = textOf(field(demo, "tokens"), "admin");
+  const url = textOf(demo, "baseUrl");
+  if (key === undefined || token === undefined || url === undefined) return undefined;
   return {
     url,
     credentials: [
@@ -132,7 +131,7 @@ function readDemo(): Demo | undefined {
 
 function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return parseJson(readFileSync(path, "utf8"));
   } catch {
     return undefined;
   }

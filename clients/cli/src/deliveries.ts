@@ -45,7 +45,10 @@ export function addDeliveryCommands(program: Command): void {
     .option("--endpoint <id>", "only deliveries to this endpoint, whe_…")
     .option("--installation <id>", "only deliveries of this installation, ins_…; by default, the only one")
     .addOption(
-      replay.createOption("--reason <reason>", "the reason, for the audit log").choices(reasons).default("other"),
+      replay
+        .createOption("--reason <reason>", "the reason, for the audit log")
+        .choices(reasons)
+        .default("other"),
     )
     .action(guarded(runReplay));
   addSharedOptions(program.command("openapi"))
@@ -78,7 +81,8 @@ async function runReplay(options: ReplayCommandOptions, command: Command): Promi
   const { endpoint } = options;
   const input = {
     endpointId: endpoint ?? null,
-    installationId: endpoint === undefined ? (options.installation ?? (await findInstallation(target))) : null,
+    installationId:
+      endpoint === undefined ? (options.installation ?? (await findInstallation(target))) : null,
     since: parseTime(options.since, command).toISOString(),
     until: (options.until === undefined ? new Date() : parseTime(options.until, command)).toISOString(),
     status: options.status.toUpperCase(),
@@ -107,7 +111,11 @@ async function runReplay(options: ReplayCommandOptions, command: Command): Promi
 interface InstallationsAnswer {
   readonly installations: {
     readonly edges: readonly {
-      readonly node: { readonly id: string; readonly status: string; readonly app: { readonly name: string } };
+      readonly node: {
+        readonly id: string;
+        readonly status: string;
+        readonly app: { readonly name: string };
+      };
     }[];
   };
 }
@@ -120,12 +128,15 @@ async function findInstallation(target: Target): Promise<string> {
   if (first === undefined) throw new CommandFailed("The merchant has no active installation.");
   if (second === undefined) return first.id;
   const names = active.map(({ id, app }) => `${id} (${app.name})`).join(", ");
-  throw new CommandFailed(`The merchant has several installations: set --endpoint, or --installation to one of ${names}.`);
+  throw new CommandFailed(
+    `The merchant has several installations: set --endpoint, or --installation to one of ${names}.`,
+  );
 }
 
 async function printOpenApi(options: SharedOptions): Promise<void> {
   const { url } = findCredential(options, []);
   const { status, body } = await send(url, "/openapi.json");
-  if (status !== 200) throw new CommandFailed(`The service at ${url} has no OpenAPI document (status ${status}).`);
+  if (status !== 200)
+    throw new CommandFailed(`The service at ${url} has no OpenAPI document (status ${status}).`);
   printJson(body);
 }

@@ -1,8 +1,17 @@
 /** The command `doctor`: checks whether an integration can work, and says what to do if not. */
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { addSharedOptions, allKinds, guarded, print, printJson, type SharedOptions } from "./command-context.ts";
+import {
+  addSharedOptions,
+  allKinds,
+  guarded,
+  print,
+  printJson,
+  type SharedOptions,
+} from "./command-context.ts";
 import { type Credential, findCredential } from "./credentials.ts";
-import { field, graph, request, RequestFailed, send, type ServiceAnswer, type Target } from "./service.ts";
+import { field, textOf } from "./json.ts";
+import { graph, request, RequestFailed, send, type ServiceAnswer, type Target } from "./service.ts";
 
 type CheckStatus = "ok" | "warning" | "failed";
 
@@ -67,14 +76,23 @@ async function checkReady(url: string): Promise<Check> {
   return { name: "server_ready", status: "failed", message: "The service cannot serve requests.", remedy };
 }
 
+/** Compares the versions of the service and of this program, of which both change together. */
 async function checkVersion(url: string): Promise<Check> {
   const { body } = await send(url, "/openapi.json");
-  const version = field(field(body, "info"), "version");
-  if (typeof version === "string" && /^v?1(?:\.|$)/.test(version))
-    return ok("version", `The API has version ${version}.`);
-  const remedy = "Use the version of this command line that belongs to the service.";
-  return { name: "version", status: "warning", message: `The API has version ${String(version)}.`, remedy };
+  const service = textOf(field(body, "info"), "version") ?? "–";
+  const own = readOwnVersion();
+  if (service === own) return ok("version", `The service and this command line have version ${own}.`);
+  const message = `The service has version ${service}, this command line ${own}.`;
+  return {
+    name: "version",
+    status: "warning",
+    message,
+    remedy: "Use the command line of the service's version.",
+  };
 }
+
+export const readOwnVersion = (): string =>
+  textOf(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")), "version") ?? "–";
 
 /** Receivers refuse webhooks whose timestamp is more than five minutes away from their own clock. */
 const skewSecondsMax = 300;
@@ -83,7 +101,7 @@ const skewSecondsNoted = 30;
 function checkClock({ headers }: ServiceAnswer): Check {
   const server = Date.parse(headers.get("date") ?? "");
   const skew = Math.round(Math.abs(Date.now() - server) / 1000);
-  const name = "clock_skew";
+  const name = "clock";
   if (skew <= skewSecondsNoted) return ok(name, "The clocks of this machine and of the service agree.");
   const status = skew > skewSecondsMax ? "failed" : "warning";
   const message = `The clock of this machine differs from the service's clock by ${skew} s.`;
@@ -126,12 +144,15 @@ async function checkKey(target: Target): Promise<Check[]> {
   const identity = field(await request(target, "/api/v1/open/identity"), "data");
   const key = field(identity, "apiKey");
   const scopes = field(key, "scopes") as readonly string[];
-  const merchant = field(field(identity, "merchant"), "name");
+  const merchant = textOf(field(identity, "merchant"), "name") ?? "";
   const checks = [
-    ok("credential", `The API key "${String(field(key, "name"))}" of ${String(merchant)} is valid.`),
-    ok("mode", `The key works in ${String(field(key, "mode"))} mode.`),
+    ok("credential", `The API key "${textOf(key, "name") ?? ""}" of ${merchant} is valid.`),
+    ok("mode", `The key works in ${textOf(key, "mode") ?? ""} mode.`),
   ];
-  const readiness = field(await request(target, "/api/v1/open/installation/readiness"), "data") as ReadinessView;
+  const readiness = field(
+    await request(target, "/api/v1/open/installation/readiness"),
+    "data",
+  ) as ReadinessView;
   const missing = allScopes.filter((scope) => !scopes.includes(scope));
   return [
     ...checks,
@@ -151,11 +172,24 @@ function checkScopes(scopes: readonly string[], missing: readonly string[]): Che
 }
 
 /** Turns a check of the service into one of this command. A failed advisory check is a warning. */
-function toReadinessCheck({ code, status, severity, message, remedy }: ReadinessView["checks"][number]): Check[] {
+function toReadinessCheck({
+  code,
+  status,
+  severity,
+  message,
+  remedy,
+}: ReadinessView["checks"][number]): Check[] {
   const state = status.toLowerCase();
   if (state === "skipped") return [];
   const isFailed = state === "fail" && severity.toLowerCase() === "blocking";
-  return [{ name: code.toLowerCase(), status: state === "pass" ? "ok" : isFailed ? "failed" : "warning", message, remedy }];
+  return [
+    {
+      name: code.toLowerCase(),
+      status: state === "pass" ? "ok" : isFailed ? "failed" : "warning",
+      message,
+      remedy,
+    },
+  ];
 }
 
 async function checkEndpoints(target: Target): Promise<Check[]> {
@@ -214,9 +248,7 @@ async function checkStaff(target: Target): Promise<Check[]> {
   return [
     ok("credential", `${who} is valid, with the role ${role} of ${merchant?.name ?? "the platform"}.`),
     ...(merchant === null ? [] : [ok("mode", `The merchant is in ${merchant.mode.toLowerCase()} mode.`)]),
-    ...active.flatMap(({ readiness, webhookEndpointList }) => [
-      ...readiness.checks.flatMap(toReadinessCheck),
-      ...webhookEndpointList.endpoints.map(toEndpointCheck),
-    ]),
+    ...active.flatMap(({ readiness }) => readiness.checks.flatMap(toReadinessCheck)),
+    ...active.flatMap(({ webhookEndpointList }) => webhookEndpointList.endpoints.map(toEndpointCheck)),
   ];
 }

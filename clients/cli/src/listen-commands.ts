@@ -13,7 +13,7 @@ import {
   splitList,
 } from "./command-context.ts";
 import { type ListenPage, listenToEvents, type SignedRequest } from "./listen.ts";
-import { field } from "./service.ts";
+import { field, textOf } from "./json.ts";
 
 interface ListenCommandOptions extends SharedOptions {
   readonly forwardTo?: string;
@@ -50,11 +50,13 @@ export function addListenCommands(program: Command): void {
 async function runListen(options: ListenCommandOptions, command: Command): Promise<void> {
   const { forwardTo, events, json, printSecret } = options;
   if (forwardTo !== undefined && !isHttpUrl(forwardTo))
-    command.error("error: --forward-to must be a URL such as http://127.0.0.1:3000/webhooks.", { exitCode: 2 });
+    command.error("error: --forward-to must be a URL such as http://127.0.0.1:3000/webhooks.", {
+      exitCode: 2,
+    });
   const target = requireTarget(options, allKinds);
   const max = parseCount(options.count, command);
-  const tally = { forwarded: 0, failed: 0 };
   const signal = createStopSignal();
+  const tally = { forwarded: 0, failed: 0 };
   const pages = listenToEvents(target, {
     eventTypes: splitList(events),
     since: options.since === undefined ? undefined : parseTime(options.since, command),
@@ -66,17 +68,35 @@ async function runListen(options: ListenCommandOptions, command: Command): Promi
     if (printSecret === true) return print(page.secret);
     if (!isReady) printReady(page, options);
     isReady = true;
-    for (const signed of page.requests) {
-      if (signal.aborted) break;
-      const result = forwardTo === undefined ? null : await forward(signed, forwardTo, signal);
-      tally.forwarded += 1;
-      if (result !== null && !result.isDelivered) tally.failed += 1;
-      printForwarded(signed, { result, forwardTo, isJson: json === true });
-      if (tally.forwarded === max) return;
-    }
+    await forwardAll(page.requests.slice(0, max === undefined ? undefined : max - tally.forwarded), {
+      options,
+      signal,
+      tally,
+    });
+    if (tally.forwarded === max) break;
   }
   if (json !== true)
-    printError(`Stopped. ${tally.forwarded} events, ${tally.failed} of them not accepted by the receiver.`);
+    print(`Stopped. ${tally.forwarded} events, ${tally.failed} of them not accepted by the receiver.`);
+}
+
+interface Forwarding {
+  readonly options: ListenCommandOptions;
+  readonly signal: AbortSignal;
+  readonly tally: { forwarded: number; failed: number };
+}
+
+/** Forwards requests one after the other, in the order of the events, and prints each of them. */
+async function forwardAll(
+  requests: readonly SignedRequest[],
+  { options: { forwardTo, json }, signal, tally }: Forwarding,
+): Promise<void> {
+  for (const signed of requests) {
+    if (signal.aborted) return;
+    const result = forwardTo === undefined ? null : await forward(signed, forwardTo, signal);
+    tally.forwarded += 1;
+    if (result !== null && !result.isDelivered) tally.failed += 1;
+    printForwarded(signed, { result, forwardTo, isJson: json === true });
+  }
 }
 
 function printReady({ installation, secret }: ListenPage, { json, forwardTo }: ListenCommandOptions): void {
@@ -97,7 +117,11 @@ interface ForwardResult {
 /** The service gives a receiver the same time. */
 const forwardMsMax = 15_000;
 
-async function forward({ headers, body }: SignedRequest, url: string, stop: AbortSignal): Promise<ForwardResult> {
+async function forward(
+  { headers, body }: SignedRequest,
+  url: string,
+  stop: AbortSignal,
+): Promise<ForwardResult> {
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   try {
@@ -112,8 +136,8 @@ async function forward({ headers, body }: SignedRequest, url: string, stop: Abor
     return { isDelivered: response.ok, status: response.status, error: null, durationMs: durationMs() };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const reason = field(cause, "code") ?? (cause instanceof Error ? cause.message : "no answer");
-    return { isDelivered: false, status: null, error: String(reason), durationMs: durationMs() };
+    const reason = textOf(cause, "code") ?? (cause instanceof Error ? cause.message : "no answer");
+    return { isDelivered: false, status: null, error: reason, durationMs: durationMs() };
   }
 }
 
@@ -123,7 +147,10 @@ interface Printing {
   readonly isJson: boolean;
 }
 
-function printForwarded({ event, headers, body }: SignedRequest, { result, forwardTo, isJson }: Printing): void {
+function printForwarded(
+  { event, headers, body }: SignedRequest,
+  { result, forwardTo, isJson }: Printing,
+): void {
   if (isJson) return print(JSON.stringify({ event, headers, body, receiver: result }));
   print(`${event.occurredAt}  --> ${event.type} [${event.id}]`);
   if (result === null || forwardTo === undefined) return;
@@ -153,8 +180,10 @@ async function runTail(options: TailOptions, command: Command): Promise<void> {
   for await (const { requests } of pages)
     for (const { event, body } of requests) {
       const subject = field(JSON.parse(body), "subject");
-      const about = `${String(field(subject, "id"))} v${String(field(subject, "version"))}`;
-      print(options.json === true ? body : `${event.occurredAt}  ${event.type.padEnd(30)} ${about}  ${event.id}`);
+      const about = `${textOf(subject, "id") ?? "–"} v${String(field(subject, "version"))}`;
+      print(
+        options.json === true ? body : `${event.occurredAt}  ${event.type.padEnd(30)} ${about}  ${event.id}`,
+      );
       count += 1;
       if (count === max) return;
     }

@@ -57,17 +57,13 @@ interface PageOptions extends ListenOptions {
  * is aborted. The first request of a command is not repeated, so that a wrong URL is reported at once.
  */
 async function readPage(target: Target, options: PageOptions): Promise<ListenPage | undefined> {
-  const { signal, cursor, eventTypes, since, installationId, waitSeconds } = options;
-  const body = {
-    eventTypes,
-    cursor,
-    since: since?.toISOString() ?? null,
-    installationId: installationId ?? null,
-    waitSeconds,
-  };
+  const { signal, cursor } = options;
+  const body = toBody(options);
   for (let failures = 0; ; failures += 1) {
     try {
-      const answer = (await request(target, "/listen", { method: "POST", body, signal })) as { data: ListenPage };
+      const answer = (await request(target, "/listen", { method: "POST", body, signal })) as {
+        data: ListenPage;
+      };
       if (failures > 0) printError("Connected again. No event was lost.");
       return answer.data;
     } catch (error) {
@@ -79,6 +75,14 @@ async function readPage(target: Target, options: PageOptions): Promise<ListenPag
     }
   }
 }
+
+const toBody = ({ eventTypes, cursor, since, installationId, waitSeconds }: PageOptions): unknown => ({
+  eventTypes,
+  cursor,
+  since: since?.toISOString() ?? null,
+  installationId: installationId ?? null,
+  waitSeconds,
+});
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { signal }).catch(() => undefined);

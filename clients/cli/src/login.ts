@@ -23,8 +23,16 @@ import {
   requireTarget,
   type SharedOptions,
 } from "./command-context.ts";
-import { credentialsPath, findCredential, isLoopback, kindOf, readStoredCredentials, storeCredential } from "./credentials.ts";
-import { field, graph, request, send, type Target } from "./service.ts";
+import {
+  credentialsPath,
+  findCredential,
+  isLoopback,
+  kindOf,
+  readStoredCredentials,
+  storeCredential,
+} from "./credentials.ts";
+import { field, textOf } from "./json.ts";
+import { graph, request, send, type Target } from "./service.ts";
 
 interface LoginOptions extends SharedOptions {
   readonly browser: boolean;
@@ -36,7 +44,7 @@ export function addAccountCommands(program: Command): void {
     .description("Signs in with the browser, and stores the login for the other commands.")
     .option("--no-browser", "print the address to open on any machine, and ask for the code that it shows")
     .option("--key-stdin", "store the API key or internal token from standard input instead")
-    .action(guarded(login));
+    .action(guarded(signIn));
   addSharedOptions(program.command("logout"))
     .description("Ends the login and removes it from this machine.")
     .action(guarded(logout));
@@ -45,10 +53,12 @@ export function addAccountCommands(program: Command): void {
     .action(guarded(whoAmI));
 }
 
-async function login(options: LoginOptions): Promise<void> {
+async function signIn(options: LoginOptions): Promise<void> {
   const { url } = findCredential(options, []);
   if (!url.startsWith("https://") && !isLoopback(url))
-    throw new CommandFailed(`A login to ${url} could be read on the network. The URL must begin with https://.`);
+    throw new CommandFailed(
+      `A login to ${url} could be read on the network. The URL must begin with https://.`,
+    );
   if (options.keyStdin === true) {
     const value = (await readText(process.stdin)).trim();
     return keep({ url, credential: { kind: kindOf(value), value, source: credentialsPath() } }, options);
@@ -67,7 +77,7 @@ async function login(options: LoginOptions): Promise<void> {
   const cookie = field(field(answer.body, "data"), "cookie");
   if (typeof cookie !== "string")
     throw new CommandFailed(
-      String(field(field(answer.body, "error"), "message") ?? `The service answered ${answer.status}.`),
+      textOf(field(answer.body, "error"), "message") ?? `The service answered ${answer.status}.`,
     );
   await keep({ url, credential: { kind: "session", value: cookie, source: credentialsPath() } }, options);
 }
@@ -121,7 +131,10 @@ async function receiveCode(pending: PendingLogin): Promise<string> {
   printError(`Sign in with your browser. If it does not open, go to:\n  ${url}`);
   openBrowser(url);
   const stop = createStopSignal();
-  const timer = setTimeout(() => received.reject(new CommandFailed("Nobody signed in within 10 minutes.")), loginMsMax);
+  const timer = setTimeout(
+    () => received.reject(new CommandFailed("Nobody signed in within 10 minutes.")),
+    loginMsMax,
+  );
   stop.addEventListener("abort", () => received.reject(new CommandFailed("Stopped.")));
   try {
     return await received.promise;
@@ -161,16 +174,20 @@ async function logout(options: SharedOptions): Promise<void> {
   const { url } = findCredential(options, []);
   const login = readStoredCredentials().services[url];
   if (login === undefined) throw new CommandFailed(`There is no login for ${url}.`);
-  // A session that has already ended cannot be ended again, so the answer does not matter.
-  if (login.kind === "session")
-    await send(url, "/console/command-line/session/end", {
-      method: "POST",
-      body: {},
-      credential: { ...login, source: credentialsPath() },
-    });
+  if (login.kind === "session") await endSession(url, login.value);
   storeCredential(url, null);
   if (options.json === true) return printJson({ url, signedOut: true });
   print(`Signed out at ${url}.`);
+}
+
+/** Signs out as the console's button does. A session that has already ended needs no sign-out. */
+async function endSession(url: string, cookie: string): Promise<void> {
+  await fetch(`${url}/console/sign-out`, {
+    method: "POST",
+    headers: { cookie, origin: new URL(url).origin },
+    body: new URLSearchParams(),
+    redirect: "manual",
+  }).catch(() => undefined);
 }
 
 interface Owner {
@@ -205,10 +222,10 @@ async function describe(target: Target): Promise<Owner> {
     const [key, merchant] = [field(data, "apiKey"), field(data, "merchant")];
     return {
       ...shown,
-      name: String(field(key, "name")),
+      name: textOf(key, "name") ?? "–",
       role: null,
-      merchant: String(field(merchant, "name")),
-      mode: String(field(key, "mode")),
+      merchant: textOf(merchant, "name") ?? "–",
+      mode: textOf(key, "mode") ?? "–",
       scopes: field(key, "scopes") as readonly string[],
     };
   }
@@ -227,5 +244,6 @@ async function whoAmI(options: SharedOptions): Promise<void> {
   const owner = await describe(requireTarget(options, allKinds));
   if (options.json === true) return printJson(owner);
   for (const [name, value] of Object.entries(owner))
-    if (value !== null) print(`${name.padEnd(12)} ${Array.isArray(value) ? value.join(", ") : String(value)}`);
+    if (value !== null)
+      print(`${name.padEnd(12)} ${Array.isArray(value) ? value.join(", ") : String(value)}`);
 }

@@ -6,9 +6,11 @@
  */
 import { Command, CommanderError } from "commander";
 import { addIntegratorCommands } from "./commands.ts";
+import { readOwnVersion } from "./doctor.ts";
 
 const program = new Command("commerce")
   .description("The command line of the Commerce Gateway for integrators.")
+  .version(readOwnVersion())
   .exitOverride();
 addIntegratorCommands(program);
 try {

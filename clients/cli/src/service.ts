@@ -1,5 +1,6 @@
 /** Requests to the service: over REST and over GraphQL, with the credential of the command. */
 import type { Credential } from "./credentials.ts";
+import { field, parseJson, textOf } from "./json.ts";
 
 export interface Target {
   /** The URL of the service without a slash at the end. */
@@ -44,8 +45,8 @@ export interface ServiceRequest {
 }
 
 /** Sends a request and returns the answer, whatever its status is. Throws if there is no answer. */
-export async function send(url: string, path: string, request: ServiceRequest = {}): Promise<ServiceAnswer> {
-  const { method = "GET", body, signal, credential } = request;
+export async function send(url: string, path: string, given: ServiceRequest = {}): Promise<ServiceAnswer> {
+  const { method = "GET", body, signal, credential } = given;
   const response = await fetch(`${url}${path}`, {
     method,
     headers: {
@@ -78,31 +79,36 @@ export async function graph<Data>(
   variables: Readonly<Record<string, unknown>> = {},
 ): Promise<Data> {
   const { credential } = target;
-  const answer = await send(target.url, "/graphql", { method: "POST", body: { query, variables }, credential });
+  const answer = await send(target.url, "/graphql", {
+    method: "POST",
+    body: { query, variables },
+    credential,
+  });
   const errors = field(answer.body, "errors");
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
-  if (first !== undefined || answer.status >= 400) throw toRefusal(answer, field(first, "extensions") ?? first);
+  if (first !== undefined || answer.status >= 400)
+    throw toRefusal(answer, field(first, "extensions") ?? first);
   return field(answer.body, "data") as Data;
 }
 
 function toRefusal({ status, headers }: ServiceAnswer, error: unknown): RequestFailed {
-  const code = field(error, "code");
+  const code = textOf(error, "code") ?? null;
   const details = field(error, "details");
   const [detail] = Array.isArray(details) ? (details as unknown[]) : [];
-  const message = field(detail, "message") ?? field(error, "message") ?? `The service answered ${status}.`;
+  const message = textOf(detail, "message") ?? textOf(error, "message") ?? `The service answered ${status}.`;
   const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
-  return new RequestFailed(typeof code === "string" ? `${String(message)} (${code})` : String(message), {
+  return new RequestFailed(code === null ? message : `${message} (${code})`, {
     status,
-    code: typeof code === "string" ? code : null,
+    code,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
   });
 }
 
 function toConnectionFailure(url: string, error: unknown): RequestFailed {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const reason = field(cause, "code") ?? (cause instanceof Error ? cause.message : "no answer");
+  const reason = textOf(cause, "code") ?? (cause instanceof Error ? cause.message : "no answer");
   return new RequestFailed(
-    `The service at ${url} does not answer (${String(reason)}). Start it with \`npm start\`, or set --url.`,
+    `The service at ${url} does not answer (${reason}). Start it with \`npm start\`, or set --url.`,
     { status: null, code: null, retryAfterSeconds: null },
   );
 }
@@ -111,19 +117,4 @@ function toHeaders(credential: Credential, url: string): Record<string, string> 
   if (credential.kind !== "session") return { authorization: `Bearer ${credential.value}` };
   // The session of a login is a session of the console: the service accepts it with these headers.
   return { cookie: credential.value, origin: new URL(url).origin, "x-commerce-console": "1" };
-}
-
-/** Returns a field of a value that was parsed from JSON; undefined if the value has no such field. */
-export function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

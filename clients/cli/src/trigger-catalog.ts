@@ -1,7 +1,5 @@
 /** The recipes of `trigger` for products, API keys and webhook endpoints. */
-import { type Shop, step } from "./trigger-steps.ts";
-
-type Recipe = (shop: Shop) => Promise<unknown>;
+import { type Recipe, type Shop, step } from "./trigger-steps.ts";
 
 interface NewProduct {
   readonly productId: string;
@@ -13,7 +11,13 @@ async function createProduct(shop: Shop, restrictions: readonly string[] = []): 
   const input = { translations: [translationOf(shop, "Triggered product")] };
   const { id: productId } = await step(shop, "productCreate", { input });
   const { variants } = await step(shop, "variantUpsert", {
-    input: { productId, sku: `TRIGGER-${shop.run}`.toUpperCase(), options: [], lowStockThreshold: 2, restrictions },
+    input: {
+      productId,
+      sku: `TRIGGER-${shop.run}`.toUpperCase(),
+      options: [],
+      lowStockThreshold: 2,
+      restrictions,
+    },
   });
   const variantId = variants[0]?.id ?? "";
   await setPrice(shop, variantId, 1000);
@@ -115,5 +119,7 @@ export const catalogRecipes: Readonly<Record<string, Recipe>> = {
     await revokeKey(shop, apiKey.id);
   },
   "webhook.ping": withEndpoint(true, nothing),
-  "webhook_endpoint.secret_rotated": withEndpoint(false, (shop, id) => step(shop, "webhookSecretRotate", { id })),
+  "webhook_endpoint.secret_rotated": withEndpoint(false, (shop, id) =>
+    step(shop, "webhookSecretRotate", { id }),
+  ),
 };

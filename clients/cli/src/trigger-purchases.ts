@@ -1,7 +1,15 @@
 /** Carts, checkout sessions and orders for the recipes of `trigger`. */
 import { CommandFailed } from "./command-context.ts";
 import { graph } from "./service.ts";
-import { cartDocument, orderDocument, sessionDocument, type Shop, step, type StepResult, waitFor } from "./trigger-steps.ts";
+import {
+  cartDocument,
+  orderDocument,
+  sessionDocument,
+  type Shop,
+  step,
+  type StepResult,
+  waitFor,
+} from "./trigger-steps.ts";
 
 const address = {
   recipientName: "Test Buyer",
@@ -20,13 +28,20 @@ const addressesByCountry: Readonly<Record<string, Readonly<Record<string, string
 
 export const createCart = (shop: Shop, quantity = 1): Promise<StepResult> =>
   step(shop, "cartCreate", {
-    input: { market: shop.market.country, locale: shop.locale, lines: [{ variantId: shop.variantId, quantity }] },
+    input: {
+      market: shop.market.country,
+      locale: shop.locale,
+      lines: [{ variantId: shop.variantId, quantity }],
+    },
   });
 
 export async function createCartWithAddress(shop: Shop, quantity = 1): Promise<StepResult> {
   const cart = await createCart(shop, quantity);
   const { country: countryCode } = shop.market;
-  const input = { address: { ...address, countryCode, ...addressesByCountry[countryCode] }, validation: "BASIC" };
+  const input = {
+    address: { ...address, countryCode, ...addressesByCountry[countryCode] },
+    validation: "BASIC",
+  };
   await step(shop, "cartAddressSet", { id: cart.id, input });
   return cart;
 }
@@ -57,7 +72,9 @@ export async function openSession(
   if (code !== undefined) await step(shop, "cartPromotionApply", { id: cartId, input: { code } });
   const option = (await readCart(shop, cartId)).delivery?.options[0];
   if (option === undefined)
-    throw new CommandFailed(`The merchant has no delivery method for ${shop.market.country}. Create one first.`);
+    throw new CommandFailed(
+      `The merchant has no delivery method for ${shop.market.country}. Create one first.`,
+    );
   await step(shop, "cartDeliveryOptionSelect", { id: cartId, input: { optionId: option.id } });
   const input = {
     cartId,
@@ -118,7 +135,10 @@ export async function placeOrder(shop: Shop, purchase: Purchase = {}): Promise<O
   return readOrder(shop, orderId);
 }
 
-export const firstLine = ({ lines }: OrderView, quantity = 1): { lineId: string | undefined; quantity: number } => ({
+export const firstLine = (
+  { lines }: OrderView,
+  quantity = 1,
+): { lineId: string | undefined; quantity: number } => ({
   lineId: lines[0]?.id,
   quantity,
 });

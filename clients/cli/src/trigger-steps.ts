@@ -152,7 +152,14 @@ export interface Shop {
   readonly signal: AbortSignal;
 }
 
-export async function step(shop: Shop, name: MutationName, { id, input = {} }: Call = {}): Promise<StepResult> {
+/** Makes an event happen. */
+export type Recipe = (shop: Shop) => Promise<unknown>;
+
+export async function step(
+  shop: Shop,
+  name: MutationName,
+  { id, input = {} }: Call = {},
+): Promise<StepResult> {
   const variables = { id, key: randomUUID(), input };
   const data = await graph<{ result: StepResult | StepResult[] }>(
     shop.target,
@@ -179,5 +186,7 @@ export async function waitFor<Value>(
     signal.throwIfAborted();
     await wait(pollMs);
   }
-  throw new CommandFailed(`${what} did not happen within ${waitMsMax / 1000} s. Does a worker of the service run?`);
+  throw new CommandFailed(
+    `${what} did not happen within ${waitMsMax / 1000} s. Does a worker of the service run?`,
+  );
 }

@@ -31,7 +31,11 @@ export function addTriggerCommand(program: Command): void {
     .action(guarded(runTrigger));
 }
 
-async function runTrigger(type: string | undefined, options: TriggerOptions, command: Command): Promise<void> {
+async function runTrigger(
+  type: string | undefined,
+  options: TriggerOptions,
+  command: Command,
+): Promise<void> {
   if (options.list === true) {
     const names = [...recipes.keys()];
     return options.json === true ? printJson(names) : names.forEach(print);
@@ -50,12 +54,17 @@ async function runTrigger(type: string | undefined, options: TriggerOptions, com
   if (options.json !== true) print(`Triggering ${type} …`);
   await recipe(shop);
   const event = await waitFor(`The event ${type}`, shop, async () => {
-    const { events } = await graph<EventAnswer>(target, eventDocument, { type, from: startedAt.toISOString() });
+    const { events } = await graph<EventAnswer>(target, eventDocument, {
+      type,
+      from: startedAt.toISOString(),
+    });
     return events.edges[0]?.node;
   });
   if (options.json === true) return printJson({ type, ...event });
   const { id, subject } = event;
-  print(`Trigger succeeded: ${type} [${id}] about ${subject.type} ${subject.id}, version ${subject.version}.`);
+  print(
+    `Trigger succeeded: ${type} [${id}] about ${subject.type} ${subject.id}, version ${subject.version}.`,
+  );
 }
 
 interface Connection<Node> {
@@ -109,12 +118,17 @@ async function openShop(target: Target): Promise<Shop> {
   if (merchant === null || viewer.role !== "admin")
     throw new CommandFailed("trigger needs a login or an internal token of a merchant, with the role admin.");
   if (merchant.mode !== "TEST")
-    throw new CommandFailed("trigger works only in test mode, but the merchant is in live mode. Nothing was done.");
+    throw new CommandFailed(
+      "trigger works only in test mode, but the merchant is in live mode. Nothing was done.",
+    );
   const market = merchant.markets.find(({ countries }) => countries.includes(merchant.defaultMarket));
-  if (market === undefined) throw new CommandFailed(`The merchant has no market for ${merchant.defaultMarket}.`);
+  if (market === undefined)
+    throw new CommandFailed(`The merchant has no market for ${merchant.defaultMarket}.`);
   const [variantId, exchangeVariantId] = chooseVariants(products, market.id);
   if (variantId === undefined)
-    throw new CommandFailed("The merchant has no published product in stock that can be ordered and returned.");
+    throw new CommandFailed(
+      "The merchant has no published product in stock that can be ordered and returned.",
+    );
   const shop: Shop = {
     target,
     locale: market.defaultLocale,
