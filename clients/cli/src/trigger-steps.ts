@@ -108,7 +108,7 @@ export interface StepResult {
 }
 
 export const shopDocument = `query TriggerShop {
-  viewer { role merchant { id mode defaultMarket defaultLocale markets { id countries currency defaultLocale } } }
+  viewer { role api { serverTime } merchant { id mode defaultMarket defaultLocale markets { id countries currency defaultLocale } } }
   installations(first: 1) { edges { node { id } } }
   products(status: PUBLISHED, stock: IN_STOCK, first: 50) {
     edges { node { variants { id restrictions requiresShipping discontinued prices { market { id } } } } }
@@ -132,7 +132,7 @@ export const cartDocument = `query TriggerCart($id: ID!) {
 }`;
 
 export const eventDocument = `query TriggerEvents($type: String!, $from: DateTime!) {
-  events(type: $type, createdFrom: $from, first: 1) { edges { node { id occurredAt subject { type id version } } } }
+  events(type: $type, createdFrom: $from, first: 1) { edges { node { id type subject { type id version } } } }
 }`;
 
 export interface Shop {

@@ -12,9 +12,9 @@ import {
   type SharedOptions,
   staffKinds,
 } from "./command-context.ts";
-import { graph, send, type Target } from "./service.ts";
+import { graph, type Target } from "./service.ts";
 import { recipes } from "./trigger-recipes.ts";
-import { eventDocument, shopDocument, type Shop, step, waitFor } from "./trigger-steps.ts";
+import { eventDocument, type Recipe, shopDocument, type Shop, step, waitFor } from "./trigger-steps.ts";
 
 interface TriggerOptions extends SharedOptions {
   readonly list?: boolean;
@@ -49,18 +49,9 @@ async function runTrigger(
       { exitCode: 2 },
     );
   const target = requireTarget(options, staffKinds);
-  const shop = await openShop(target);
-  const startedAt = await readServerTime(target.url);
   if (options.json !== true) print(`Triggering ${type} …`);
-  await recipe(shop);
-  const event = await waitFor(`The event ${type}`, shop, async () => {
-    const { events } = await graph<EventAnswer>(target, eventDocument, {
-      type,
-      from: startedAt.toISOString(),
-    });
-    return events.edges[0]?.node;
-  });
-  if (options.json === true) return printJson({ type, ...event });
+  const event = await triggerEvent(target, { type, recipe });
+  if (options.json === true) return printJson(event);
   const { id, subject } = event;
   print(
     `Trigger succeeded: ${type} [${id}] about ${subject.type} ${subject.id}, version ${subject.version}.`,
@@ -71,22 +62,34 @@ interface Connection<Node> {
   readonly edges: readonly { readonly node: Node }[];
 }
 
-interface EventAnswer {
-  readonly events: Connection<{
-    readonly id: string;
-    readonly subject: { readonly type: string; readonly id: string; readonly version: number };
-  }>;
+interface TriggeredEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: { readonly type: string; readonly id: string; readonly version: number };
 }
 
-/** Returns the service's clock, which may differ from the clock of this machine, rounded down by one second. */
-async function readServerTime(url: string): Promise<Date> {
-  const { headers } = await send(url, "/healthz");
-  return new Date(Date.parse(headers.get("date") ?? new Date().toUTCString()) - 1_000);
+interface EventAnswer {
+  readonly events: Connection<TriggeredEvent>;
+}
+
+/** Makes an event happen, and returns the event as soon as the service has stored it. */
+export async function triggerEvent(
+  target: Target,
+  { type, recipe }: { readonly type: string; readonly recipe: Recipe },
+): Promise<TriggeredEvent> {
+  const { shop, serverTime } = await openShop(target);
+  await recipe(shop);
+  return waitFor(`The event ${type}`, shop, async () => {
+    const { events } = await graph<EventAnswer>(target, eventDocument, { type, from: serverTime });
+    return events.edges[0]?.node;
+  });
 }
 
 interface ShopAnswer {
   readonly viewer: {
     readonly role: string | null;
+    /** The clock of the service, which may differ from the clock of this machine. */
+    readonly api: { readonly serverTime: string };
     readonly merchant: {
       readonly mode: "LIVE" | "TEST";
       readonly defaultMarket: string;
@@ -112,7 +115,7 @@ interface ShopAnswer {
 }
 
 /** Reads what the recipes need. Refuses live mode, in which a recipe would charge and ship for real. */
-async function openShop(target: Target): Promise<Shop> {
+async function openShop(target: Target): Promise<{ shop: Shop; serverTime: string }> {
   const { viewer, installations, products } = await graph<ShopAnswer>(target, shopDocument);
   const { merchant } = viewer;
   if (merchant === null || viewer.role !== "admin")
@@ -143,7 +146,7 @@ async function openShop(target: Target): Promise<Shop> {
   // The units that the recipe may sell, so that repeated runs do not sell out the product.
   for (const id of [variantId, ...(exchangeVariantId === undefined ? [] : [exchangeVariantId])])
     await step(shop, "stockAdjust", { input: { variantId: id, delta: 3, reason: "RECEIVED" } });
-  return shop;
+  return { shop, serverTime: viewer.api.serverTime };
 }
 
 /**
