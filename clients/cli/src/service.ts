@@ -1,4 +1,5 @@
 /** Requests to the service: over REST and over GraphQL, with the credential of the command. */
+import { setTimeout as wait } from "node:timers/promises";
 import type { Credential } from "./credentials.ts";
 import { field, parseJson, textOf } from "./json.ts";
 
@@ -22,6 +23,11 @@ export class RequestFailed extends Error {
     this.status = status;
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** Whether the service refused the request because of load or a rate limit, and executed nothing. */
+  get isRefusedForNow(): boolean {
+    return this.status === 429 || this.status === 503;
   }
 
   /** Whether the same request can succeed later. */
@@ -72,18 +78,34 @@ export async function request(target: Target, path: string, given: ServiceReques
   throw toRefusal(answer, field(answer.body, "error"));
 }
 
-/** Runs a GraphQL document and returns its data. */
+const attemptsMax = 5;
+const retrySecondsMax = 10;
+
+/**
+ * Runs a GraphQL document and returns its data. Repeats a request that the service refused because of load or
+ * a rate limit; all mutations of this program have an idempotency key, so none is executed twice.
+ */
 export async function graph<Data>(
   target: Target,
   query: string,
   variables: Readonly<Record<string, unknown>> = {},
 ): Promise<Data> {
-  const { credential } = target;
-  const answer = await send(target.url, "/graphql", {
-    method: "POST",
-    body: { query, variables },
-    credential,
-  });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await graphOnce<Data>(target, query, variables);
+    } catch (error) {
+      if (!(error instanceof RequestFailed) || !error.isRefusedForNow || attempt === attemptsMax) throw error;
+      await wait(Math.min(error.retryAfterSeconds ?? 1, retrySecondsMax) * 1000);
+    }
+  }
+}
+
+async function graphOnce<Data>(
+  { url, credential }: Target,
+  query: string,
+  variables: Readonly<Record<string, unknown>>,
+): Promise<Data> {
+  const answer = await send(url, "/graphql", { method: "POST", body: { query, variables }, credential });
   const errors = field(answer.body, "errors");
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
   if (first !== undefined || answer.status >= 400)
