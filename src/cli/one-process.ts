@@ -17,7 +17,7 @@ import {
 
 /** `runCommand` runs the commands that other processes send while this process uses the embedded database. */
 export async function serveInOneProcess(
-  serving: ServeOptions & { readonly runCommand: CommandRunner },
+  serving: ServeOptions & Pick<StartOptions, "runCommand">,
 ): Promise<void> {
   await start(serving, (close, ready) => {
     stopOnSignal(close, serving.log);

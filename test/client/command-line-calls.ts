@@ -2,7 +2,7 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -99,21 +99,21 @@ export interface WebhookReceiver {
 export async function startReceiver(secret: string): Promise<WebhookReceiver> {
   const events: WebhookReceiver["events"] = [];
   let refused = 0;
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      try {
-        const event = new Webhook(secret).verify(body, request.headers as Record<string, string>) as {
-          id: string;
-          type: string;
-        };
-        events.push({ ...event, headers: request.headers });
-        response.writeHead(200).end();
-      } catch {
-        refused += 1;
-        response.writeHead(400).end();
-      }
-    });
-  });
+  const verify = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    try {
+      const event = new Webhook(secret).verify(body, request.headers as Record<string, string>) as {
+        id: string;
+        type: string;
+      };
+      events.push({ ...event, headers: request.headers });
+      response.writeHead(200).end();
+    } catch {
+      refused += 1;
+      response.writeHead(400).end();
+    }
+  };
+  const server = createServer((request, response) => void verify(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {

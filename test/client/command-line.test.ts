@@ -2,9 +2,9 @@
  * The command line for integrators, packed and installed into an empty folder, against a running service on
  * the embedded database.
  */
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, parse, validate } from "graphql";
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installationsDocument, replayDocument } from "#integrator/deliveries.ts";
 import { staffDoctorDocument } from "#integrator/doctor.ts";
@@ -35,14 +35,12 @@ let demo: DemoSecrets;
 
 beforeAll(async () => {
   const installed = join(folder, "installed");
-  const { mkdirSync } = await import("node:fs");
   mkdirSync(installed);
-  const [program] = await Promise.all([
+  const [program, running] = await Promise.all([
     installCommandLine(installed),
-    startServiceUntil(afterAll, { DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0" }).then((running) => {
-      service = running;
-    }),
+    startServiceUntil(afterAll, { DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0" }),
   ]);
+  service = running;
   demo = readDemoSecrets(dataDir);
   line = {
     program,
@@ -339,7 +337,10 @@ describe("the other commands", () => {
     const documents = [
       ...mutationNames.map(createMutationDocument),
       ...Object.values(queries).filter((value) => typeof value === "string"),
-      ...[replayDocument, installationsDocument, staffDoctorDocument, whoAmIDocument],
+      replayDocument,
+      installationsDocument,
+      staffDoctorDocument,
+      whoAmIDocument,
     ];
     for (const document of documents) expect(validate(schema, parse(document))).toEqual([]);
   });

@@ -8,13 +8,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  runCommand,
-  type Running,
-  startService,
-  startServiceUntil,
-  temporaryFolderUntil,
-} from "#test/support/process.ts";
+import { runCommand, type Running, startServiceUntil, temporaryFolderUntil } from "#test/support/process.ts";
 
 const folder = temporaryFolderUntil(afterAll);
 const environment = { DATA_DIR: join(folder, "data"), LOG_LEVEL: "info" };

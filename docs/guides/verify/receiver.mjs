@@ -9,5 +9,5 @@ createServer(async (request, response) => {
   const isAuthentic = verify(request.headers, body, { secret: SECRET });
   response.writeHead(isAuthentic ? 204 : 400).end();
   const { type, subject } = isAuthentic ? JSON.parse(body) : {};
-  console.log(isAuthentic ? `verified ${type} ${subject.id}` : "refused an unsigned request");
+  process.stdout.write(isAuthentic ? `verified ${type} ${subject.id}\n` : "refused a request\n");
 }).listen(PORT, "127.0.0.1");
