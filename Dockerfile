@@ -43,6 +43,8 @@ COPY --from=build /app/node_modules/ node_modules/
 COPY --from=build /app/dist/ dist/
 COPY .meshrc.yaml ./
 COPY src/ src/
+COPY clients/cli/package.json clients/cli/package.json
+COPY clients/cli/src/ clients/cli/src/
 COPY schema/ schema/
 COPY CHANGELOG.md ./
 COPY docs/errors.md docs/errors.md

@@ -10,6 +10,7 @@ const config: KnipConfig = {
     "bench/servers/*.ts",
     "test/**/*.test.ts",
     "clients/typescript/src/{index,webhooks}.ts",
+    "clients/cli/src/main.ts",
     "clients/storefront/{storefront,vite.config}.ts",
     "clients/graphql/{codegen.ts,scripts/note-sources.mjs}",
     // test/mutation/main.ts passes this file to Stryker.
@@ -21,6 +22,7 @@ const config: KnipConfig = {
     "bench/**/*.ts",
     "soak/**/*.ts",
     "clients/typescript/src/**/*.ts",
+    "clients/cli/src/*.ts",
     "clients/storefront/*.ts",
     "clients/graphql/src/*.ts",
     "*.ts",

@@ -49,6 +49,8 @@ const layers = {
     "access",
     "database",
     "foundation",
+    // The commands for integrators, which are a package of their own.
+    "integrator",
   ],
 };
 

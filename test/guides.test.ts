@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rateLimitQuotas, scopeDescriptions } from "#access/viewer.ts";
 import { failureKinds } from "#foundation/failure.ts";
 import { guideNames, readGuides } from "#pages/docs/guides.ts";
+import { findFreePort } from "#app/open-resources.ts";
+import { temporaryFolder } from "./support/process.ts";
 import { demoFolderOf, runInShell } from "./support/shell.ts";
 import { createWorld, type World } from "./support/world.ts";
 
@@ -89,7 +91,9 @@ describe("the commands of guides", () => {
   let address: string;
   beforeAll(async () => {
     world = await createWorld("pglite", { environment: { PORT: "0" } });
-    await world.app.server.listen({ host: "127.0.0.1", port: 0 });
+    // The receiver of the command line's guide uses the real clock.
+    world.clock.at = new Date();
+    await world.app.listen();
     address = `http://127.0.0.1:${(world.app.server.server.address() as AddressInfo).port}`;
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -98,14 +102,22 @@ describe("the commands of guides", () => {
     const blocks = commandsOf(textOf(name));
     expect(blocks.length).toBeGreaterThan(0);
     const script = blocks.map(({ commands }) => `${commands}echo "END OF BLOCK" >&2`).join("\n");
-    const { statuses } = await runInShell(script.replaceAll("http://127.0.0.1:4000", address), {
-      DATA_DIR: demoFolderOf(world),
-    });
+    const receiverPort = String(await findFreePort("127.0.0.1"));
+    const { statuses, output } = await runInShell(
+      script.replaceAll("http://127.0.0.1:4000", address).replaceAll("5055", receiverPort),
+      { DATA_DIR: demoFolderOf(world), XDG_CONFIG_HOME: temporaryFolder() },
+    );
     const requests = blocks.map(({ commands, lastStatus }) => {
       const count = commands.match(/\bcurl /g)?.length ?? 0;
       return Array.from({ length: count }, (_none, index) => (index === count - 1 ? lastStatus : 200));
     });
     expect(statuses).toEqual(requests.flat());
+    if (name !== "command-line") return;
+    // A webhook was forwarded, and the receiver has verified its signature.
+    expect(output).toMatch(/^verified order\.completed ord_/m);
+    expect(output).toMatch(/ <-- \[204\] POST http:\/\/127\.0\.0\.1:\d+\/ \[evt_/);
+    expect(output).toMatch(/^Trigger succeeded: order\.completed /m);
+    expect(output).not.toMatch(/^failed /m);
   });
 
   it("mark a repeated change as a replay", async () => {

@@ -1,7 +1,7 @@
 /** Apps and their installations. An installation is an app to which a merchant has granted scopes. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { fail, failWithDetail } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toSafeId } from "#foundation/ids.ts";
 import { getBrokenConstraint } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
@@ -181,3 +181,51 @@ export const buildInstallationQuery = (
     .selectFrom("installation")
     .select(installationColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
+
+export interface ListenedInstallation {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly mode: "live" | "test";
+  readonly appName: string;
+}
+
+/**
+ * Finds the active installation whose events a caller listens to. Without an id, the merchant must have
+ * exactly one active installation.
+ */
+export async function findListenedInstallation(
+  reader: DatabaseReader,
+  {
+    merchantId,
+    installationId,
+  }: { readonly merchantId: string | null; readonly installationId: string | null },
+): Promise<ListenedInstallation> {
+  if (merchantId === null && installationId === null)
+    throw failAtInstallation("required", "A token of the platform must name the installation.");
+  const found = await reader
+    .selectFrom("installation")
+    .innerJoin("merchant", "merchant.id", "installation.merchantId")
+    .innerJoin("app", "app.id", "installation.appId")
+    .select(["installation.id", "installation.merchantId", "merchant.mode", "app.name as appName"])
+    .where("installation.status", "=", "active")
+    .$if(merchantId !== null, (query) => query.where("installation.merchantId", "=", merchantId ?? ""))
+    .$if(installationId !== null, (query) =>
+      query.where("installation.id", "=", toSafeId(installationId ?? "")),
+    )
+    .orderBy("installation.id")
+    .limit(17)
+    .execute();
+  const [first, second] = found;
+  if (first === undefined)
+    throw fail("resource_not_found", {
+      message: "There is no active installation with this id, or the merchant has none.",
+    });
+  if (second !== undefined) {
+    const names = found.map(({ id, appName }) => `${id} (${appName})`).join(", ");
+    throw failAtInstallation("required", `The merchant has several installations: choose one of ${names}.`);
+  }
+  return first;
+}
+
+const failAtInstallation = (code: string, message: string): Error =>
+  failWithDetail("missing_field", { in: "body", field: "/installationId", code, message });

@@ -16,6 +16,7 @@ import { type Clock, systemClock } from "#foundation/clock.ts";
 import { createServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { describeApi } from "#gateway/api-description.ts";
+import { listenPlugin } from "#gateway/listen/plugin.ts";
 import { gatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
@@ -274,6 +275,7 @@ async function createHttpServer(
     authentication,
     trustedDocuments,
   });
+  await server.register(listenPlugin, { services, limiter, credentials, authentication });
   await server.register(reportsPlugin, { run, services, authentication });
   await server.register(exportsPlugin, { services, authentication });
   await server.register(mcpPlugin, {

@@ -9,7 +9,9 @@ import { appendAuditEntries, commandLineActor, toAuditableId } from "#access/aud
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { DataFolderInUse } from "#database/folder-lock.ts";
 import { migrate } from "#database/migrate.ts";
+import { getCommandSession } from "./command-session.ts";
 import { printResult } from "./output.ts";
 
 export interface JsonOption {
@@ -110,10 +112,27 @@ async function publishCommandEvents(
   });
 }
 
-/** Opens the configured database, migrates it, and closes it when the command has ended. */
+/** Whether the command was sent to the running service, which runs it without a progress bar. */
+export const isRunByService = (): boolean => getCommandSession().service !== undefined;
+
+/** Thrown if another process uses the embedded database; the command is then sent to that process. */
+export class DatabaseOfRunningService extends DataFolderInUse {
+  readonly folder: string;
+  constructor(folder: string, cause: DataFolderInUse) {
+    super(cause.message, { cause });
+    this.folder = folder;
+  }
+}
+
+/**
+ * Opens the configured database, migrates it, and closes it when the command has ended. A command that runs
+ * inside the service uses the open database of the service.
+ */
 export async function runWithMigratedDatabase<Done>(
   change: (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>,
 ): Promise<Done> {
+  const { service } = getCommandSession();
+  if (service !== undefined) return change(service.database, service.settings);
   const settings = parseServiceSettings(process.env);
   const database = await openDatabase({
     url: settings.databaseUrl,
@@ -121,6 +140,8 @@ export async function runWithMigratedDatabase<Done>(
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
+  }).catch((error: unknown) => {
+    throw error instanceof DataFolderInUse ? new DatabaseOfRunningService(settings.dataDir, error) : error;
   });
   try {
     await migrate(database);

@@ -1,5 +1,4 @@
 /** The maintenance commands `keys check`, `keys rewrap`, `privacy erase` and `audit export`. */
-import { once } from "node:events";
 import { SingleBar } from "cli-progress";
 import { Command } from "commander";
 import {
@@ -16,8 +15,15 @@ import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { printResult } from "./output.ts";
-import { createCliCommand, type JsonOption, parseTimeOption, runWithMigratedDatabase } from "./command.ts";
+import { getCommandSession } from "./command-session.ts";
+import { printErrorLine, printResult } from "./output.ts";
+import {
+  createCliCommand,
+  type JsonOption,
+  parseTimeOption,
+  isRunByService,
+  runWithMigratedDatabase,
+} from "./command.ts";
 
 export function addMaintenanceCommands(program: Command): void {
   program.addCommand(
@@ -67,7 +73,7 @@ function keysRewrap(): Command {
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
         await countRowsToRewrap({ db, keyring }),
-        json === true,
+        json === true || isRunByService(),
         (onProgress) => rewrapSealedValues({ db, keyring, onProgress }),
       );
       await recordRewrap(db, {
@@ -104,16 +110,16 @@ function printRewrapResult(
   printResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
   printBroken(broken);
   if (left > 0)
-    process.stderr.write(
+    printErrorLine(
       `${left} rows were written with another key meanwhile: ` +
-        `restart every process with ${key} first, then run this again.\n`,
+        `restart every process with ${key} first, then run this again.`,
     );
-  if (left > 0) process.exitCode = 1;
+  if (left > 0) getCommandSession().setExitCode(1);
 }
 
 function printBroken(broken: readonly string[]): void {
-  for (const message of broken) process.stderr.write(`${message}\n`);
-  if (broken.length > 0) process.exitCode = 1;
+  for (const message of broken) printErrorLine(message);
+  if (broken.length > 0) getCommandSession().setExitCode(1);
 }
 
 async function withProgressBar<Result>(
@@ -233,21 +239,16 @@ function auditExport(): Command {
       if (from !== undefined && to !== undefined && from >= to)
         throw fail("invalid_parameter", { message: "--from must be before --to." });
       await runWithMigratedDatabase(async ({ db }) => {
-        if (json !== true) await writeToOutput(`${csvFields.join(",")}\r\n`);
+        // Waits while the reader is slower, because an export may be larger than memory.
+        const { write } = getCommandSession();
+        if (json !== true) await write("stdout", `${csvFields.join(",")}\r\n`);
         for await (const rows of streamAuditEntryPages(db, { merchantId: merchant ?? null, from, until: to }))
-          await writeToOutput(
+          await write(
+            "stdout",
             rows.map((row) => (json === true ? `${JSON.stringify(row)}\n` : toCsv(row))).join(""),
           );
       });
     });
-}
-
-/**
- * Writes to standard output and waits while the reader is slower, because an export may be larger than
- * memory.
- */
-async function writeToOutput(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
 /** Formats an audit entry as a CSV row (RFC 4180). */

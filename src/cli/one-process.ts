@@ -6,6 +6,7 @@ import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createChildProcessRateLimiter, type ProcessMessagePort } from "#http/shared-limiter.ts";
 import { createMetricsExchange } from "#observability/gather-metrics.ts";
+import { type CommandRunner, startCommandServer } from "./command-server.ts";
 import {
   type ServiceReadyInfo,
   type ServiceReadyMessage,
@@ -14,7 +15,10 @@ import {
   printWelcome,
 } from "./start-and-stop.ts";
 
-export async function serveInOneProcess(serving: ServeOptions): Promise<void> {
+/** `runCommand` runs the commands that other processes send while this process uses the embedded database. */
+export async function serveInOneProcess(
+  serving: ServeOptions & Pick<StartOptions, "runCommand">,
+): Promise<void> {
   await start(serving, (close, ready) => {
     stopOnSignal(close, serving.log);
     printWelcome(serving, ready);
@@ -34,15 +38,21 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
   });
 }
 
+interface StartOptions extends ServeOptions, Pick<ServiceAppOptions, "limiter" | "exchange"> {
+  readonly runCommand?: CommandRunner;
+}
+
 async function start(
-  { settings, role, log, limiter, exchange }: ServeOptions & Pick<ServiceAppOptions, "limiter" | "exchange">,
+  { settings, role, log, runCommand, limiter, exchange }: StartOptions,
   onReady: (close: () => Promise<void>, ready: ServiceReadyInfo) => void,
 ): Promise<void> {
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
+  let stopCommands: (() => Promise<void>) | undefined;
   // Tracing stops last, so the spans of a failed close are still exported.
   const close = async (): Promise<void> => {
     try {
+      await stopCommands?.();
       await app?.close();
     } finally {
       await stopTracing?.();
@@ -51,6 +61,8 @@ async function start(
   try {
     app = await createServiceApp({ settings, log, role, limiter, exchange });
     const demo = settings.demo ? await prepareConfiguredDemo(app, settings.dataDir) : undefined;
+    if (settings.databaseUrl === undefined && runCommand !== undefined)
+      stopCommands = await startCommandServer({ database: app.database, settings, log, runCommand });
     onReady(close, { address: await app.listen(), demo });
   } catch (error) {
     await close();

@@ -2,8 +2,16 @@
  * The output of commands: results go to standard output, as lines for people or as one JSON value with
  * --json.
  */
-export function printLine(line: string): void {
-  process.stdout.write(`${line}\n`);
+import { type CommandStream, getCommandSession } from "./command-session.ts";
+
+export const printLine = (line: string): void => writeText("stdout", `${line}\n`);
+export const printErrorLine = (line: string): void => writeText("stderr", `${line}\n`);
+
+/** Writes without waiting. A failed write is ignored, because the reader of the output has ended. */
+export function writeText(stream: CommandStream, text: string): void {
+  getCommandSession()
+    .write(stream, text)
+    .catch(() => undefined);
 }
 
 type Row = Readonly<Record<string, unknown>>;

@@ -10,21 +10,58 @@ import { DataFolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
+import type { CommandRunner } from "./command-server.ts";
+import { getOwnInput } from "./command-session.ts";
+import { printErrorLine, writeText } from "./output.ts";
 import { createLog, createPrettyOutput } from "#foundation/log.ts";
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
-    const program = await createProgram(args[2]);
-    await program.parseAsync(args);
+    const code = await runProgram(args);
+    if (code !== 0) process.exitCode = code;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? 0 : 2;
-    } else {
-      process.stderr.write(`${explain(error)}\n`);
-      process.exit(1);
+    const code = await runByService(error, args.slice(2));
+    if (code !== undefined) {
+      process.exitCode = code;
+      return;
     }
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
   }
 }
+
+/** Returns 2 if the arguments are wrong, otherwise 0. Rejects if the command fails. */
+async function runProgram(args: readonly string[]): Promise<number> {
+  try {
+    const program = await createProgram(args[2]);
+    await program.parseAsync(args);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
+  }
+}
+
+/**
+ * Sends the command to the service that uses the embedded database. Returns the exit code of the command;
+ * undefined if the command failed for another reason, or if no service accepts the command.
+ */
+async function runByService(error: unknown, args: readonly string[]): Promise<number | undefined> {
+  const { DatabaseOfRunningService } = await import("./command.ts");
+  if (!(error instanceof DatabaseOfRunningService)) return undefined;
+  const { sendCommandToService } = await import("./send-command.ts");
+  return sendCommandToService(error.folder, { args: [...args], input: getOwnInput() ?? null });
+}
+
+/** Runs a command that another process has sent, in the session of that process. */
+const runSentCommand: CommandRunner = async (args) => {
+  try {
+    return await runProgram(["node", "commerce", ...args]);
+  } catch (error) {
+    printErrorLine(explain(error));
+    return 1;
+  }
+};
 
 /** Returns the text of a failure for the operator: one line that says what to do, or the whole stack of a bug. */
 function explain(error: unknown): string {
@@ -79,8 +116,17 @@ export async function createProgram(name: string | undefined): Promise<Command> 
       )
       .action(async (options: { processes?: string }) => serve(role, options));
   if (name === undefined || !Object.hasOwn(serveCommands, name)) await addOtherCommands(program);
-  for (const command of program.commands) command.exitOverride();
+  prepareCommands(program);
   return program;
+}
+
+/** Lets a command and its subcommands write to the command's session, and throw an error instead of exiting. */
+function prepareCommands(command: Command): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => writeText("stdout", text),
+    writeErr: (text) => writeText("stderr", text),
+  });
+  command.commands.forEach(prepareCommands);
 }
 
 const serveCommands = {
@@ -106,6 +152,7 @@ async function addOtherCommands(program: Command): Promise<void> {
     { addStaffCommands },
     { addMaintenanceCommands },
     { createWebhookCommand },
+    { addIntegratorCommands },
   ] = await Promise.all([
     import("./setup-commands.ts"),
     import("./access-commands.ts"),
@@ -113,6 +160,7 @@ async function addOtherCommands(program: Command): Promise<void> {
     import("./staff-commands.ts"),
     import("./maintenance-commands.ts"),
     import("./webhook-commands.ts"),
+    import("#integrator/commands.ts"),
   ]);
   addSetupCommands(program);
   addAccessCommands(program);
@@ -121,6 +169,7 @@ async function addOtherCommands(program: Command): Promise<void> {
   addMaintenanceCommands(program);
   program.addCommand(createWebhookCommand());
   program.addCommand(createConfigCommand());
+  addIntegratorCommands(program);
 }
 
 /** Runs `serve`, `gateway` or `worker`: reads the settings and starts the role in this process or in several. */
@@ -140,8 +189,17 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
   for (const { given, meant } of findMisspeltSettings(process.env))
     log.warn({ setting: given }, `${given} is not a setting. Did you mean ${meant}?`);
   if (settings.processes > 1)
-    return (await import("./processes.ts")).serveInProcesses({ settings, role, log });
-  return (await import("./one-process.ts")).serveInOneProcess({ settings, role, log });
+    return (await import("./processes.ts")).serveInProcesses({
+      settings,
+      role,
+      log,
+    });
+  return (await import("./one-process.ts")).serveInOneProcess({
+    settings,
+    role,
+    log,
+    runCommand: runSentCommand,
+  });
 }
 
 function requireDatabase(role: ProcessRole, { databaseUrl, processes }: ServiceSettings): void {

@@ -5,6 +5,7 @@ import { createConfiguredKeyring } from "#app/encryption-keys.ts";
 import { getPublicUrl, parseServiceSettings, formatMaskedSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { DataFolderInUse } from "#database/folder-lock.ts";
 import { migrate } from "#database/migrate.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
@@ -13,7 +14,7 @@ import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { printResult } from "./output.ts";
-import { runWithMigratedDatabase } from "./command.ts";
+import { isRunByService, runWithMigratedDatabase } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
   program.addCommand(migrateCommand());
@@ -34,10 +35,9 @@ function migrateCommand(): Command {
     .action(async ({ json }: { json?: boolean }) => {
       const settings = parseServiceSettings(process.env);
       const folder = settings.databaseUrl === undefined ? settings.dataDir : undefined;
-      const database = await openDatabase({
-        url: settings.databaseUrl,
-        directUrl: settings.databaseDirectUrl,
-        folder,
+      const options = { url: settings.databaseUrl, directUrl: settings.databaseDirectUrl, folder };
+      const database = await openDatabase(options).catch((error: unknown) => {
+        throw error instanceof DataFolderInUse ? toMigrateRefusal(error) : error;
       });
       try {
         printResult({ applied: await migrate(database) }, json === true);
@@ -46,6 +46,10 @@ function migrateCommand(): Command {
       }
     });
 }
+
+/** A migration needs the database for itself, so `migrate` is never sent to the running service. */
+const toMigrateRefusal = ({ message }: DataFolderInUse): DataFolderInUse =>
+  new DataFolderInUse(`${message} The service itself applies pending migrations each time it starts.`);
 
 interface SeedOptions {
   readonly products: number;
@@ -95,7 +99,7 @@ function seedCommand(): Command {
           orders,
           now,
           keyring,
-          isQuiet: json === true,
+          isQuiet: json === true || isRunByService(),
         });
         const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
         printResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);

@@ -1,5 +1,4 @@
 /** The commands `staff` and `signing-key`: staff accounts of merchants, and the keys that sign access tokens. */
-import { text } from "node:stream/consumers";
 import { Argument, Command, Option } from "commander";
 import { generatePassword } from "#access/people/passwords.ts";
 import { rotateSigningKeys } from "#access/oauth/signing-keys.ts";
@@ -15,6 +14,7 @@ import {
 } from "#access/people/staff.ts";
 import { type StaffRole, staffRoles } from "#access/viewer.ts";
 import { createConfiguredKeyring } from "#app/encryption-keys.ts";
+import { getCommandSession } from "./command-session.ts";
 import { printResult } from "./output.ts";
 import { createCliCommand, type JsonOption, runWithMigratedDatabase, runAuditedCommand } from "./command.ts";
 
@@ -81,7 +81,7 @@ async function readOrGeneratePassword({
   passwordStdin,
 }: PasswordStdin): Promise<{ readonly password: string; readonly printed: { readonly password?: string } }> {
   if (passwordStdin === true)
-    return { password: (await text(process.stdin)).replace(/\r?\n$/, ""), printed: {} };
+    return { password: (await getCommandSession().readInput()).replace(/\r?\n$/, ""), printed: {} };
   const password = generatePassword();
   return { password, printed: { password } };
 }

@@ -133,9 +133,13 @@ export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string
 export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
   void reply.header(
     "set-cookie",
-    `${consoleCookieName(publicUrl)}=${secret}; ${cookieAttributes(publicUrl)}`,
+    `${formatConsoleCookie(publicUrl, secret)}; ${cookieAttributes(publicUrl)}`,
   );
 }
+
+/** Returns the cookie of a session as a request sends it. */
+export const formatConsoleCookie = (publicUrl: string, secret: string): string =>
+  `${consoleCookieName(publicUrl)}=${secret}`;
 
 export function clearConsoleCookie(reply: FastifyReply, publicUrl: string): void {
   void reply.header(

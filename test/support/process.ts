@@ -101,6 +101,13 @@ export function startService(environment: Environment): Promise<Running> {
   return untilItListens(start(["serve"], environment));
 }
 
+/** Starts `serve` as `startService` does. The service is stopped in the given hook, for example `afterAll`. */
+export function startServiceUntil(end: EndHook, environment: Environment): Promise<Running> {
+  return untilItListens(start(["serve"], environment), end);
+}
+
+type EndHook = (work: () => Promise<void>) => void;
+
 /** Starts the service by the README's command. Signals go to npm, as a process manager sends them. */
 export function startByNpm(environment: Environment): Promise<Running> {
   const { PATH, HOME } = process.env;
@@ -114,9 +121,9 @@ export function startByNpm(environment: Environment): Promise<Running> {
   );
 }
 
-async function untilItListens(child: ChildProcess): Promise<Running> {
+async function untilItListens(child: ChildProcess, end: EndHook = onTestFinished): Promise<Running> {
   const ended = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
-  onTestFinished(async () => {
+  end(async () => {
     child.kill("SIGKILL");
     await ended;
   });

@@ -24,7 +24,7 @@ export async function runInShell(
   const env = { ...process.env, ...environment };
   const { stdout, stderr } = await promisify(execFile)("bash", ["-euc", `${noteStatus}\n${commands}`], {
     env,
-    timeout: 60_000,
+    timeout: 180_000,
     maxBuffer: 16_000_000,
   });
   return {

@@ -26,13 +26,14 @@ export interface StaffSession {
   readonly isSuspended: boolean;
 }
 
-/** Creates a session and returns its secret. Only the browser stores the secret. */
+export const createSessionSecret = (): string => randomBytes(secretBytes).toString("base64url");
+
+/** Creates a session and returns its secret. Only the browser or the command line stores the secret. */
 export async function createStaffSession(
   transaction: Transaction,
-  { staffId, version }: SignedInStaff,
-  now: Date,
+  { staffId, version }: Pick<SignedInStaff, "staffId" | "version">,
+  { now, secret = createSessionSecret() }: { readonly now: Date; readonly secret?: string },
 ): Promise<string> {
-  const secret = randomBytes(secretBytes).toString("base64url");
   await transaction
     .insertInto("staffSession")
     .values({

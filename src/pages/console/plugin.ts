@@ -8,28 +8,24 @@ import { toClientAddressKey, createLoginRateLimiter } from "#http/caller.ts";
 import { type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { appendAuditEntries } from "#access/audit.ts";
 import {
   createStaffSignInFunction,
   createStaffSession,
   endStaffSession,
-  findStaffSession,
   type LoginRateLimiter,
   emptySignInError,
   recordSessionUse,
   type StaffSignInFunction,
   type SignInError,
   createSignInError,
-  type StaffSession,
   parseSignInForm,
 } from "#access/people/staff-sessions.ts";
-import type { SignedInStaff } from "#access/people/staff.ts";
-import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import type { Clock } from "#foundation/clock.ts";
+import { inTransaction } from "#database/transaction.ts";
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
-import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
+import { clearConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
+import { commandLinePlugin } from "./command-line.ts";
+import { findVisitorSession, recordSessionChange, type SessionServices } from "./console-sessions.ts";
 import {
   sameSiteReloadPage,
   createConsoleErrorHandler,
@@ -48,25 +44,18 @@ export interface ConsolePluginOptions {
 
 export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
   server,
-  { services: { db, clock, publicUrl }, limiter, log },
+  { services: { db, clock, publicUrl, keyring }, limiter, log },
 ) => {
-  mountConsole(server, {
-    db,
-    clock,
-    publicUrl,
-    log,
-    loginLimit: createLoginRateLimiter(limiter),
-    // Every request of a console page counts against the rate limit of anonymous reads, by IP address.
-    limitAddress: async (request, reply) =>
-      countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
-  });
+  // Every request of a console page counts against the rate limit of anonymous reads, by IP address.
+  const limitAddress: ConsoleServices["limitAddress"] = async (request, reply) =>
+    countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
+  const shared = { db, clock, publicUrl, log, limitAddress };
+  mountConsole(server, { ...shared, loginLimit: createLoginRateLimiter(limiter) });
+  await server.register(commandLinePlugin, { ...shared, keyring });
   for (const [path, methods] of consoleRoutes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
-interface ConsoleServices {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly publicUrl: string;
+interface ConsoleServices extends SessionServices {
   readonly log: Log;
   readonly loginLimit: LoginRateLimiter;
   /** Counts a request by its IP address. Fails with `rate_limited` if the address sent too many requests. */
@@ -122,7 +111,7 @@ const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
-  const session = await sessionOf(request, services);
+  const session = await findVisitorSession(request, services);
   const next = pathAfterSignIn(request.url);
   if (session === undefined) {
     if (request.headers["sec-fetch-site"] === "cross-site")
@@ -136,15 +125,6 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
     reply,
     createConsolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }),
   );
-}
-
-async function sessionOf(
-  request: FastifyRequest,
-  { db, clock, publicUrl }: ConsoleServices,
-): Promise<(StaffSession & { readonly secret: string }) | undefined> {
-  const secret = readConsoleCookie(request, publicUrl);
-  const session = await findStaffSession(db, secret, clock.now());
-  return secret === undefined || session === undefined ? undefined : { ...session, secret };
 }
 
 /**
@@ -176,12 +156,12 @@ async function answerSignIn(
   const outcome = await signIn({ email, password, address: request.ip });
   if (outcome.kind !== "signed_in") return again(createSignInError(outcome));
   const { staff } = outcome;
-  const before = await sessionOf(request, services);
+  const before = await findVisitorSession(request, services);
   const now = services.clock.now();
   const secret = await inTransaction(services.db, async (transaction) => {
     if (before !== undefined) await endStaffSession(transaction, before.secret);
-    await record(transaction, "consoleSignIn", { staff, now, requestId: request.id });
-    return createStaffSession(transaction, staff, now);
+    await recordSessionChange(transaction, "consoleSignIn", { staff, now, requestId: request.id });
+    return createStaffSession(transaction, staff, { now });
   });
   request.credential = { staffId: staff.staffId };
   setConsoleCookie(reply, publicUrl, secret);
@@ -190,38 +170,18 @@ async function answerSignIn(
 
 async function answerSignOut({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { publicUrl } = services;
-  const session = await sessionOf(request, services);
+  const session = await findVisitorSession(request, services);
   const now = services.clock.now();
   if (session !== undefined) {
     await inTransaction(services.db, async (transaction) => {
       if (!(await endStaffSession(transaction, session.secret))) return;
-      await record(transaction, "consoleSignOut", { staff: session.staff, now, requestId: request.id });
+      await recordSessionChange(transaction, "consoleSignOut", {
+        staff: session.staff,
+        now,
+        requestId: request.id,
+      });
     });
   }
   clearConsoleCookie(reply, publicUrl);
   return reply.redirect(`${basePathOf(publicUrl)}/console`, 303);
-}
-
-interface Done {
-  readonly staff: SignedInStaff;
-  readonly now: Date;
-  readonly requestId: string;
-}
-
-function record(
-  transaction: Transaction,
-  action: "consoleSignIn" | "consoleSignOut",
-  { staff, now, requestId }: Done,
-): Promise<void> {
-  const { staffId, merchantId } = staff;
-  return appendAuditEntries(transaction, {
-    actor: "staff",
-    actorId: staffId,
-    merchantId,
-    now,
-    action,
-    targetId: staffId,
-    requestId,
-    details: {},
-  });
 }

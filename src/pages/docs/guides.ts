@@ -5,6 +5,7 @@ import { type MarkdownHeading, renderMarkdown } from "./markdown.ts";
 
 export const guideNames = [
   "getting-started",
+  "command-line",
   "authentication",
   "idempotency",
   "errors-and-retries",

@@ -23,8 +23,9 @@ export function sendDelivery(
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);
   return runInSpan(spanOf(delivery, traceId), async (span) => {
-    const traceparent = span?.traceparent ?? `00-${traceId}-${randomBytes(8).toString("hex")}-00`;
-    const headers = { ...headersOf(delivery, { keyring, now }), traceparent };
+    const secrets = delivery.secrets.map((secret) => decryptWebhookSecret(keyring, secret));
+    const signed = createWebhookHeaders({ ...delivery, deliveryId: delivery.id, secrets, now });
+    const headers = span === undefined ? signed : { ...signed, traceparent: span.traceparent };
     const result = await sender.send({ url, body, headers, isLoopbackAllowed: mode === "test", signal });
     span?.set({
       "http.response.status_code": result.httpStatus ?? undefined,
@@ -61,13 +62,32 @@ function spanOf(
   };
 }
 
-function headersOf(
-  delivery: ClaimedDelivery,
-  { keyring, now }: Pick<DeliverContext, "keyring" | "now">,
-): Record<string, string> {
-  const { eventId, eventType, id, installationId, attemptNumber, isReplay, body } = delivery;
+interface SignedRequest {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly deliveryId: string;
+  readonly installationId: string;
+  readonly attemptNumber: number;
+  readonly isReplay: boolean;
+  readonly body: string;
+  /** One or two secrets, newest first. */
+  readonly secrets: readonly string[];
+  readonly now: Date;
+}
+
+/** Creates the headers of a webhook request. */
+export function createWebhookHeaders({
+  eventId,
+  eventType,
+  deliveryId,
+  installationId,
+  attemptNumber,
+  isReplay,
+  body,
+  secrets,
+  now,
+}: SignedRequest): Record<string, string> {
   const timestampSeconds = Math.floor(now.getTime() / 1000);
-  const secrets = delivery.secrets.map((secret) => decryptWebhookSecret(keyring, secret));
   return {
     "content-type": "application/json",
     "user-agent": userAgent,
@@ -75,10 +95,11 @@ function headersOf(
     "webhook-timestamp": String(timestampSeconds),
     "webhook-signature": signWebhook({ id: eventId, timestampSeconds, body, secrets }),
     "webhook-event-type": eventType,
-    "webhook-delivery-id": id,
+    "webhook-delivery-id": deliveryId,
     "webhook-installation-id": installationId,
     "webhook-attempt": String(attemptNumber),
     "webhook-replay": String(isReplay),
+    traceparent: `00-${traceIdOf(deliveryId)}-${randomBytes(8).toString("hex")}-00`,
   };
 }
 

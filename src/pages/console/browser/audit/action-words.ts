@@ -61,6 +61,7 @@ const verbs: Readonly<Record<string, string>> = {
 const irregular: Readonly<Record<string, string>> = {
   cartBuyerSet: "set the buyer of the cart",
   cartMerge: "merged another cart into the cart",
+  commandLineSignIn: "signed in the command line",
   consoleSignIn: "signed in to the console",
   consoleSignOut: "signed out of the console",
   installationCreate: "installed the app",
@@ -121,7 +122,9 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
     "apiKeyCreate apiKeyRotate apiKeyRevoke internalTokenCreate internalTokenRevoke " +
     "trustedDocumentsRegister trustedDocumentRemove",
   Exports: "exportCreate exportCancel",
-  Staff: "staffCreate staffDisable staffEnable staffPasswordSet staffRoleSet consoleSignIn consoleSignOut",
+  Staff:
+    "staffCreate staffDisable staffEnable staffPasswordSet staffRoleSet consoleSignIn consoleSignOut " +
+    "commandLineSignIn",
   Webhooks:
     "webhookEndpointCreate webhookEndpointUpdate webhookEndpointEnable webhookEndpointDisable " +
     "webhookEndpointDelete webhookEndpointTest webhookSecretRotate webhookDeliveryReplay " +

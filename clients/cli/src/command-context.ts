@@ -1,0 +1,104 @@
+/** Options that all commands share, the output, and the failures that end a command with exit code 1. */
+import type { Command } from "commander";
+import { type CredentialKind, findCredential } from "./credentials.ts";
+import { RequestFailed, type Target } from "./service.ts";
+
+export interface SharedOptions {
+  readonly url?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the options that every command has. */
+export const addSharedOptions = (command: Command): Command =>
+  command
+    .option("--url <url>", "URL of the service; by default COMMERCE_URL, the login, the demo, or port 4000")
+    .option(
+      "--key <key>",
+      "API key (cpk_…) or internal token (cit_…); by default COMMERCE_API_KEY or the login",
+    )
+    .option("--json", "print results as JSON");
+
+/** A failure that a person can act on. Its message is the command's whole error output. */
+export class CommandFailed extends Error {}
+
+/**
+ * Returns an action of commander that prints expected failures as one line and sets exit code 1. Any other
+ * error is a bug of this program, so its stack is printed.
+ */
+export const guarded =
+  <Arguments extends readonly unknown[]>(run: (...given: Arguments) => Promise<void>) =>
+  async (...given: Arguments): Promise<void> => {
+    endQuietlyWithoutReader();
+    try {
+      await run(...given);
+    } catch (error) {
+      if (!(error instanceof CommandFailed) && !(error instanceof RequestFailed)) throw error;
+      printError(error.message);
+      process.exitCode = 1;
+    }
+  };
+
+/** Ends the process when the reader of the output has ended, for example in `commerce events tail | head`. */
+function endQuietlyWithoutReader(): void {
+  process.stdout.once("error", (error: Error & { readonly code?: string }) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+}
+
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
+export const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
+
+/**
+ * Returns the service and the credential for a command. Throws if there is no credential of a kind that the
+ * command accepts.
+ */
+export function requireTarget(options: SharedOptions, accepted: readonly CredentialKind[]): Target {
+  const { url, credential } = findCredential(options, accepted);
+  if (credential === undefined)
+    throw new CommandFailed(
+      `There is no credential for ${url}. This command needs ${accepted.map(describeKind).join(", or ")}: ` +
+        "sign in with `commerce login`, or set --key or COMMERCE_API_KEY.",
+    );
+  return { url, credential };
+}
+
+const describeKind = (kind: CredentialKind): string =>
+  ({ key: "an API key", token: "an internal token", session: "a login" })[kind];
+
+/** The credentials of staff, which may query the service's GraphQL schema. API keys may not. */
+export const staffKinds: readonly CredentialKind[] = ["session", "token"];
+export const allKinds: readonly CredentialKind[] = ["session", "key", "token"];
+
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads an RFC 3339 time, or a duration before now such as `10m`, `2h` or `3d`. */
+export function parseTime(text: string, command: Command): Date {
+  const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const isTime = /^\d{4}-\d{2}-\d{2}(?:T.+)?$/.test(text);
+  const at =
+    count === undefined
+      ? new Date(isTime ? text : Number.NaN)
+      : new Date(Date.now() - Number(count) * (units[unit] ?? 0));
+  if (Number.isNaN(at.getTime()))
+    command.error(
+      `error: '${text}' is not a time. Use RFC 3339 such as 2027-01-31T09:15:00Z, or a duration such as 10m or 2h.`,
+      { exitCode: 2 },
+    );
+  return at;
+}
+
+/** Returns a signal that is aborted by Ctrl-C or SIGTERM, so that a command can end in order. */
+export function createStopSignal(): AbortSignal {
+  const stopping = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stopping.abort());
+  return stopping.signal;
+}
+
+export const splitList = (text: string): string[] =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");

@@ -1,0 +1,51 @@
+/**
+ * The file `commands.json` in the folder of the embedded database. The running service writes into it where
+ * the service accepts commands, and the secret that a command must send. Only the owner of the folder can
+ * read the file.
+ */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+const commandAddress = z.object({
+  /** The port on 127.0.0.1. */
+  port: z.int().min(1).max(65_535),
+  secret: z.string().min(1),
+});
+export type CommandAddress = z.infer<typeof commandAddress>;
+
+const pathIn = (folder: string): string => join(folder, "commands.json");
+
+export function writeCommandAddress(folder: string, address: CommandAddress): void {
+  // A file of an earlier process may have other permissions, so the file is created again.
+  rmSync(pathIn(folder), { force: true });
+  writeFileSync(pathIn(folder), JSON.stringify(address), { mode: 0o600, flag: "wx" });
+}
+
+export function deleteCommandAddress(folder: string): void {
+  rmSync(pathIn(folder), { force: true });
+}
+
+/** Returns the address of the running service; undefined if there is no readable file. */
+export function readCommandAddress(folder: string): CommandAddress | undefined {
+  try {
+    return commandAddress.safeParse(JSON.parse(readFileSync(pathIn(folder), "utf8"))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of the request that sends a command. */
+export const sentCommand = z.object({
+  args: z.array(z.string()).max(1_000),
+  /** The text of standard input; null if the command has not read standard input. */
+  input: z.string().nullable(),
+});
+export type SentCommand = z.infer<typeof sentCommand>;
+
+/** A line of the answer: text that the command has written, or the exit code as the last line. */
+export const commandOutput = z.union([
+  z.object({ stream: z.enum(["stdout", "stderr"]), text: z.string() }),
+  z.object({ exitCode: z.int().min(0).max(255) }),
+]);
+export type CommandOutput = z.infer<typeof commandOutput>;

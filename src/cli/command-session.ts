@@ -1,0 +1,44 @@
+/**
+ * The input, the output and the database of the command that runs. A command that was started in this process
+ * uses the process's own streams. A command that another process has sent to the running service uses the
+ * streams of that process and the open database of the service (`command-server.ts`).
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { once } from "node:events";
+import { text as readText } from "node:stream/consumers";
+import type { ServiceSettings } from "#app/settings.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
+
+export type CommandStream = "stdout" | "stderr";
+
+export interface CommandSession {
+  /** Writes to a stream, and waits while the reader of the stream is slower. */
+  readonly write: (stream: CommandStream, text: string) => Promise<void>;
+  /** Returns everything that standard input contains. */
+  readonly readInput: () => Promise<string>;
+  readonly setExitCode: (code: number) => void;
+  /** The database and the settings of the running service; undefined if the command opens the database. */
+  readonly service?: { readonly database: OpenedDatabase; readonly settings: ServiceSettings };
+}
+
+/** Standard input can be read only once, so its text is kept in case the command is sent to the service. */
+let ownInput: string | undefined;
+
+export const getOwnInput = (): string | undefined => ownInput;
+
+const ownSession: CommandSession = {
+  write: async (stream, text) => {
+    if (!process[stream].write(text)) await once(process[stream], "drain");
+  },
+  readInput: async () => (ownInput ??= await readText(process.stdin)),
+  setExitCode: (code) => {
+    process.exitCode = code;
+  },
+};
+
+const sessions = new AsyncLocalStorage<CommandSession>();
+
+export const getCommandSession = (): CommandSession => sessions.getStore() ?? ownSession;
+
+export const runInCommandSession = <Done>(session: CommandSession, run: () => Promise<Done>): Promise<Done> =>
+  sessions.run(session, run);

@@ -1,0 +1,35 @@
+/** Sends a command to the service that uses the embedded database, and writes the output of the command. */
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { commandOutput, type CommandOutput, readCommandAddress, type SentCommand } from "./command-file.ts";
+import { getCommandSession } from "./command-session.ts";
+
+/**
+ * Returns the exit code of the command; undefined if no running service accepts commands for the folder, for
+ * example because another command uses the database.
+ */
+export async function sendCommandToService(
+  folder: string,
+  command: SentCommand,
+): Promise<number | undefined> {
+  const address = readCommandAddress(folder);
+  if (address === undefined) return undefined;
+  const response = await fetch(`http://127.0.0.1:${address.port}/`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${address.secret}`, "content-type": "application/json" },
+    body: JSON.stringify(command),
+  }).catch(() => undefined);
+  if (response?.status !== 200 || response.body === null) return undefined;
+  const session = getCommandSession();
+  try {
+    for await (const line of createInterface({ input: Readable.from(response.body) })) {
+      const output: CommandOutput = commandOutput.parse(JSON.parse(line));
+      if ("exitCode" in output) return output.exitCode;
+      await session.write(output.stream, output.text);
+    }
+  } catch {
+    // The connection broke before the last line, which the text below reports.
+  }
+  await session.write("stderr", "The service stopped before the command ended. Run the command again.\n");
+  return 1;
+}

@@ -1,0 +1,183 @@
+/**
+ * `POST /listen`: the events of an installation for the command `commerce listen`, which forwards them to a
+ * receiver on a developer's machine. A request waits until there are events, so that the command needs no
+ * public address. Callers send an API key with the scope `webhooks:write`, which may also register an
+ * endpoint for the same events, or an internal token or a console session of an administrator.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import type { CredentialVerifier } from "#access/credentials.ts";
+import { findListenedInstallation, type ListenedInstallation } from "#access/installations.ts";
+import { recordApiKeyUse } from "#access/keys/verify-keys.ts";
+import { getCredentialId, type IntegratorViewer, type InternalViewer } from "#access/viewer.ts";
+import { fail, failWithDetail } from "#foundation/failure.ts";
+import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
+import type { GraphServices } from "#graph/context.ts";
+import { authenticate, getHeaderLines } from "#http/caller.ts";
+import { countRequestAgainstQuota, type RateLimiter } from "#http/rate-limiter.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
+import { requireScope } from "#mesh/operation-security.ts";
+import { requireEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
+import {
+  advanceListenCursor,
+  createListenCursor,
+  createListenSecret,
+  findListenedEvents,
+  listenCursor,
+  type ListenedRequest,
+  signListenedEvent,
+} from "#webhooks/listened-events.ts";
+
+export interface ListenPluginOptions {
+  readonly services: Pick<GraphServices, "db" | "clock" | "keyring" | "publicUrl">;
+  readonly limiter: RateLimiter;
+  readonly credentials: CredentialVerifier;
+  readonly authentication: {
+    /** Verifies an internal token or the console session of a staff member. */
+    readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
+  };
+}
+
+const path = "/listen";
+/** A cursor lists the events of two minutes, so it can be larger than other request bodies. */
+const bodyBytesMax = 1024 * 1024;
+const pollMs = 400;
+const waitSecondsMax = 20;
+/** The largest number of requests that wait at the same time. Each one reads the database every 400 ms. */
+const waitingMax = 50;
+
+const listenBody = z.strictObject({
+  eventTypes: z.array(z.string().max(100)).min(1).max(100).default(["*"]),
+  /** The cursor of the previous answer; without it, the listener begins with events from `since` on. */
+  cursor: listenCursor.nullish(),
+  since: z.iso.datetime({ offset: true }).nullish(),
+  /** Required only if a merchant's staff listens and the merchant has several installations. */
+  installationId: z.string().max(64).nullish(),
+  waitSeconds: z.int().min(0).max(waitSecondsMax).default(waitSecondsMax),
+});
+type ListenBody = z.infer<typeof listenBody>;
+
+export const listenPlugin: FastifyPluginAsync<ListenPluginOptions> = async (server, options) => {
+  const { db, clock, keyring } = options.services;
+  const stopping = new AbortController();
+  let waiting = 0;
+  server.addHook("preClose", (done) => {
+    stopping.abort();
+    done();
+  });
+  server.post(path, { bodyLimit: bodyBytesMax }, async (request, reply) => {
+    const viewer = await identifyListener(request, reply, options);
+    const input = parseListenBody(request.body);
+    const installation = await findListenedInstallation(db, {
+      ...toOwner(viewer),
+      installationId: viewer.kind === "internal" ? (input.installationId ?? null) : viewer.installationId,
+    });
+    const secret = createListenSecret(keyring, {
+      installationId: installation.id,
+      credentialId: getCredentialId(viewer),
+    });
+    if (waiting >= waitingMax)
+      throw fail("service_unavailable", {
+        message: `This process has ${waitingMax} listeners, which is the limit.`,
+        retryAfterSeconds: 5,
+      });
+    waiting += 1;
+    try {
+      const signal = AbortSignal.any([stopping.signal, createCloseSignal(reply)]);
+      const found = await waitForEvents(options, { input, installation, signal });
+      const now = clock.now();
+      const requests: readonly ListenedRequest[] = found.events.map((event) =>
+        signListenedEvent(event, { secret, installationId: installation.id, now }),
+      );
+      void reply.header("cache-control", "no-store");
+      return { data: { installation, secret, requests, cursor: found.cursor } };
+    } finally {
+      waiting -= 1;
+    }
+  });
+  registerMethodNotAllowedRoute(server, path, ["POST"]);
+};
+
+/** Verifies the caller, counts the request, and checks that the caller may receive the events of endpoints. */
+async function identifyListener(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limiter, credentials, authentication, services: { db, clock, publicUrl } }: ListenPluginOptions,
+): Promise<IntegratorViewer | InternalViewer> {
+  const isApp = /^(?:bearer +cpk_|dpop )/i.test(getHeaderLines(request, "authorization")[0] ?? "");
+  if (!isApp) {
+    const viewer = await authentication.authenticate(request);
+    if (viewer.role !== "admin" && viewer.role !== "operator") throw fail("role_not_allowed");
+    return viewer;
+  }
+  const viewer = await authenticate(request, undefined, {
+    publicUrl,
+    schemes: ["bearer", "dpop"],
+    limiter,
+    verify: (authorization) =>
+      authenticateIntegrator(request, authorization, {
+        credentials,
+        admit: ({ suspended }) => {
+          if (suspended !== null) throw fail(suspended);
+        },
+      }),
+  });
+  await countRequestAgainstQuota(limiter, reply, { bucket: "default", key: getCredentialId(viewer) });
+  requireScope(viewer, "webhooks:write", publicUrl);
+  if (viewer.kind === "api_key")
+    void recordApiKeyUse(db, viewer.apiKeyId, clock.now()).catch(() => undefined);
+  return viewer;
+}
+
+const toOwner = ({ merchantId }: IntegratorViewer | InternalViewer): { merchantId: string | null } => ({
+  merchantId,
+});
+
+function parseListenBody(body: unknown): ListenBody {
+  const parsed = listenBody.safeParse(body);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = `/${issue?.path.join("/") ?? ""}`;
+    throw failWithDetail("invalid_field", {
+      in: "body",
+      field,
+      code: issue?.code ?? "invalid",
+      message: `"${field}" is not valid: ${issue?.message ?? ""}`,
+    });
+  }
+  const { eventTypes } = parsed.data;
+  requireEndpointFields({ eventTypes }, { isLoopbackAllowed: false, resolvedFaults: [] });
+  return parsed.data;
+}
+
+/** Returns a signal that is aborted when the caller closes the connection before the answer. */
+function createCloseSignal({ raw }: FastifyReply): AbortSignal {
+  const closed = new AbortController();
+  raw.once("close", () => closed.abort());
+  return closed.signal;
+}
+
+interface Waiting {
+  readonly input: ListenBody;
+  readonly installation: ListenedInstallation;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the next events; none if no event occurs before the caller's time ends or the process stops. */
+async function waitForEvents(
+  { services: { db, clock } }: Pick<ListenPluginOptions, "services">,
+  { input, installation, signal }: Waiting,
+) {
+  const { eventTypes, cursor, since, waitSeconds } = input;
+  const start =
+    cursor ?? createListenCursor(since === null || since === undefined ? clock.now() : new Date(since));
+  const endsAt = performance.now() + waitSeconds * 1000;
+  for (;;) {
+    const now = clock.now();
+    const events = await findListenedEvents(db, { installationId: installation.id, eventTypes }, start);
+    if (events.length > 0 || signal.aborted || performance.now() >= endsAt)
+      return { events, cursor: advanceListenCursor(start, events, now) };
+    await wait(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * The sign-in of `commerce login`. A staff member who is signed in to the console confirms it on a page. The
+ * page then redirects to a port of the staff member's machine with a code (RFC 8252), or shows the code. The
+ * command redeems the code, together with the PKCE verifier that only the command knows (RFC 7636), for a
+ * session of the console with the staff member's rights.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { createStaffSession, findStaffSession } from "#access/people/staff-sessions.ts";
+import { getBrokenConstraint } from "#database/database-errors.ts";
+import { inTransaction } from "#database/transaction.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { fail } from "#foundation/failure.ts";
+import type { Log } from "#foundation/log.ts";
+import { acceptOnlyForms, isSameOrigin, readForm } from "#http/body.ts";
+import { registerMethodNotAllowedRoute } from "#http/server.ts";
+import { formatConsoleCookie } from "#http/staff-session.ts";
+import { basePathOf } from "#pages/shared/assets.ts";
+import { html } from "#pages/shared/html.ts";
+import { getRedirectScheme, type HtmlPage } from "#pages/shared/page.ts";
+import {
+  consoleMessagePage,
+  consoleSignInPage,
+  createConsoleErrorHandler,
+  crossOriginRequestPage,
+  sameSiteReloadPage,
+  sendConsolePage,
+  suspendedShopPage,
+} from "./console-pages.ts";
+import {
+  findVisitorSession,
+  recordSessionChange,
+  type SessionServices,
+  type VisitorSession,
+} from "./console-sessions.ts";
+
+export interface CommandLineServices extends SessionServices {
+  readonly keyring: Keyring;
+  readonly log: Log;
+  readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+const path = "/console/command-line";
+const sessionPath = `${path}/session`;
+const codeLifeMs = 300_000;
+
+export const commandLinePlugin: FastifyPluginAsync<CommandLineServices> = async (server, services) => {
+  await server.register((pages, _options, done) => {
+    mountPages(pages, services);
+    done();
+  });
+  server.post(sessionPath, { onRequest: services.limitAddress }, async (request, reply) => {
+    const cookie = await redeemCode(request, services);
+    void reply.header("cache-control", "no-store");
+    return { data: { cookie } };
+  });
+  registerMethodNotAllowedRoute(server, path, ["GET", "POST"]);
+  registerMethodNotAllowedRoute(server, sessionPath, ["POST"]);
+};
+
+function mountPages(pages: FastifyInstance, services: CommandLineServices): void {
+  const { publicUrl } = services;
+  pages.setErrorHandler(createConsoleErrorHandler(services.log));
+  acceptOnlyForms(pages);
+  pages.addHook("onRequest", services.limitAddress);
+  pages.get(path, async (request, reply) => {
+    const asked = parseLoginRequest(new URL(request.url, "http://here").searchParams);
+    if (asked === undefined) return sendConsolePage(reply.code(400), malformedPage);
+    const session = await findVisitorSession(request, services);
+    if (session !== undefined) return sendConsolePage(reply, confirmationPage(session, asked, publicUrl));
+    return request.headers["sec-fetch-site"] === "cross-site"
+      ? sendConsolePage(reply, sameSiteReloadPage(basePathOf(publicUrl) + request.url))
+      : sendConsolePage(
+          reply,
+          consoleSignInPage({ next: request.url, publicUrl, email: "", fault: undefined }),
+        );
+  });
+  pages.post(path, async (request, reply) => {
+    const form = readForm(request);
+    const asked = parseLoginRequest(form);
+    const session = await findVisitorSession(request, services);
+    if (!isSameOrigin(request, new URL(publicUrl).origin))
+      return sendConsolePage(reply.code(403), crossOriginRequestPage(publicUrl));
+    if (asked === undefined || session === undefined) return sendConsolePage(reply.code(400), malformedPage);
+    if (session.isSuspended) return sendConsolePage(reply.code(403), suspendedShopPage(session, publicUrl));
+    const isAllowed = form.get("answer") === "allow";
+    const code = isAllowed ? createCode(session, asked, services) : undefined;
+    if (asked.redirectUri === undefined) return sendConsolePage(reply, codePage(code));
+    const target = new URL(asked.redirectUri);
+    target.searchParams.set("state", asked.state);
+    if (code === undefined) target.searchParams.set("error", "access_denied");
+    else target.searchParams.set("code", code);
+    return reply.header("cache-control", "no-store").redirect(target.href, 303);
+  });
+}
+
+interface LoginRequest {
+  readonly state: string;
+  /** The PKCE challenge: the SHA-256 of the verifier. */
+  readonly challenge: string;
+  /** An address of the staff member's own machine; undefined if the page shows the code. */
+  readonly redirectUri: string | undefined;
+}
+
+const loopbackUri = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):\d{1,5}\/callback$/;
+
+/** Reads the parameters of RFC 6749 and RFC 7636. Returns undefined if one of them is wrong. */
+function parseLoginRequest(parameters: URLSearchParams): LoginRequest | undefined {
+  const state = parameters.get("state") ?? "";
+  const challenge = parameters.get("code_challenge") ?? "";
+  const redirectUri = parameters.get("redirect_uri") ?? undefined;
+  const isValid =
+    /^[\w-]{16,128}$/.test(state) &&
+    /^[\w-]{43}$/.test(challenge) &&
+    parameters.get("code_challenge_method") === "S256" &&
+    (redirectUri === undefined || (loopbackUri.test(redirectUri) && URL.canParse(redirectUri)));
+  return isValid ? { state, challenge, redirectUri } : undefined;
+}
+
+const malformedPage = consoleMessagePage(
+  "This sign-in is not complete",
+  "Run “commerce login” again and open the address that it prints.",
+);
+
+function confirmationPage(
+  { staff, merchantName }: VisitorSession,
+  { state, challenge, redirectUri }: LoginRequest,
+  publicUrl: string,
+): HtmlPage {
+  const heading = "Sign in the command line?";
+  return {
+    title: `${heading} – Console`,
+    leadsTo: redirectUri === undefined ? undefined : getRedirectScheme(redirectUri),
+    body: html`<h1>${heading}</h1>
+      <p>
+        The command “commerce login” asks to act as <strong>${staff.email}</strong> for
+        <strong>${merchantName}</strong>, with the role ${staff.role}, for at most 12 hours. Allow this only
+        if you have just run this command yourself.
+      </p>
+      <form method="post" action="${basePathOf(publicUrl)}${path}">
+        <input type="hidden" name="state" value="${state}" />
+        <input type="hidden" name="code_challenge" value="${challenge}" />
+        <input type="hidden" name="code_challenge_method" value="S256" />
+        ${
+          redirectUri === undefined
+            ? undefined
+            : html`<input type="hidden" name="redirect_uri" value="${redirectUri}" />`
+        }
+        <button name="answer" value="allow">Allow</button>
+        <button name="answer" value="deny" class="second">Don’t allow</button>
+      </form>`,
+  };
+}
+
+function codePage(code: string | undefined): HtmlPage {
+  if (code === undefined)
+    return consoleMessagePage("The command line is not signed in", "You can close this page.");
+  return consoleMessagePage(
+    "Enter this code in the terminal",
+    "Paste the code where “commerce login” asks for it. Give it to nobody else. It is valid for 5 minutes.",
+    [html`<p><code>${code}</code></p>`],
+  );
+}
+
+const codeContent = z.object({
+  id: z.string(),
+  staffId: z.string(),
+  merchantId: z.string(),
+  version: z.int(),
+  challenge: z.string(),
+  expiresAt: z.int(),
+});
+type CodeContent = z.infer<typeof codeContent>;
+
+const sign = (key: Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+const purpose = "codes of command line sign-ins";
+
+/** Creates a code: its content and a signature. So a code needs no row in the database. */
+function createCode(
+  { staff }: VisitorSession,
+  { challenge }: LoginRequest,
+  { keyring, clock }: CommandLineServices,
+): string {
+  const { staffId, merchantId, version } = staff;
+  const content: CodeContent = {
+    id: randomBytes(16).toString("base64url"),
+    staffId,
+    merchantId,
+    version,
+    challenge,
+    expiresAt: clock.now().getTime() + codeLifeMs,
+  };
+  const text = Buffer.from(JSON.stringify(content)).toString("base64url");
+  const [key] = keyring.derive(purpose);
+  if (key === undefined) throw new Error("The keyring has no key.");
+  return `${text}.${sign(key, text).toString("base64url")}`;
+}
+
+const redeemBody = z.strictObject({ code: z.string().max(2_000), codeVerifier: z.string().max(200) });
+
+/**
+ * Creates the session of a code and returns its cookie. The secret of the session is derived from the code,
+ * so a second use of the code breaks the primary key of the sessions and is refused.
+ */
+async function redeemCode(request: FastifyRequest, services: CommandLineServices): Promise<string> {
+  const { db, clock, publicUrl, keyring } = services;
+  const now = clock.now();
+  const body = redeemBody.safeParse(request.body).data;
+  const verified = body === undefined ? undefined : verifyCode(body.code, keyring);
+  if (body === undefined || verified === undefined || verified.content.expiresAt <= now.getTime())
+    throw refusal();
+  const { content, key } = verified;
+  const challenge = createHash("sha256").update(body.codeVerifier).digest("base64url");
+  if (challenge !== content.challenge) throw refusal();
+  const secret = sign(key, `session ${content.id}`).toString("base64url");
+  await inTransaction(db, async (transaction) => {
+    await createStaffSession(transaction, content, { now, secret });
+    await recordSessionChange(transaction, "commandLineSignIn", {
+      staff: content,
+      now,
+      requestId: request.id,
+    });
+  }).catch((error: unknown) => {
+    throw getBrokenConstraint(error) === undefined ? error : refusal();
+  });
+  // The account may have been disabled or changed since it confirmed the sign-in.
+  if ((await findStaffSession(db, secret, now)) === undefined) throw refusal();
+  request.credential = { staffId: content.staffId };
+  return formatConsoleCookie(publicUrl, secret);
+}
+
+const refusal = (): Error =>
+  fail("credentials_malformed", {
+    message: "The code is wrong, expired or already used. Run `commerce login` again.",
+  });
+
+function verifyCode(code: string, keyring: Keyring): { content: CodeContent; key: Buffer } | undefined {
+  const [text = "", signature = ""] = code.split(".");
+  const given = Buffer.from(signature, "base64url");
+  const key = keyring.derive(purpose).find((candidate) => {
+    const expected = sign(candidate, text);
+    return expected.length === given.length && timingSafeEqual(expected, given);
+  });
+  if (key === undefined) return undefined;
+  const content = codeContent.safeParse(JSON.parse(Buffer.from(text, "base64url").toString())).data;
+  return content === undefined ? undefined : { content, key };
+}

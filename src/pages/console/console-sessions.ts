@@ -1,0 +1,50 @@
+/** The session of a visitor of the console, and the audit entries of sign-in and sign-out. */
+import type { FastifyRequest } from "fastify";
+import { appendAuditEntries } from "#access/audit.ts";
+import type { SignedInStaff } from "#access/people/staff.ts";
+import { findStaffSession, type StaffSession } from "#access/people/staff-sessions.ts";
+import type { Database } from "#database/connect.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { Clock } from "#foundation/clock.ts";
+import { readConsoleCookie } from "#http/staff-session.ts";
+
+export interface SessionServices {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+}
+
+export type VisitorSession = StaffSession & { readonly secret: string };
+
+/** Returns the session of the request's cookie; undefined if there is none or it has ended. */
+export async function findVisitorSession(
+  request: FastifyRequest,
+  { db, clock, publicUrl }: SessionServices,
+): Promise<VisitorSession | undefined> {
+  const secret = readConsoleCookie(request, publicUrl);
+  const session = await findStaffSession(db, secret, clock.now());
+  return secret === undefined || session === undefined ? undefined : { ...session, secret };
+}
+
+interface SessionChange {
+  readonly staff: Pick<SignedInStaff, "staffId" | "merchantId">;
+  readonly now: Date;
+  readonly requestId: string;
+}
+
+export function recordSessionChange(
+  transaction: Transaction,
+  action: "consoleSignIn" | "consoleSignOut" | "commandLineSignIn",
+  { staff: { staffId, merchantId }, now, requestId }: SessionChange,
+): Promise<void> {
+  return appendAuditEntries(transaction, {
+    actor: "staff",
+    actorId: staffId,
+    merchantId,
+    now,
+    action,
+    targetId: staffId,
+    requestId,
+    details: {},
+  });
+}

@@ -1,0 +1,135 @@
+/**
+ * The events that `commerce listen` forwards to a receiver on a developer's machine: signed requests as a
+ * webhook endpoint of the installation would receive them. The service stores nothing for a listener: its
+ * cursor says which events it has received, and its secret is derived from the encryption keys.
+ */
+import { createHmac } from "node:crypto";
+import { sql } from "kysely";
+import { z } from "zod";
+import type { DatabaseReader } from "#database/transaction.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { getLowestIdAtTime } from "#foundation/ids.ts";
+import { createWebhookHeaders } from "./dispatch/deliver.ts";
+import { catalogReadSubjectTypes } from "./event-types.ts";
+
+/**
+ * Events are read in the order of their ids, which begin with the time of the change. A transaction that
+ * commits late adds an event behind the newest ones. The cursor therefore lists the received events of the
+ * last two minutes, longer than any transaction takes, and everything else of this time is new.
+ */
+const lateCommitMs = 120_000;
+/** The largest number of events in a cursor. A cursor that is full moves past the oldest of them. */
+const receivedMax = 10_000;
+export const listenedEventsMax = 50;
+
+export const listenCursor = z.object({
+  /** All events with a lower id were received, or occurred before the listener began. */
+  floor: z.string().max(64),
+  /** Ids of the received events from `floor` on. */
+  received: z.array(z.string().max(64)).max(receivedMax + listenedEventsMax),
+});
+export type ListenCursor = z.infer<typeof listenCursor>;
+
+/** Returns the cursor of a listener that receives the events from `since` on. */
+export const createListenCursor = (since: Date): ListenCursor => ({
+  floor: getLowestIdAtTime("event", since.getTime()),
+  received: [],
+});
+
+export interface ListenFilter {
+  readonly installationId: string;
+  /** Event types, groups such as `order.*`, or `*` alone. */
+  readonly eventTypes: readonly string[];
+}
+
+export interface ListenedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly occurredAt: Date;
+  readonly body: string;
+}
+
+/** Reads the next events for a listener, oldest first, with the rules by which endpoints receive events. */
+export async function findListenedEvents(
+  reader: DatabaseReader,
+  { installationId, eventTypes }: ListenFilter,
+  { floor, received }: ListenCursor,
+): Promise<ListenedEvent[]> {
+  const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
+  const { rows } = await sql<ListenedEvent>`
+    select e.id, e.type, e.occurred_at, e.snapshot as body from event e
+    join installation i on i.id = ${installationId} and i.status = 'active' and i.merchant_id = e.merchant_id
+      and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
+    where e.id >= ${floor} and e.id <> all(${received}::text[])
+      and (e.installation_id is null or e.installation_id = i.id)
+      and (${eventTypes.includes("*")} or e.type = any(${eventTypes}::text[])
+      or split_part(e.type, '.', 1) = any(${groups}::text[]))
+    order by e.id limit ${listenedEventsMax}`.execute(reader);
+  return rows;
+}
+
+/** Returns the cursor after the given events were received. */
+export function advanceListenCursor(
+  cursor: ListenCursor,
+  events: readonly ListenedEvent[],
+  now: Date,
+): ListenCursor {
+  const received = [...cursor.received, ...events.map(({ id }) => id)].toSorted();
+  const settled = getLowestIdAtTime("event", now.getTime() - lateCommitMs);
+  // After a full page, older events may remain that the listener has not received yet.
+  const last = events.length < listenedEventsMax ? settled : (events.at(-1)?.id ?? settled);
+  const full = received.at(-receivedMax) ?? cursor.floor;
+  const reached = last < settled ? last : settled;
+  const floor = [cursor.floor, reached, received.length > receivedMax ? full : cursor.floor]
+    .toSorted()
+    .at(-1);
+  return { floor: floor ?? cursor.floor, received: received.filter((id) => id >= (floor ?? "")) };
+}
+
+/** Identifies the credential of a listener and its installation. */
+export interface Listener {
+  readonly installationId: string;
+  readonly credentialId: string;
+}
+
+/**
+ * Returns the secret that signs a listener's requests. The secret stays the same as long as the credential
+ * and the first encryption key do, so a receiver can keep it in its configuration.
+ */
+export function createListenSecret(keyring: Keyring, { installationId, credentialId }: Listener): string {
+  const [key] = keyring.derive("secrets of listeners");
+  if (key === undefined) throw new Error("The keyring has no key.");
+  const mac = createHmac("sha256", key).update(`${installationId} ${credentialId}`).digest("base64");
+  return `whsec_${mac}`;
+}
+
+interface SignContext {
+  readonly secret: string;
+  readonly installationId: string;
+  readonly now: Date;
+}
+
+export interface ListenedRequest {
+  readonly event: { readonly id: string; readonly type: string; readonly occurredAt: Date };
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Creates the request that a receiver gets for an event. Its delivery id is the event's id with `whd_`. */
+export function signListenedEvent(
+  { id, type, occurredAt, body }: ListenedEvent,
+  { secret, installationId, now }: SignContext,
+): ListenedRequest {
+  const headers = createWebhookHeaders({
+    eventId: id,
+    eventType: type,
+    deliveryId: id.replace(/^evt_/, "whd_"),
+    installationId,
+    attemptNumber: 1,
+    isReplay: false,
+    body,
+    secrets: [secret],
+    now,
+  });
+  return { event: { id, type, occurredAt }, headers, body };
+}
