@@ -240,18 +240,19 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 18,
     promise:
-<<<<<<< HEAD
       "Readers of the event feed get a million events, while 16 writers commit up to 400 ms after their " +
       "inserts and the connections of the workers are cut: no event is missing, none comes twice, and events " +
       "about one subject come in order.",
     measurements: [{ ...soak("event-feed", 1), engines: ["postgres"], atLeast: { events: 1_000_000 } }],
     shortTests: ["test/exactly-once/event-feed.test.ts"],
-=======
+  },
+  {
+    number: 19,
+    promise:
       "10 000 hostile tool calls over MCP, with keys of all scopes and of another merchant: no call exceeds the" +
       " rights of its key, and none causes an internal error.",
     measurements: [{ ...suite("hostile-tool-calls"), atLeast: { calls: 10_000 } }],
     shortTests: ["test/mcp/hostile-calls.test.ts"],
->>>>>>> x
   },
 ];
 

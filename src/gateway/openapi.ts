@@ -93,13 +93,10 @@ export function buildOpenApiDocument({ operations, components, webhookEvents }: 
           ? { IdempotentReplayed: replayedHeader }
           : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
-<<<<<<< HEAD
         ...(operations.some(({ constantField }) => constantField !== null)
           ? { ContentETag: contentEtagHeader }
           : {}),
-=======
         ...(operations.some(({ deprecation }) => deprecation !== null) ? deprecationHeaders : {}),
->>>>>>> x
       },
       responses: errorResponses,
       schemas: {
@@ -155,11 +152,8 @@ function toOperation(operation: RestOperation): Part {
             ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }
             : {}),
           ...(operation.versionField === null ? {} : { ETag: { $ref: "#/components/headers/ETag" } }),
-<<<<<<< HEAD
           ...(operation.constantField === null ? {} : { ETag: { $ref: "#/components/headers/ContentETag" } }),
-=======
           ...(operation.deprecation === null ? {} : deprecationHeaderReferences),
->>>>>>> x
         },
         content: { "application/json": { schema: answerReference(operation) } },
       },
@@ -242,14 +236,12 @@ const etagHeader: Part = {
     "`If-Match`.",
   schema: { type: "string", pattern: '^"v\\d+"$' },
 };
-<<<<<<< HEAD
 const contentEtagHeader: Part = {
   description:
     "Identifies the content of the answer. A request with this value as `If-None-Match` gets 304 without a " +
     "body if the content is the same.",
   schema: { type: "string" },
 };
-=======
 const deprecationHeaders: Readonly<Record<string, Part>> = {
   Deprecation: {
     description: "The time from which the operation is deprecated (RFC 9745): `@` and Unix seconds.",
@@ -263,4 +255,3 @@ const deprecationHeaders: Readonly<Record<string, Part>> = {
 const deprecationHeaderReferences = Object.fromEntries(
   Object.keys(deprecationHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
->>>>>>> x

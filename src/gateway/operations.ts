@@ -160,19 +160,10 @@ async function runAll(runs: readonly RunStep[], call: RestCall): Promise<void> {
  * Returns the headers that all answers of an operation have. `Vary` names `Authorization` even for anonymous
  * operations, because the rate limit headers of their answers depend on the API key.
  */
-<<<<<<< HEAD
-function toFixedHeaders({
-  security,
-  stability,
-  languageField,
-  constantField,
-}: RestOperation): Record<string, string> {
-=======
 function toFixedHeaders(
-  { id, security, stability, deprecation, languageField }: RestOperation,
+  { id, security, stability, deprecation, languageField, constantField }: RestOperation,
   publicUrl: string,
 ): Record<string, string> {
->>>>>>> x
   return {
     "x-api-stability": stability,
     vary: [
