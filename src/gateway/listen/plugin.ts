@@ -118,6 +118,7 @@ async function identifyListener(
     verify: (authorization) =>
       authenticateIntegrator(request, authorization, {
         credentials,
+        resource: "api",
         admit: ({ suspended }) => {
           if (suspended !== null) throw fail(suspended);
         },
