@@ -120,9 +120,8 @@ const createLengthFault = (field: AddressField): FailureDetail =>
 /** Returns the fault of a text that is longer than every region code, for example the name of a region. */
 function regionLengthFaults({ regionCode, countryCode }: PostalAddress): FailureDetail[] {
   if (regionCode === null || !isTooLong("regionCode", regionCode)) return [];
-  return [
-    isCountry(countryCode) ? createRegionFault(countryCode, regionCode) : createLengthFault("regionCode"),
-  ];
+  if (!isCountry(countryCode)) return [createLengthFault("regionCode")];
+  return [{ ...createRegionFault(countryCode, regionCode), code: "too_long" }];
 }
 
 function emptyFault(field: AddressField, original: string | null | undefined): FailureDetail {
