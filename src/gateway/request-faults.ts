@@ -66,7 +66,7 @@ function toNameFault(error: ErrorObject, isQuery: boolean): RequestFault {
   const isMissing = keyword === "required";
   const name = String(params[isMissing ? "missingProperty" : "additionalProperty"]).slice(0, nameLengthMax);
   const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
-  const properties = (parentSchema?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
+  const properties: Readonly<Record<string, JsonSchema>> = parentSchema?.["properties"] ?? {};
   const detail = isMissing
     ? describeMissing(field, properties[name])
     : describeUnknown(field, name, { names: Object.keys(properties), isQuery });

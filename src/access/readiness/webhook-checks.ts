@@ -59,7 +59,7 @@ export function assessWebhookDeliveryHealth(data: ReadinessData): ReadinessCheck
     const isOff = failing.some(({ status }) => status === "auto_disabled");
     const named = nameEndpoints(failing);
     const message = isOff
-      ? `Disabled because deliveries failed, or failing now: ${named}.`
+      ? `Deliveries failed to ${named}, and at least one endpoint was disabled for this reason.`
       : `Deliveries fail to ${named}.`;
     return createFailedResult(message, {
       remedy: isOff ? "Repair the receiver and enable the endpoint." : "Repair the receiver.",

@@ -11,7 +11,7 @@ import {
   createMissingFieldFault,
   createRegionFault,
   faultAt,
-  findCodeFaults,
+  findAddressCodeFaults,
   pointerTo,
 } from "./code-faults.ts";
 import {
@@ -146,7 +146,7 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
     const missing = findMissingAddressFields(address).filter((field) => !faultyFields.has(pointerTo(field)));
     faults.push(
       ...missing.map((field) => createMissingFieldFault(field, address.countryCode)),
-      ...findCodeFaults(address, isChecked),
+      ...findAddressCodeFaults(address, isChecked),
     );
   }
   if (isChecked("phone") && !isPhone(address.phone ?? ""))

@@ -17,7 +17,7 @@ export function faultAt(field: AddressField, code: string, message: string): Fai
  * Returns the faults of region and postal code. Whether the codes contradict each other is only checked if
  * both are valid.
  */
-export function findCodeFaults(
+export function findAddressCodeFaults(
   { countryCode, regionCode, postalCode }: PostalAddress,
   isChecked: (field: AddressField) => boolean,
 ): FailureDetail[] {
