@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { EncryptionKey } from "#foundation/encryption.ts";
 import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
 import { logLevels } from "#foundation/log.ts";
+import { computeTypoDistance } from "#foundation/nearest.ts";
 import { encryptionKeysRule, parseEncryptionKeys } from "./encryption-keys.ts";
 
 const flag = z.enum(["0", "1"], { error: "must be 0 or 1" }).transform((value) => value === "1");
@@ -189,18 +190,9 @@ export function findMisspeltSettings(
   return Object.keys(environment)
     .filter((given) => !settingNames.includes(given))
     .flatMap((given) => {
-      const meant = settingNames.find((name) => name.length > 4 && differsByOneLetter(given, name));
+      const meant = settingNames.find((name) => name.length > 4 && computeTypoDistance(given, name, 1) === 1);
       return meant === undefined ? [] : [{ given, meant }];
     });
-}
-
-function differsByOneLetter(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false;
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
-  const restA = a.slice(start);
-  const restB = b.slice(start);
-  return restA.slice(1) === restB.slice(1) || restA.slice(1) === restB || restA === restB.slice(1);
 }
 
 function parse(environment: EnvironmentVariables): z.infer<typeof schema> {

@@ -55,7 +55,9 @@ export const failureKinds = {
   role_not_allowed: { status: 403, text: "The token's role may not do this." },
   trusted_document_required: { status: 403, text: "This internal token may run only trusted documents." },
 
-  route_not_found: missing("No route has this path."),
+  route_not_found: missing(
+    "No route has this path. Paths of the REST API begin with /api/v1/; /docs lists them.",
+  ),
   cart_not_found: missing("There is no such cart."),
   order_not_found: missing("There is no such order."),
   checkout_session_not_found: missing("There is no such checkout session."),
@@ -67,7 +69,7 @@ export const failureKinds = {
   resource_not_found: missing("No object has this id."),
   trusted_document_not_found: missing("The merchant has no trusted document with this hash."),
 
-  idempotency_key_reused: conflict("The Idempotency-Key was used for another request."),
+  idempotency_key_reused: conflict("The Idempotency-Key was used for another request. Use a new key."),
   idempotency_in_progress: later(409, "A request with this Idempotency-Key is still running."),
   cart_version_conflict: conflict("The cart has another version than expected."),
   cart_locked: later(409, "The cart is locked by its checkout."),
@@ -90,7 +92,7 @@ export const failureKinds = {
   webhook_endpoint_limit_reached: conflict("The installation has the maximum number of endpoints."),
   webhook_endpoint_disabled: conflict("The endpoint is not enabled."),
   delivery_in_progress: later(409, "The delivery is in progress."),
-  delivery_already_succeeded: conflict("The delivery has succeeded; send force to replay it."),
+  delivery_already_succeeded: conflict("The delivery has succeeded; send force: true to replay it."),
   delivery_payload_expired: conflict("The delivery's payload is no longer stored."),
   delivery_replay_limit_reached: conflict("The delivery was replayed the maximum number of times."),
   export_limit_reached: later(409, "The merchant has the maximum number of exports."),

@@ -4,6 +4,7 @@
  * into the input, for example `/lines/0/quantity`.
  */
 import { fail, failWithDetail, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
+import { suggestCountryCode } from "./country-names.ts";
 import { isTextWithoutForbiddenCharacters, isCountry } from "./text.ts";
 import { isCurrency } from "./money.ts";
 
@@ -168,7 +169,7 @@ export function findCountryFaults(field: string, country: string): Faults {
         createBodyFault(
           field,
           "unknown_country",
-          "The country must be an upper-case ISO 3166-1 alpha-2 code.",
+          `The country must be an upper-case ISO 3166-1 alpha-2 code${suggestCountryCode(country)}.`,
         ),
       ];
 }

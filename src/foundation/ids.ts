@@ -107,6 +107,15 @@ function digitsOf(value: number, length: number): string {
   return text;
 }
 
+/** Returns the noun of a kind of object with its article, for messages: `an order`, `a checkout session`. */
+export function nameIdKind(kind: IdKind): string {
+  const noun = kind
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^api /, "API ")
+    .replace(/^oauth /, "OAuth ");
+  return `${/^[aeioAEIO]/.test(noun) ? "an" : "a"} ${noun}`;
+}
+
 /** Returns whether the text has the form of an id of the given kind. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = `${idPrefixes[kind]}_`;

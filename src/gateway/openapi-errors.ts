@@ -109,7 +109,8 @@ export const errorBodySchema: JsonSchema = {
               allowed: {
                 type: ["array", "null"],
                 items: { type: "string" },
-                description: "The allowed values if the rule allows a short list of values; otherwise null.",
+                description:
+                  "The allowed values if they are few, otherwise the most similar ones; null if neither is known.",
               },
             },
           },

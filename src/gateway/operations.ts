@@ -16,6 +16,7 @@ import type { RestCall, GatewayServices, RestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
 import { toDeprecationHeaders } from "./deprecation.ts";
 import type { AnonymousReadRunner } from "./replica-fallback.ts";
+import { explainWrongId } from "./explain-wrong-id.ts";
 import {
   identifyCaller,
   limitByAddress,
@@ -74,6 +75,13 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
   const headers = toFixedHeaders(operation, services.publicUrl);
+  const runAfterBody = async (call: RestCall): Promise<void> => {
+    try {
+      await runAll(afterBody, call);
+    } catch (error) {
+      throw explainWrongId(error, call);
+    }
+  };
   server.route({
     method: operation.method,
     url: routePath(operation.path),
@@ -97,7 +105,7 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
       request.credential = toLoggedCredential(call.viewer);
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      if (request.call !== null) await runAll(afterBody, request.call);
+      if (request.call !== null) await runAfterBody(request.call);
       return reply;
     },
     onResponse: (request, _reply, done) => {

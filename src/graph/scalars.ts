@@ -5,6 +5,7 @@
  * conversion before they are sent.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
+import { suggestCountryCode } from "#foundation/country-names.ts";
 import { type FailureCode, failWithDetail } from "#foundation/failure.ts";
 import {
   isTextWithoutForbiddenCharacters,
@@ -29,6 +30,8 @@ interface ScalarDefinition<Value> {
   readonly rule: string;
   /** Describes valid values for error messages, as the end of a sentence that begins with `must be`. */
   readonly valid: string;
+  /** Returns the end of the error message that names the value that was probably meant; may be empty. */
+  readonly suggest?: (value: unknown) => string;
   readonly normalize?: (text: string) => string;
   /** Converts a value that a client sent; returns undefined if the value is not valid for the scalar. */
   readonly parse: (value: unknown) => Value | undefined;
@@ -39,6 +42,7 @@ function scalar<Value>({
   parse,
   rule,
   valid,
+  suggest,
   ...rest
 }: ScalarDefinition<Value>): GraphQLScalarType<Value, unknown> {
   const parseValue = (value: unknown): Value => {
@@ -50,7 +54,7 @@ function scalar<Value>({
         in: "body",
         field: "",
         code: "invalid_format",
-        message: `${rest.name}: must be ${valid}.`,
+        message: `${rest.name}: must be ${valid}${suggest?.(value) ?? ""}.`,
       });
     return parsed;
   };
@@ -126,6 +130,7 @@ const countryCode = scalar<string>({
   failure: "unknown_market",
   rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
   valid: "a country code of ISO 3166-1 alpha-2 in two letters, for example DE",
+  suggest: suggestCountryCode,
   // Only ASCII letters are changed to upper case. A general conversion would change ß to SS, which is a valid
   // country code.
   normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),

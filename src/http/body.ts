@@ -4,7 +4,8 @@
  * only from pages of this service.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { fail, failWithDetail } from "#foundation/failure.ts";
+import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
+import { describeJsonFault } from "./json-position.ts";
 
 const depthMax = 16;
 /** The maximum number of members of one JSON object. Inputs of the API have fewer than a tenth of this number. */
@@ -14,16 +15,31 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw fail("missing_body");
   if (bytes.length > quickBodyBytesMax) refuseWideObjects(bytes);
-  let value: unknown;
-  try {
-    value = JSON.parse(utf8.decode(bytes));
-  } catch {
-    // The answer does not contain the message of the JSON parser, because that message quotes the body.
-    throw fail("invalid_json");
-  }
+  const value = parseJsonText(decodeUtf8(bytes));
   requireSafeJson(value, "", 1);
   return value;
 }
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw invalidJson("The body has bytes that are not UTF-8.");
+  }
+}
+
+function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The answer does not contain the message of the JSON parser, because that message quotes the body.
+    const place = describeJsonFault(text, depthMax);
+    throw place === undefined ? fail("invalid_json") : invalidJson(`The body is not valid JSON. ${place}`);
+  }
+}
+
+const invalidJson = (message: string): Failure =>
+  failWithDetail("invalid_json", { in: "body", field: "", code: "invalid_json", message });
 
 /**
  * Maximum size in bytes of bodies whose members are not counted before parsing. So small a body is parsed

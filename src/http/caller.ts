@@ -13,6 +13,7 @@ import {
 import { fail, Failure } from "#foundation/failure.ts";
 import type { RateLimitBucket } from "#access/viewer.ts";
 import type { LoginRateLimiter } from "#access/people/staff-sessions.ts";
+import { createMissingCredentialsFailure, describeMalformedHeader } from "./missing-credentials.ts";
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
@@ -52,11 +53,8 @@ export function parseAuthorizationHeader(values: readonly string[]): Authorizati
     throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
   const [, name, token] = authorizationForm.exec(value.trim()) ?? [];
   const scheme = authSchemes.find((known) => known === name?.toLowerCase());
-  if (scheme === undefined || token === undefined) {
-    throw fail("credentials_malformed", {
-      message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.",
-    });
-  }
+  if (scheme === undefined || token === undefined)
+    throw fail("credentials_malformed", { message: describeMalformedHeader(value.trim()) });
   return { scheme, token };
 }
 
@@ -82,7 +80,7 @@ export async function authenticate<RequestFacts, Viewer>(
   let authorization: Authorization | undefined;
   try {
     authorization = parseAuthorizationHeader(getHeaderLines(request, "authorization"));
-    if (authorization === undefined) throw fail("credentials_missing");
+    if (authorization === undefined) throw createMissingCredentialsFailure(request, route.schemes[0]);
     return await route.verify(authorization, facts);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401) throw error;

@@ -9,6 +9,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
 import {
   fail,
+  failWithDetail,
   type Failure,
   type FailureCode,
   defaultRetryAfterSeconds,
@@ -29,13 +30,34 @@ const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_MAX_PARAM_LENGTH: "route_not_found",
 };
 
-export function toPublicFailure(error: unknown): Failure {
+/** `bodyBytesMax` is the maximum size of the body in bytes, if the route is known. */
+export function toPublicFailure(error: unknown, bodyBytesMax?: number): Failure {
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     const code = frameworkFailures[error.code];
+    if (code === "request_too_large" && bodyBytesMax !== undefined)
+      return createBodySizeFailure(bodyBytesMax);
+    if (code === "unsupported_media_type") return createMediaTypeFailure();
     if (code !== undefined) return fail(code);
   }
   return toUnavailableIfTemporary(toFailure(error));
 }
+
+export const createBodySizeFailure = (bytesMax: number): Failure =>
+  failWithDetail("request_too_large", {
+    in: "body",
+    field: "",
+    code: "too_long",
+    message: `The body must have at most ${bytesMax} bytes.`,
+  });
+
+const createMediaTypeFailure = (): Failure =>
+  failWithDetail("unsupported_media_type", {
+    in: "header",
+    field: "Content-Type",
+    code: "not_allowed",
+    message: "The body must be JSON, with the header Content-Type: application/json.",
+    allowed: ["application/json"],
+  });
 
 export interface ErrorServices {
   readonly publicUrl: string;

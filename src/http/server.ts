@@ -10,8 +10,15 @@ import { type Failure, fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
 import { getClientAddress } from "./caller.ts";
-import { answerClientError, type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
+import {
+  answerClientError,
+  createBodySizeFailure,
+  type ErrorServices,
+  sendFailure,
+  toPublicFailure,
+} from "./errors.ts";
 import { traceRequests } from "./request-spans.ts";
+import { createRouteSuggestions } from "./route-suggestions.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -26,6 +33,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The id of the REST operation; undefined for other routes. */
     operationId?: string;
+    /** True for a route that only refuses the methods that a path does not support. */
+    isMethodRefusal?: true;
   }
 }
 
@@ -84,6 +93,10 @@ export async function createFastifyServer(options: ServerOptions): Promise<Fasti
       logAnswer(request, reply, options);
     },
   });
+  const routes = createRouteSuggestions();
+  server.addHook("onRoute", ({ method, url, config }) => {
+    if (config?.isMethodRefusal !== true) routes.add({ methods: [method].flat(), path: url });
+  });
   const refuse = (request: FastifyRequest, reply: FastifyReply, failure: Failure): void =>
     sendFailure(request, reply, { failure, services: options });
 
@@ -96,19 +109,23 @@ export async function createFastifyServer(options: ServerOptions): Promise<Fasti
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
       if (request.bodyBytesMax !== null && bytes.length > request.bodyBytesMax)
-        throw fail("request_too_large");
+        throw createBodySizeFailure(request.bodyBytesMax);
       done(null, parseJsonBody(bytes as Buffer));
     } catch (error) {
       done(error as Error, undefined);
     }
   });
-  server.setErrorHandler((error, request, reply) => refuse(request, reply, toPublicFailure(error)));
-  server.setNotFoundHandler((request, reply) => refuse(request, reply, fail("route_not_found")));
+  server.setErrorHandler((error, request, reply) =>
+    refuse(request, reply, toPublicFailure(error, request.routeOptions.bodyLimit)),
+  );
+  server.setNotFoundHandler((request, reply) =>
+    refuse(request, reply, routes.createNotFoundFailure(request)),
+  );
   server.addHook("onRequest", (request, reply, done) => {
     options.observer?.began(request, reply);
     setAddress(request, options.proxies);
     setCommonHeaders(request, reply, options);
-    done(refusalOf(request));
+    done(refusalOf(request) ?? (request.is404 ? routes.createNotFoundFailure(request) : undefined));
   });
   // Node would answer an unknown Expect header without a body. The request is handled normally instead, and
   // `refusalOf` refuses it.
@@ -142,14 +159,14 @@ const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
  * Returns the failure of a request that is refused before its body is read. RFC 9112 section 3.2: a request
  * of HTTP/1.1 must have a Host header.
  */
-function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Failure | undefined {
+function refusalOf({ raw: { httpVersion, headers } }: FastifyRequest): Failure | undefined {
   if (httpVersion === "0.9")
     return fail("malformed_request", { message: "The request line must name an HTTP version." });
   if (httpVersion === "1.1" && headers.host === undefined)
     return fail("malformed_request", { message: "The Host header is missing." });
   if (httpVersion === "1.1" && headers.expect !== undefined && !knownExpectation.test(headers.expect))
     return fail("malformed_request", { message: "The Expect header must be 100-continue." });
-  return is404 ? fail("route_not_found") : undefined;
+  return undefined;
 }
 
 /**
@@ -275,11 +292,17 @@ export function registerMethodNotAllowedRoute(
   allowed: readonly string[],
 ): void {
   const withHead = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  const message = `This path supports only ${withHead.join(", ")}.`;
   server.route({
     method: server.supportedMethods.filter((method) => !withHead.includes(method)),
     url: path,
+    config: { isMethodRefusal: true },
     onRequest: () => {
-      throw fail("method_not_allowed", { headers: { allow: withHead.join(", ") } });
+      throw fail("method_not_allowed", {
+        message,
+        details: [{ in: "path", field: "", code: "method_not_allowed", message, allowed: withHead }],
+        headers: { allow: withHead.join(", ") },
+      });
     },
     handler: () => undefined,
   });

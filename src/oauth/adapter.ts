@@ -26,6 +26,7 @@ import { toFailure } from "#foundation/failure.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 import { registrationLifetimeMs, registrationMetadata } from "./agent-registration.ts";
 import type { OauthServices } from "./oauth-services.ts";
+import { isRefreshRetryAllowed, refreshTokenKind } from "./refresh-rotation.ts";
 
 type AdapterServices = Pick<
   OauthServices,
@@ -193,6 +194,7 @@ const remainingFields = [
   "accountId",
   "grantId",
   "scope",
+  "resource",
   "jkt",
   "expiresWithSession",
 ] as const;
@@ -200,7 +202,8 @@ const remainingFields = [
 /**
  * For each kind of record, the function that returns the part of a record that stays stored after its use. A
  * used code is kept for ten more minutes, so that a second use still revokes the grant. A used refresh token
- * keeps only a few fields, because an app uses a token every ten minutes.
+ * keeps only a few fields, because an app uses a token every ten minutes. These fields suffice to answer a
+ * repeated request.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>
@@ -219,11 +222,16 @@ const consumedRecordsByKind: Readonly<
 function itemAdapter(kind: string, services: AdapterServices, library: OidcProviderModule): Adapter {
   const { InvalidGrant, InvalidRequestUri } = library.errors;
   const { db, keyring, clock } = services;
-  const save = kind === "ReplayDetection" ? saveUsedOnce : saveOauthItem;
+  const save =
+    kind === "ReplayDetection" ? saveUsedOnce : kind === refreshTokenKind ? saveNewItem : saveOauthItem;
   async function saveUsedOnce(store: AdapterServices, item: OauthItemInput): Promise<void> {
     // A concurrent request may insert the same record after oidc-provider's own check, so only the insert
     // shows whether the record is new.
     if (!(await saveOauthItemOnce(store, item, clock.now()))) throw new InvalidGrant("it was used before");
+  }
+  // A repeated request gets the same successor of a refresh token, which is stored already.
+  async function saveNewItem(store: AdapterServices, item: OauthItemInput): Promise<void> {
+    await saveOauthItemOnce(store, item, clock.now());
   }
   return {
     ...unsupported,
@@ -238,19 +246,20 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       }),
     find: async (id) => {
       const item = await findOauthItem(services, { kind, by: "id", value: id, now: clock.now() });
-      if (kind === "RefreshToken" && item !== undefined && item.grantId !== null)
-        await limitRefreshes(item.grantId, services, library);
-      return toPayload(item);
+      if (kind !== refreshTokenKind || item === undefined) return toPayload(item);
+      if (item.grantId !== null) await limitRefreshes(item.grantId, services, library);
+      return (await isRefreshRetryAllowed(services, id, item.consumedAt)) ? item.payload : toPayload(item);
     },
     findByUid: async (uid) =>
       toPayload(await findOauthItem(services, { kind, by: "uid", value: uid, now: clock.now() })),
     consume: async (id) => {
       const now = clock.now();
-      const { isFirstUse, grantId } = await consumeOauthItem(
+      const { isFirstUse, grantId, consumedAt } = await consumeOauthItem(
         { db, keyring },
         { kind, id, now, toConsumedRecord: consumedRecordsByKind[kind]?.(now) },
       );
       if (isFirstUse) return;
+      if (kind === refreshTokenKind && (await isRefreshRetryAllowed(services, id, consumedAt))) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
       // A record without a grant id belongs to a grant that has already been revoked.

@@ -29,6 +29,7 @@ import {
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
+import { useComputedSuccessors } from "./refresh-rotation.ts";
 import {
   createParameterLengthCheck,
   createPrompts,
@@ -76,6 +77,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     services.publicUrl,
     createConfiguration(library, { services, keys, hooks }),
   );
+  useComputedSuccessors(provider, library, services);
   const { protocol, host } = new URL(services.publicUrl);
   // oidc-provider takes its URLs, cookies and DPoP checks from PUBLIC_URL. The Host header and proxy headers
   // are ignored.

@@ -37,7 +37,7 @@ export function findEndpointUrlFaults(url: string, rules: EndpointUrlRules): rea
   if (url.length > endpointUrlLengthMax)
     return [fault("too_long", `A URL may have ${endpointUrlLengthMax} characters at most.`)];
   if (parsed === undefined)
-    return [fault("malformed_url", "It is not a complete URL: https://, a name, and a path.")];
+    return [fault("malformed_url", "The URL is not a complete URL: https://, a name, and a path.")];
   if (parsed.url.href.length > endpointUrlLengthMax)
     return [fault("too_long", `Percent-encoded it has more than ${endpointUrlLengthMax} characters.`)];
   const isLoopback = isLoopbackHost(parsed.url.hostname) && rules.isLoopbackAllowed;
@@ -101,15 +101,16 @@ function parse(url: string): Parsed | undefined {
 function formFaults({ url, authority }: Parsed): readonly FailureDetail[] {
   return [
     ...(authority.includes("@")
-      ? [fault("userinfo_not_allowed", "It must not have a user name or a password.")]
+      ? [fault("userinfo_not_allowed", "The URL must not have a user name or a password.")]
       : []),
-    ...(url.href.includes("#") ? [fault("fragment_not_allowed", "It must not have a fragment.")] : []),
+    ...(url.href.includes("#") ? [fault("fragment_not_allowed", "The URL must not have a fragment.")] : []),
   ];
 }
 
 function publicFaults({ url, authority }: Parsed): readonly FailureDetail[] {
   const faults = hostFaults(url.hostname, authority);
-  if (url.protocol !== "https:") return [fault("https_required", "It must start with https://."), ...faults];
+  if (url.protocol !== "https:")
+    return [fault("https_required", "The URL must start with https://."), ...faults];
   const isOpen = url.port === "" || Number(url.port) >= 1024;
   return isOpen
     ? faults
@@ -117,7 +118,8 @@ function publicFaults({ url, authority }: Parsed): readonly FailureDetail[] {
 }
 
 function hostFaults(host: string, authority: string): readonly FailureDetail[] {
-  if (literal.test(host)) return [fault("ip_literal_not_allowed", "It must have a name, not an IP address.")];
+  if (literal.test(host))
+    return [fault("ip_literal_not_allowed", "The URL must have a name, not an IP address.")];
   if (specialUse.some((suffix) => isUnder(host, suffix)))
     return [fault("special_use_name", "Its name belongs to a domain that is not public.")];
   if (!host.includes("."))

@@ -15,8 +15,10 @@ import {
   type ReplayState,
   findReplayRefusal,
   type ReplayReason,
+  type ReplayRefusal,
   replaysMax,
 } from "./delivery-rules.ts";
+import { createInProgressFailure, type UnfinishedDelivery } from "./unfinished-delivery.ts";
 
 export interface ReplayCommandContext {
   /**
@@ -60,6 +62,8 @@ export async function replayDelivery(
   const delivery = await lockDelivery(transaction, context, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
   const refusal = findReplayRefusal(delivery, { isForced: input.force === true, now: context.now });
+  if (refusal === "delivery_in_progress")
+    throw createInProgressFailure(delivery, { endpointStatus: endpoint.status, now: context.now });
   if (refusal !== null) throw replayFailure(refusal, delivery);
   requireEnabled(endpoint, delivery);
   const deliveryId = await insertReplay(transaction, {
@@ -76,8 +80,7 @@ export async function replayDelivery(
 export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type =
   any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 
-interface LockedDelivery extends ReplayState {
-  readonly id: string;
+interface LockedDelivery extends ReplayState, UnfinishedDelivery {
   readonly eventId: string;
   readonly endpointId: string;
   readonly merchantId: string;
@@ -105,8 +108,9 @@ async function lockDelivery(
     on i.id = d.installation_id`;
   await sql`select from ${from} where ${which} for no key update of e`.execute(transaction);
   const { rows } = await sql<LockedDelivery>`
-    select d.id, d.status, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as
+    select d.id, d.status, d.attempt_count, d.next_attempt_at, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as
     installation_status, e.occurred_at,
+      (select h.probe_at from webhook_endpoint_health h where h.endpoint_id = d.endpoint_id) as probe_at,
       o.id as original_id, o.status as original_status, ${replayCountSql(sql`o.id`)} as replays
     from ${from} join webhook_delivery o on o.id = coalesce(d.replay_of, d.id)
     where ${which}`.execute(transaction);
@@ -169,7 +173,7 @@ function requireEnabled(
 }
 
 function replayFailure(
-  code: NonNullable<ReturnType<typeof findReplayRefusal>>,
+  code: Exclude<ReplayRefusal, "delivery_in_progress">,
   { id, status }: LockedDelivery,
 ): Failure {
   const data = code === "delivery_replay_limit_reached" ? { limit: replaysMax } : {};

@@ -141,7 +141,7 @@ describe("an internal token", () => {
     expect(asked).toEqual([{ tokenId, digest: digest.toString("base64") }]);
   });
 
-  it("that is malformed or unknown is invalid, with the same message unless it is an API key", async () => {
+  it("that is malformed or unknown is invalid, and the message describes only its form", async () => {
     const unknown = (): Promise<undefined> => Promise.resolve(undefined);
     expect(
       await refusalOf(authenticateInternalToken(generateSecret("cpk", "live").value, now, unknown)),
@@ -151,10 +151,15 @@ describe("an internal token", () => {
         "API keys (cpk_…) and OAuth access tokens work only for the REST API.",
       ),
     });
-    for (const text of ["", "cit_admin_x", value])
+    for (const [text, message] of [
+      ["", /^The value is not an internal token/],
+      ["cit_admin_x", /mistyped or cut off: it has 11 characters instead of 72/],
+      [`${value.slice(0, -1)}${value.endsWith("0") ? "1" : "0"}`, /checksum .* does not match/],
+      [value, /has no such internal token/],
+    ] as const)
       expect(await refusalOf(authenticateInternalToken(text, now, unknown))).toMatchObject({
         code: "api_key_invalid",
-        message: "The internal token is not valid.",
+        message: expect.stringMatching(message),
       });
   });
 

@@ -88,7 +88,7 @@ it("GraphiQL asks for a token, reports a wrong one, runs its first query and sho
     true,
   );
   await giveToken(page, "cit_admin_nonsense");
-  await dialog.getByRole("alert").filter({ hasText: "The internal token is not valid." }).waitFor();
+  await dialog.getByRole("alert").filter({ hasText: "The internal token was mistyped or cut off" }).waitFor();
   expect(await axeFaults(page, notOurs)).toEqual([]);
   await giveToken(page, service.demo.tokens.admin);
   await dialog.waitFor({ state: "detached" });
@@ -145,7 +145,7 @@ it("GraphiQL sends a typed authorization header unchanged, and keeps its own tok
   );
   await run(page);
   expect((await asked).headers()["authorization"]).toBe("Bearer cit_admin_typed");
-  await expect.poll(() => answerIn(page)).toContain("The internal token is not valid.");
+  await expect.poll(() => answerIn(page)).toContain("The internal token was mistyped or cut off");
   expect(await page.getByRole("dialog").count()).toBe(0);
   expect(await page.evaluate(() => sessionStorage.length)).toBe(1);
 });

@@ -343,7 +343,7 @@ describe("a JSON body sent to POST /graphql", () => {
         errorBody(answer, {
           status: 400,
           code,
-          details: field === undefined ? [] : [{ in: "body", field, code: "unknown" }],
+          ...(field === undefined ? {} : { details: [{ in: "body", field, code: "unknown" }] }),
         }) as {
           error: unknown;
         }

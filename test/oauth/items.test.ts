@@ -99,13 +99,16 @@ describeOnPostgres("a stored item", (open) => {
         consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
       ),
     );
-    expect(taken.filter(({ isFirstUse }) => isFirstUse)).toEqual([{ isFirstUse: true, grantId: "grt_2" }]);
+    expect(taken.filter(({ isFirstUse }) => isFirstUse)).toEqual([
+      { isFirstUse: true, grantId: "grt_2", consumedAt: now },
+    ]);
     expect(taken.filter(({ isFirstUse, grantId }) => !isFirstUse && grantId === "grt_2")).toHaveLength(19);
     expect(
       await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now }),
     ).toEqual({
       isFirstUse: false,
       grantId: null,
+      consumedAt: null,
     });
   });
 
@@ -151,6 +154,7 @@ describeOnPostgres("a stored item", (open) => {
     ).toEqual({
       isFirstUse: false,
       grantId: null,
+      consumedAt: null,
     });
   });
 

@@ -194,6 +194,7 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       data: { limit: 16 },
     };
     expect(conflictOf(refused)).toEqual({ status: 409, code: "webhook_endpoint_limit_reached", conflict });
+    expect(refused.body.error.message).toMatch(/16 webhook endpoints.*console.*webhookEndpointDelete\.$/);
     const { data } = (await world().getWithKey(endpointsUrl, "otherMerchant")).body;
     expect([data.endpoints.length, data.total, data.limit]).toEqual([16, 16, 16]);
     await clearEndpoints(world());

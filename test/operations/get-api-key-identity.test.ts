@@ -155,6 +155,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
     expectError(answer, {
       status: 401,
       code: "credentials_missing",
+      details: [{ in: "query", field: "api_key", code: "credentials_misplaced", allowed: ["Authorization"] }],
       headers: { "www-authenticate": challenge },
     });
   });

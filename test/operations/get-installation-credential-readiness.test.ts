@@ -348,11 +348,13 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       await setHealth(id, { lastSuccessAt, failingSince: lastSuccessAt, degradedAt: now });
       expect(await check("webhook_delivery_healthy")).toMatchObject({
         status: "warn",
+        message: `No delivery has succeeded for a day to the webhook endpoint ${id}.`,
         since: lastSuccessAt.toISOString(),
       });
       await setHealth(id, { probeAt: now });
       expect(await check("webhook_delivery_healthy")).toMatchObject({
         status: "fail",
+        message: `Deliveries fail to the webhook endpoint ${id}.`,
         since: lastSuccessAt.toISOString(),
         remedy: "Repair the receiver.",
       });
@@ -363,8 +365,8 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
         .execute();
       const off = await read();
       expect(off.checks.slice(4, 6)).toMatchObject([
-        { status: "warn" },
-        { status: "fail", since: now.toISOString() },
+        { status: "warn", remedy: `Enable the webhook endpoint ${id}, or create another endpoint.` },
+        { status: "fail", since: now.toISOString(), message: expect.stringContaining(id) },
       ]);
       expect(off["status"]).toBe("degraded");
     });
@@ -383,6 +385,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       expect(await check("webhook_secret_rotation", undefined, new Date(now.getTime() + 1))).toMatchObject({
         status: "warn",
         since: now.toISOString(),
+        remedy: `Rotate the secret of the webhook endpoint ${id}.`,
       });
       await changeEndpoint(world(), "webhookSecretRotate", { endpointId: id });
       const rotated = await read();

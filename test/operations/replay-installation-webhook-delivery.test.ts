@@ -155,14 +155,61 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
   it.each(["pending", "sending", "retrying"] as const)(
     "refuses with a retryable error while the delivery is %s",
     async (status) => {
-      const deliveryId = await makeDelivery(world(), { endpointId, status });
+      const deliveryId = await makeDelivery(world(), { endpointId, status, attempts: 2 });
+      // The attempt of another process ends 12.3 seconds from now; a waiting delivery has its next attempt then.
+      const nextAttemptAt = new Date(world().clock.now().getTime() + 12_300);
+      await world()
+        .database.db.updateTable("webhookDelivery")
+        .set({ nextAttemptAt })
+        .where("id", "=", deliveryId)
+        .execute();
       const answer = await withoutDelivery(world(), () =>
         replay(world(), deliveryId, { body: { reason: "testing", force: true } }),
       );
-      expect(conflictOf(answer)).toEqual(conflict("delivery_in_progress", deliveryId, status));
-      expect(answer.body.error).toMatchObject({ retryable: true, retryAfterSeconds: 1 });
+      const data = {
+        attemptCount: 2,
+        nextAttemptAt: status === "sending" ? null : nextAttemptAt.toISOString(),
+      };
+      expect(conflictOf(answer)).toEqual(conflict("delivery_in_progress", deliveryId, status, data));
+      expect(answer.body.error).toMatchObject({
+        retryable: true,
+        retryAfterSeconds: 13,
+        message: expect.stringMatching(
+          status === "sending" ? /ends in at most 13 s/ : /attempt 3 is due at .*webhookDeliveryRetry/,
+        ),
+      });
+      expect(answer.headers["retry-after"]).toBe("13");
     },
   );
+
+  it("names the probe of a paused endpoint, and the endpoint that must be enabled", async () => {
+    const deliveryId = await makeDelivery(world(), { endpointId, status: "retrying" });
+    const { db } = world().database;
+    const probeAt = new Date(world().clock.now().getTime() + 7_200_000);
+    const setProbe = (at: Date | null) =>
+      db
+        .updateTable("webhookEndpointHealth")
+        .set({ probeAt: at })
+        .where("endpointId", "=", endpointId)
+        .execute();
+    await setProbe(probeAt);
+    const paused = await replay(world(), deliveryId);
+    await setProbe(null);
+    expect(paused.body.error).toMatchObject({
+      retryAfterSeconds: 7_200,
+      conflict: { data: { nextAttemptAt: probeAt.toISOString() } },
+    });
+    const setEndpointStatus = (change: object) =>
+      db.updateTable("webhookEndpoint").set(change).where("id", "=", endpointId).execute();
+    await setEndpointStatus({ status: "disabled", disabledReason: "manual", disabledAt: new Date() });
+    const stopped = await replay(world(), deliveryId);
+    await setEndpointStatus({ status: "enabled", disabledReason: null, disabledAt: null });
+    expect(stopped.body.error).toMatchObject({
+      message: "The delivery waits until its endpoint is enabled. Enable the endpoint first.",
+      retryAfterSeconds: 3_600,
+      conflict: { data: { nextAttemptAt: null } },
+    });
+  });
 
   it("refuses from the millisecond in which the body is 30 days old", async () => {
     const [old, kept] = [
@@ -180,9 +227,10 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
   it("numbers the replays of the first delivery, and allows ten under concurrent calls", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const first = (await replay(world(), deliveryId)).body.data.delivery.id as string;
-    expect(conflictOf(await replay(world(), first))).toEqual(
-      conflict("delivery_in_progress", first, "pending"),
-    );
+    expect(conflictOf(await replay(world(), first))).toMatchObject({
+      status: 409,
+      code: "delivery_in_progress",
+    });
     await setStatus(first, "exhausted");
     const second = await replay(world(), first);
     expect(second.body.data).toMatchObject({

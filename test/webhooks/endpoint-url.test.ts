@@ -103,17 +103,21 @@ describe("the URL of an endpoint", () => {
   });
 
   test.each([
-    ["https://10.0.0.1/", "ip_literal_not_allowed", "It must have a name, not an IP address."],
+    ["https://10.0.0.1/", "ip_literal_not_allowed", "The URL must have a name, not an IP address."],
     [`https://example.com/${"a".repeat(2029)}`, "too_long", "A URL may have 2048 characters at most."],
     [
       `https://example.com/${"ä".repeat(400)}`,
       "too_long",
       "Percent-encoded it has more than 2048 characters.",
     ],
-    ["shop.example.com", "malformed_url", "It is not a complete URL: https://, a name, and a path."],
-    ["https://user@shop.example.com/", "userinfo_not_allowed", "It must not have a user name or a password."],
-    ["https://shop.example.com/#part", "fragment_not_allowed", "It must not have a fragment."],
-    ["http://shop.example.com/", "https_required", "It must start with https://."],
+    ["shop.example.com", "malformed_url", "The URL is not a complete URL: https://, a name, and a path."],
+    [
+      "https://user@shop.example.com/",
+      "userinfo_not_allowed",
+      "The URL must not have a user name or a password.",
+    ],
+    ["https://shop.example.com/#part", "fragment_not_allowed", "The URL must not have a fragment."],
+    ["http://shop.example.com/", "https_required", "The URL must start with https://."],
     ["https://shop.example.com:80/", "port_not_allowed", "Its port must be 443 or from 1024 to 65535."],
     ["https://printer.local/", "special_use_name", "Its name belongs to a domain that is not public."],
     ["https://intranet/", "single_label", "Its name must have a domain: a single label is not public."],

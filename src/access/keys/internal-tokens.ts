@@ -10,6 +10,7 @@ import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { AccessCommandContext } from "./manage-keys.ts";
 import { invalidateCredentials } from "#access/credential-changes.ts";
 import {
+  createMalformedSecretFailure,
   sha256Digest,
   matchesDigest,
   generateSecret,
@@ -49,21 +50,13 @@ export async function authenticateInternalToken(
   find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
 ): Promise<TokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
-  if (parsed === undefined) throw fail("api_key_invalid", { message: describeInvalidToken(value) });
+  if (parsed === undefined) throw createMalformedSecretFailure("cit", value);
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
-  if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
+  if (row === undefined)
+    throw fail("api_key_invalid", { message: "This service has no such internal token." });
   requireUsableToken(row, now);
   return toTokenViewer(row);
 }
-
-const otherCredentials = /^(?:cpk_|eyJ)/;
-
-/** Says which credentials are accepted if the caller sent an API key or an OAuth access token. */
-const describeInvalidToken = (value: string): string =>
-  otherCredentials.test(value)
-    ? "API keys (cpk_…) and OAuth access tokens work only for the REST API. GraphQL and the reports accept " +
-      "an internal token (cit_…); GraphQL also accepts the token of a buyer session (cbs_…)."
-    : "The internal token is not valid.";
 
 /** Returns the viewer of a request with the token. */
 export const toTokenViewer = ({

@@ -1,8 +1,8 @@
 /**
  * Verification of secrets: the format and the digest of API keys and internal tokens, the verification of API
  * keys (`cpk_{live|test}_{id}_{secret}{checksum}`), and the recording of their last use. The verification of
- * a key needs at most one SQL statement. An unknown id, a wrong secret and a wrong checksum return the same
- * failure, so that callers cannot probe for keys.
+ * a key needs at most one SQL statement. An unknown id and a wrong secret return the same failure, so that
+ * callers cannot probe for keys. Only a wrong form or checksum, which everybody can compute, is described.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -12,6 +12,7 @@ import { fail, type Failure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
+import { describeRefusedSecret } from "./describe-secret.ts";
 
 /** The state of an API key, its installation and its merchant in the database. */
 export interface ApiKeyState {
@@ -49,9 +50,9 @@ export async function authenticateApiKey(
   find: (presented: PresentedApiKey) => Promise<ApiKeyState | undefined>,
 ): Promise<ApiKeyViewer> {
   const parsed = parseCredentialSecret("cpk", value);
-  if (parsed === undefined) throw fail("api_key_invalid");
+  if (parsed === undefined) throw createMalformedSecretFailure("cpk", value);
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
-  if (row === undefined) throw fail("api_key_invalid");
+  if (row === undefined) throw fail("api_key_invalid", { message: unknownKeyMessage });
   // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
   // revoked the key may be ahead.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
@@ -61,6 +62,10 @@ export async function authenticateApiKey(
   viewers.set(row, viewer);
   return viewer;
 }
+
+const unknownKeyMessage =
+  "This service has no such API key. Compare the key with the one that was shown when it was created, and " +
+  "check that the request goes to the service that created the key.";
 
 const ownersOfFailures = new WeakMap<object, CredentialOwner>();
 
@@ -201,6 +206,16 @@ export function parseCredentialSecret(
     ? { id, label }
     : undefined;
 }
+
+/** Returns the failure of a secret that `parseCredentialSecret` has refused. */
+export const createMalformedSecretFailure = (kind: SecretKind, value: string): Failure =>
+  fail("api_key_invalid", {
+    message: describeRefusedSecret({
+      kind,
+      value,
+      hasForm: secretFormat.exec(value)?.[1] === kind,
+    }),
+  });
 
 export function sha256Digest(value: string): Buffer {
   return hash("sha256", value, "buffer");

@@ -57,8 +57,8 @@ export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemI
 }
 
 /**
- * Inserts a record. Returns false if an unexpired record with this id exists. Of several calls at the same
- * time, only one returns true.
+ * Inserts a record. Returns false and changes nothing if an unexpired record with this id exists. Of several
+ * calls at the same time, only one returns true.
  */
 export async function saveOauthItemOnce(
   { db, keyring }: ItemStore,
@@ -72,7 +72,7 @@ export async function saveOauthItemOnce(
   };
   const inserted = await db
     .insertInto("oauthItem")
-    .values({ kind: item.kind, digest, ...values })
+    .values({ kind: item.kind, digest, grantId: item.grantId, ...values })
     .onConflict((conflict) =>
       conflict.columns(["kind", "digest"]).doUpdateSet(values).where("oauthItem.expiresAt", "<=", now),
     )
@@ -140,7 +140,11 @@ export interface ConsumedOauthItem {
 export async function consumeOauthItem(
   { db, keyring }: ItemStore<DatabaseReader>,
   { kind, id, now, toConsumedRecord }: ConsumeOauthItemInput,
-): Promise<{ readonly isFirstUse: boolean; readonly grantId: string | null }> {
+): Promise<{
+  readonly isFirstUse: boolean;
+  readonly grantId: string | null;
+  readonly consumedAt: Date | null;
+}> {
   const digest = digestOfId(id);
   const item =
     toConsumedRecord === undefined
@@ -162,14 +166,29 @@ export async function consumeOauthItem(
     .where("expiresAt", ">", now)
     .returning("grantId")
     .executeTakeFirst();
-  if (taken !== undefined) return { isFirstUse: true, grantId: taken.grantId };
+  if (taken !== undefined) return { isFirstUse: true, grantId: taken.grantId, consumedAt: now };
   const row = await db
     .selectFrom("oauthItem")
-    .select("grantId")
+    .select(["grantId", "consumedAt"])
     .where("kind", "=", kind)
     .where("digest", "=", digest)
     .executeTakeFirst();
-  return { isFirstUse: false, grantId: row?.grantId ?? null };
+  return { isFirstUse: false, grantId: row?.grantId ?? null, consumedAt: row?.consumedAt ?? null };
+}
+
+/** Returns whether at least one of the records with these ids was consumed. */
+export async function isAnyOauthItemConsumed(
+  db: DatabaseReader,
+  { kind, ids }: { readonly kind: string; readonly ids: readonly string[] },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("oauthItem")
+    .select("kind")
+    .where("kind", "=", kind)
+    .where("digest", "in", ids.map(digestOfId))
+    .where("consumedAt", "is not", null)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /**

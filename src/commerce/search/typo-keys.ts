@@ -90,36 +90,3 @@ function hash32(text: string): number {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash | 0;
 }
-
-/** Returns the number of typos between two words; `max + 1` if there are more than `max` typos. */
-export function computeTypoDistance(one: string, other: string, max: number): number {
-  const [a, b] = [Array.from(one), Array.from(other)];
-  if (Math.abs(a.length - b.length) > max) return max + 1;
-  // Rows of the distance matrix: row n compares the first n letters of `a` with all beginnings of `b`.
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = distanceRow({ a, b, row }, rows);
-    if (Math.min(...current) > max) return max + 1;
-    rows.push(current);
-  }
-  return Math.min(rows.at(-1)?.[b.length] ?? 0, max + 1);
-}
-
-interface ComparedWords {
-  readonly a: readonly string[];
-  readonly b: readonly string[];
-  readonly row: number;
-}
-
-function distanceRow({ a, b, row }: ComparedWords, rows: readonly (readonly number[])[]): number[] {
-  const last = rows[row - 1] ?? [];
-  const current = [row];
-  for (let column = 1; column <= b.length; column += 1) {
-    const replaced = (last[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-    const inserted = Math.min(last[column] ?? 0, current[column - 1] ?? 0) + 1;
-    const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-    const swapped = (isSwapped ? (rows[row - 2]?.[column - 2] ?? Infinity) : Infinity) + 1;
-    current.push(Math.min(replaced, inserted, swapped));
-  }
-  return current;
-}

@@ -1,33 +1,8 @@
-/** The distance between words and the keys by which similar words are found. */
+/** The keys by which similar words are found. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import {
-  computeTypoDistance,
-  computeTypoKeys,
-  computeTypoKeysOfTerm,
-  getMaxCorrectedTypos,
-} from "#commerce/search/typo-distance.ts";
-
-describe("the typo distance", () => {
-  it.each([
-    ["tent", "tent", 0],
-    ["tnet", "tent", 1],
-    ["faimly", "family", 1],
-    ["vackpack", "backpack", 1],
-    ["bakcpakc", "backpack", 2],
-    ["headlmp", "headlamp", 1],
-    ["headlaamp", "headlamp", 1],
-    ["torch", "torr", 2],
-  ])("between %s and %s is %i", (one, other, distance) => {
-    expect(computeTypoDistance(one, other, 2)).toBe(distance);
-    expect(computeTypoDistance(other, one, 2)).toBe(distance);
-  });
-
-  it("is not counted beyond the limit", () => {
-    expect(computeTypoDistance("handtuch", "hand", 2)).toBe(3);
-    expect(computeTypoDistance("abcdefgh", "hgfedcba", 2)).toBe(3);
-  });
-});
+import { expect, it } from "vitest";
+import { computeTypoKeys, computeTypoKeysOfTerm, getMaxCorrectedTypos } from "#commerce/search/typo-keys.ts";
+import { computeTypoDistance } from "#foundation/nearest.ts";
 
 it.each([
   ["one typo from 4 letters", "tent", 1],

@@ -1,0 +1,71 @@
+/**
+ * Says why a value cannot be an API key or an internal token, so that the caller finds the mistake. Only the
+ * form of the value is considered, which everybody can check without the service: no database row is read,
+ * and a message never contains a part of the value.
+ */
+
+/** What a caller sent that is not well-formed: `kind` is the kind of secret that the route accepts. */
+export interface RefusedSecret {
+  readonly kind: "cpk" | "cit";
+  readonly value: string;
+  /** Whether the value has the form of the kind, so that only its checksum is wrong. */
+  readonly hasForm: boolean;
+}
+
+const names = { cpk: "API key", cit: "internal token" } as const;
+
+/** The lengths of the parts that follow the kind and the label: `_`, the id, `_`, the secret with checksum. */
+const charactersAfterLabel = 1 + 12 + 1 + 49;
+
+const accepted = {
+  cpk: "The REST API needs an API key (cpk_…), sent as `Authorization: Bearer` and the key.",
+  cit:
+    "GraphQL and the reports accept an internal token (cit_…); GraphQL also accepts the token of a buyer " +
+    "session (cbs_…).",
+} as const;
+
+/** Other secrets and ids that callers send by mistake, by their beginning. */
+const mistakenValues: readonly {
+  readonly form: RegExp;
+  readonly kind: "cpk" | "cit";
+  readonly text: string;
+}[] = [
+  { form: /^cit_/, kind: "cpk", text: "Internal tokens (cit_…) work only for /graphql and the reports." },
+  { form: /^cbs_/, kind: "cpk", text: "Tokens of buyer sessions (cbs_…) work only for /graphql." },
+  {
+    form: /^(?:cpk_|eyJ)/,
+    kind: "cit",
+    text: "API keys (cpk_…) and OAuth access tokens work only for the REST API.",
+  },
+  {
+    form: /^key_/,
+    kind: "cpk",
+    text: "The value is the id of an API key (key_…). The key itself is shown only when it is created.",
+  },
+  {
+    form: /^whsec_/,
+    kind: "cpk",
+    text: "The value is the signing secret of a webhook endpoint (whsec_…), which only verifies webhooks.",
+  },
+];
+
+/** Returns the message of the failure `api_key_invalid` for a value without the right form or checksum. */
+export function describeRefusedSecret({ kind, value, hasForm }: RefusedSecret): string {
+  const mistaken = mistakenValues.find((other) => other.kind === kind && other.form.test(value));
+  if (mistaken !== undefined) return `${mistaken.text} ${accepted[kind]}`;
+  const name = names[kind];
+  const known = new RegExp(`^${kind}_[a-z]+`).exec(value)?.[0];
+  if (known === undefined)
+    return `The value is not an ${name}: an ${name} begins with ${kind}_. ${accepted[kind]}`;
+  if (hasForm)
+    return (
+      `The checksum of the ${name} does not match, so the ${name} was mistyped or cut off. ` +
+      `Copy the whole ${name} again.`
+    );
+  const expected = known.length + charactersAfterLabel;
+  const fault =
+    value.length === expected
+      ? "it must have only letters and digits, in parts that are separated by _"
+      : `it has ${value.length} characters instead of ${expected}`;
+  return `The ${name} was mistyped or cut off: ${fault}. Copy the whole ${name} again.`;
+}

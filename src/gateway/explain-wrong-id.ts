@@ -1,0 +1,83 @@
+/**
+ * Explains a 404 whose cause is the form of the id: an id of another kind of object, or a text that is no id.
+ * Only the text of the id is considered, so the explanation does not reveal whether an object exists.
+ */
+import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
+import { getIdKind, type IdKind, idPrefixes, isId, nameIdKind } from "#foundation/ids.ts";
+import type { RestCall } from "./rest-call.ts";
+
+/** The kind of id that the request named, by the code of the failure. */
+const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
+  cart_not_found: "cart",
+  order_not_found: "order",
+  checkout_session_not_found: "checkoutSession",
+  webhook_endpoint_not_found: "webhookEndpoint",
+  webhook_delivery_not_found: "webhookDelivery",
+};
+
+/** The path parameters that have a slug, by the code of the failure. */
+const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
+  merchant_not_found: "merchantSlug",
+  product_not_found: "productSlug",
+};
+
+/** Returns the error to answer with: a failure with an explanation, otherwise the error itself. */
+export function explainWrongId(error: unknown, call: RestCall): unknown {
+  if (!(error instanceof Failure) || error.status !== 404 || error.parts.details !== undefined) return error;
+  const detail = explainSlug(error.code, call) ?? explainId(error.code, call);
+  return detail === undefined
+    ? error
+    : fail(error.code, { ...error.parts, message: detail.message, details: [detail] });
+}
+
+function explainSlug(code: FailureCode, { variables }: RestCall): FailureDetail | undefined {
+  const field = slugParametersByCode[code];
+  const value = field === undefined ? undefined : variables[field];
+  const kind = typeof value === "string" ? getIdKind(value) : undefined;
+  if (field === undefined || kind === undefined) return undefined;
+  const message = `${field} must be a slug, such as trail-running-shoe, but it is the id of ${nameIdKind(kind)}.`;
+  return { in: "path", field, code: "id_not_allowed", message };
+}
+
+function explainId(code: FailureCode, call: RestCall): FailureDetail | undefined {
+  const expected = idKindsByCode[code];
+  const named = findNamedId(code, call);
+  if (expected === undefined || named === undefined || isId(expected, named.value)) return undefined;
+  const subject = named.field.replace(/^\//, "");
+  const given = getIdKind(named.value);
+  const prefix = `${idPrefixes[expected]}_`;
+  const [rule, message] =
+    given === undefined
+      ? [
+          "invalid_format",
+          `${subject} does not have the form of an id: the id of ${nameIdKind(expected)} is ${prefix} and ` +
+            "26 lower-case letters and digits.",
+        ]
+      : [
+          "wrong_kind",
+          `${subject} is the id of ${nameIdKind(given)} (${idPrefixes[given]}_…), but the operation needs the ` +
+            `id of ${nameIdKind(expected)} (${prefix}…).`,
+        ];
+  return { in: named.in, field: named.field, code: rule, message };
+}
+
+interface NamedId {
+  readonly in: "path" | "body";
+  readonly field: string;
+  readonly value: string;
+}
+
+/** Returns the id that the request named: the path parameter, or for another object a field of the body. */
+function findNamedId(code: FailureCode, { operation, variables }: RestCall): NamedId | undefined {
+  if (code === operation.notFound) {
+    const parameter = operation.parameters.find((one) => one.in === "path");
+    const value = variables[parameter?.name ?? ""];
+    return parameter === undefined || typeof value !== "string"
+      ? undefined
+      : { in: "path", field: parameter.name, value };
+  }
+  const { body } = variables;
+  const value: unknown =
+    typeof body === "object" && body !== null && "endpointId" in body ? body.endpointId : undefined;
+  return typeof value === "string" ? { in: "body", field: "/endpointId", value } : undefined;
+}

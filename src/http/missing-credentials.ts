@@ -1,0 +1,69 @@
+/**
+ * Says what is wrong with credentials that the service cannot read: a key in another header or in the query
+ * string, and an Authorization header that is not well-formed. The messages never contain a part of the
+ * credentials.
+ */
+import type { FastifyRequest } from "fastify";
+import type { AuthScheme } from "#access/authorization.ts";
+import { fail, type Failure, type FailureDetail } from "#foundation/failure.ts";
+
+/** Headers in which other APIs expect a key, as their documents write them. */
+const otherHeaders: Readonly<Record<string, string>> = {
+  "x-api-key": "X-API-Key",
+  "api-key": "Api-Key",
+  apikey: "ApiKey",
+  "x-auth-token": "X-Auth-Token",
+  "x-access-token": "X-Access-Token",
+};
+
+/** Query parameters in which other APIs expect a key or a token. */
+const otherParameters = /[?&](api[_-]?key|access_token|token|key)=/i;
+
+const remedies: Readonly<Record<AuthScheme, string>> = {
+  bearer: "Send the header `Authorization: Bearer` with the key.",
+  dpop: "Send the header `Authorization: DPoP` with an OAuth access token.",
+};
+
+/**
+ * Returns the failure of a request without an Authorization header. If the request has a key elsewhere, the
+ * failure names that place. `scheme` is the first authorization scheme that the route accepts.
+ */
+export function createMissingCredentialsFailure(
+  { headers, raw }: FastifyRequest,
+  scheme: AuthScheme,
+): Failure {
+  const header = Object.keys(otherHeaders).find((name) => headers[name] !== undefined);
+  const [, parameter] = otherParameters.exec(raw.url ?? "") ?? [];
+  if (header === undefined && parameter === undefined)
+    return fail("credentials_missing", {
+      message: `The request has no credentials. ${remedies[scheme]}`,
+    });
+  const field = header === undefined ? (parameter ?? "") : (otherHeaders[header] ?? header);
+  const place = header === undefined ? `the parameter ${field} of the query string` : `the header ${field}`;
+  const message = `The service does not read credentials in ${place}. ${remedies[scheme]}`;
+  const detail: FailureDetail = {
+    in: header === undefined ? "query" : "header",
+    field,
+    code: "credentials_misplaced",
+    message,
+    allowed: ["Authorization"],
+  };
+  return fail("credentials_missing", { message, details: [detail] });
+}
+
+const secretForm = /^(?:cpk|cit|cbs)_/;
+
+/** Returns the message for the trimmed value of an Authorization header that is not well-formed. */
+export function describeMalformedHeader(value: string): string {
+  if (secretForm.test(value))
+    return "The Authorization header has no scheme: send `Bearer`, a space and the key.";
+  const [, scheme = "", rest = ""] = /^(bearer|dpop)(?:$|\s+(.*)$)/is.exec(value) ?? [];
+  if (scheme === "")
+    return "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.";
+  const name = scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer";
+  if (rest === "") return `The Authorization header has nothing after \`${name}\`: the key is missing.`;
+  return (
+    `The Authorization header must have only the key after \`${name}\` and a space: ` +
+    "no quotation marks, brackets or further spaces."
+  );
+}

@@ -1,0 +1,136 @@
+/**
+ * Finds the routes that a client probably meant when it sent a path that no route has: a path with a trailing
+ * slash, a mistyped part, or without `/api/v1/open`. Runs only for the answer 404. Messages show the paths of
+ * routes, never a part of the request.
+ */
+import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
+import { computeTypoDistance } from "#foundation/nearest.ts";
+
+/** A path of the service with its methods. A part of the path that begins with `:` is a parameter. */
+interface KnownPath {
+  readonly path: string;
+  readonly parts: readonly string[];
+  readonly methods: Set<string>;
+}
+
+/** Longer paths get no suggestion, so that the answer is always quick to create. */
+const pathLengthMax = 200;
+const partsMax = 12;
+/** Additional cost of a part that the path lacks or has too many. */
+const missingPartCost = 3;
+/** Cost of a parameter of the route, so that a route with the same word is nearer. */
+const parameterCost = 0.5;
+const costMax = 9;
+const shownMax = 3;
+/** Parts that many paths have. A path is similar only if it also has another part of the route. */
+const commonParts: ReadonlySet<string> = new Set(["api", "v1", "open"]);
+
+export interface RouteSuggestions {
+  /** Adds a route that the server has. */
+  readonly add: (route: { readonly methods: readonly string[]; readonly path: string }) => void;
+  /** Returns the failure of a request whose path no route has. */
+  readonly createNotFoundFailure: (request: { readonly method: string; readonly url: string }) => Failure;
+}
+
+export function createRouteSuggestions(): RouteSuggestions {
+  const known = new Map<string, KnownPath>();
+  return {
+    add: ({ methods, path }) => {
+      if (path.includes("*")) return;
+      const found = known.get(path) ?? { path, parts: splitPath(path), methods: new Set<string>() };
+      known.set(path, found);
+      for (const method of methods) if (method !== "HEAD" && method !== "OPTIONS") found.methods.add(method);
+    },
+    createNotFoundFailure: ({ method, url }) => {
+      const [path = ""] = url.split("?", 1);
+      const nearest = path.length > pathLengthMax ? [] : findNearestPaths(splitPath(path), known.values());
+      const shown = preferMethod(nearest, method).map((one) => describePath(one, method));
+      return shown.length === 0 ? fail("route_not_found") : suggestPaths(path, shown);
+    },
+  };
+}
+
+function suggestPaths(path: string, shown: readonly string[]): Failure {
+  const [code, fault] =
+    path.length > 1 && path.endsWith("/")
+      ? ["trailing_slash", "Paths have no slash at the end."]
+      : path.includes("//")
+        ? ["empty_part", "The path has two slashes in a row."]
+        : ["unknown", "No route has this path."];
+  const message = `${fault} ${shown.length === 1 ? "The nearest is" : "The nearest are"} ${shown.join(", ")}.`;
+  return failWithDetail("route_not_found", { in: "path", field: "", code, message, allowed: shown });
+}
+
+const splitPath = (path: string): string[] => path.split("/").filter((part) => part !== "");
+
+/** Keeps only the paths that support the method of the request, if there are any. */
+function preferMethod(paths: readonly KnownPath[], method: string): readonly KnownPath[] {
+  const supporting = paths.filter(({ methods }) => methods.has(method));
+  return (supporting.length > 0 ? supporting : paths).slice(0, shownMax);
+}
+
+function describePath({ path, methods }: KnownPath, method: string): string {
+  const shown = methods.has(method) ? method : [...methods].toSorted().join("/");
+  return `${shown} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
+}
+
+/** Returns the paths with the lowest cost; an empty list if no path is similar. */
+function findNearestPaths(parts: readonly string[], known: Iterable<KnownPath>): KnownPath[] {
+  if (parts.length === 0 || parts.length > partsMax) return [];
+  const compare = createPartComparison();
+  let best = costMax;
+  let nearest: KnownPath[] = [];
+  for (const candidate of known) {
+    const isSimilar = candidate.parts.some(
+      (part) =>
+        !part.startsWith(":") && !commonParts.has(part) && parts.some((given) => compare(given, part) < 2),
+    );
+    const cost = isSimilar ? compareParts(parts, candidate.parts, compare) : Infinity;
+    if (cost > best) continue;
+    if (cost < best) nearest = [];
+    best = cost;
+    nearest.push(candidate);
+  }
+  return nearest;
+}
+
+type PartComparison = (given: string, part: string) => number;
+
+/**
+ * Creates the function that returns the cost of a part of a path instead of a part of a route: a low cost for
+ * a parameter and for similar words, otherwise more than a missing and an additional part.
+ */
+function createPartComparison(): PartComparison {
+  const costs = new Map<string, number>();
+  return (given, part) => {
+    if (part.startsWith(":")) return parameterCost;
+    const key = `${given}/${part}`;
+    const cached = costs.get(key);
+    if (cached !== undefined) return cached;
+    const typosMax = part.length >= 8 ? 2 : 1;
+    const typos = computeTypoDistance(given.toLowerCase(), part.toLowerCase(), typosMax);
+    const cost = typos > typosMax ? 2 * missingPartCost + 1 : typos === 0 ? 0 : 1;
+    costs.set(key, cost);
+    return cost;
+  };
+}
+
+/** Returns the lowest cost of changing the parts of a path to the parts of a route (an edit distance). */
+function compareParts(given: readonly string[], parts: readonly string[], compare: PartComparison): number {
+  let above = parts.map((_, index) => (index + 1) * missingPartCost);
+  let aboveFirst = 0;
+  for (const word of given) {
+    const current: number[] = [];
+    let left = aboveFirst + missingPartCost;
+    let diagonal = aboveFirst;
+    aboveFirst = left;
+    for (const [index, part] of parts.entries()) {
+      const up = above[index] ?? 0;
+      left = Math.min(diagonal + compare(word, part), up + missingPartCost, left + missingPartCost);
+      diagonal = up;
+      current.push(left);
+    }
+    above = current;
+  }
+  return above.at(-1) ?? aboveFirst;
+}

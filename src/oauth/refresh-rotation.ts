@@ -1,0 +1,62 @@
+/**
+ * Rotation of refresh tokens. Every use of a refresh token replaces it by a successor. The id of the
+ * successor is computed from the token with a key of the service, so requests that send the same token at
+ * about the same time all get the same successor, and no second line of tokens begins. A client whose answer
+ * was lost may therefore repeat its request for a short time. RFC 9700 section 4.14 requires that a later use
+ * is noticed: after this time, or once the successor was used, another use of the token revokes the grant.
+ */
+import { createHmac } from "node:crypto";
+import type { Provider } from "oidc-provider";
+import { isAnyOauthItemConsumed, type OauthItem } from "#access/oauth/oauth-items.ts";
+import type { OidcProviderModule } from "./interaction-request.ts";
+import type { OauthServices } from "./oauth-services.ts";
+
+type RotationServices = Pick<OauthServices, "db" | "clock" | "keyring">;
+
+/** Milliseconds after its first use for which a refresh token may be sent again. */
+export const refreshRetryMs = 30_000;
+
+export const refreshTokenKind = "RefreshToken";
+
+/** Returns the ids of the successor: one for each key of the keyring, the one of the current key first. */
+const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tokenId: string): string[] =>
+  keyring
+    .derive("oauth refresh token successor")
+    .map((key) => createHmac("sha256", key).update(tokenId).digest("base64url"));
+
+/** The type declarations of oidc-provider lack this function. */
+type RefreshTokenModel = Provider["RefreshToken"]["prototype"] & { generateTokenId?: () => string };
+
+/** Makes the provider use the computed id for a refresh token that replaces another one. */
+export function useComputedSuccessors(
+  provider: Provider,
+  { Provider: library }: OidcProviderModule,
+  services: Pick<RotationServices, "keyring">,
+): void {
+  const model: RefreshTokenModel = provider.RefreshToken.prototype;
+  const { generateTokenId } = model;
+  if (generateTokenId === undefined) throw new Error("This oidc-provider has no generateTokenId.");
+  Object.defineProperty(model, "generateTokenId", {
+    value(this: RefreshTokenModel): string {
+      const replaced = library.ctx?.oidc.entities.RotatedRefreshToken;
+      const [successorId] = replaced === undefined ? [] : computeSuccessorIds(services, replaced.jti);
+      return successorId ?? generateTokenId.call(this);
+    },
+  });
+}
+
+/**
+ * Returns whether a used refresh token may be used once more: its first use was only a moment ago, and its
+ * successor was not used. The authorization server has checked, or checks afterwards, that the request has
+ * the token's client and DPoP key.
+ */
+export async function isRefreshRetryAllowed(
+  services: RotationServices,
+  tokenId: string,
+  consumedAt: OauthItem["consumedAt"],
+): Promise<boolean> {
+  if (consumedAt === null) return false;
+  if (services.clock.now().getTime() - consumedAt.getTime() >= refreshRetryMs) return false;
+  const ids = computeSuccessorIds(services, tokenId);
+  return !(await isAnyOauthItemConsumed(services.db, { kind: refreshTokenKind, ids }));
+}
