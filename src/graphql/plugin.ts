@@ -153,7 +153,7 @@ function directAnswersOf(
   execute: DocumentExecution,
 ): DirectAnswers | undefined {
   const hasYogaHooks = mesh.serverPlugins.some((plugin) =>
-    Object.keys(plugin).some((hook) => !preparationHooks.has(hook)),
+    Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)),
   );
   if (hasYogaHooks) return undefined;
   const { schema, prepareDocument } = mesh;
@@ -169,8 +169,16 @@ function directAnswersOf(
   });
 }
 
-/** The hooks that are called when a trusted document is prepared, and not for each request. */
-const preparationHooks: ReadonlySet<string> = new Set(["onParse", "onValidate"]);
+/**
+ * The parts of plugins that a direct answer needs not call: the hooks that are called when a trusted document
+ * is prepared, and those of subscriptions and of `mesh dev`.
+ */
+const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
+  "onParse",
+  "onValidate",
+  "onSubscribe",
+  "isOnlyForMeshDev",
+]);
 
 /** Creates the GraphQL context of an authenticated request. */
 function contextsOf({

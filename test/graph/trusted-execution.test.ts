@@ -5,10 +5,12 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { getOperationAST, parse } from "graphql";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { hashDocument } from "#access/trusted-documents.ts";
 import { createId } from "#foundation/ids.ts";
 import graph from "#graph/schema.ts";
+import { toHttpAnswer } from "#graphql/failures.ts";
+import { compileTrustedQuery } from "#mesh/compiled-query.ts";
 import { exampleGroups } from "#pages/graphiql/examples.ts";
 import { manyRuns } from "#test/support/properties.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -16,7 +18,14 @@ import type { Answer } from "#test/support/world.ts";
 import { generateQuery } from "./random-query.ts";
 import { roleCalls } from "./role-calls.ts";
 
+// Counts the answers without Yoga, and the queries that were compiled.
+vi.mock("#graphql/failures.ts", { spy: true });
+vi.mock("#mesh/compiled-query.ts", { spy: true });
 const world = useWorld();
+
+const countDirectAnswers = (): number => vi.mocked(toHttpAnswer).mock.calls.length;
+const countCompiled = (): number =>
+  vi.mocked(compileTrustedQuery).mock.results.filter(({ value }) => value !== undefined).length;
 
 interface Call {
   readonly text: string;
@@ -80,18 +89,22 @@ async function expectSameAnswer({ text, variables, token }: Call): Promise<Answe
   return asTrusted;
 }
 
+/** The mutations whose call succeeds and gives its result a new id. */
+const successes: ReadonlySet<string> = new Set(["appCreate", "buyerSessionCreate"]);
 const isMutation = (field: string): boolean => field in (graph.getMutationType()?.getFields() ?? {});
 const clientSources = JSON.parse(
   readFileSync(new URL("../../clients/graphql/src/generated/sources.json", import.meta.url), "utf8"),
 ) as { readonly documents: readonly string[] };
 
 describe("a trusted document is answered as its text", () => {
-  it.each(Object.entries(roleCalls).filter(([field]) => field !== "appCreate"))(
+  it.each(Object.entries(roleCalls).filter(([field]) => !successes.has(field)))(
     "for a call of %s",
     async (field, call) => {
       const text = `${isMutation(field) ? "mutation" : "query"} Call { ${call} }`;
+      const before = countDirectAnswers();
       for (const token of ["storefront", "admin", "analyst"] as const)
         await expectSameAnswer({ text, token });
+      expect(countDirectAnswers()).toBe(before + 3);
     },
   );
 
@@ -116,14 +129,30 @@ describe("a trusted document is answered as its text", () => {
         await expectSameAnswer({ text, variables });
   });
 
-  it("for generated queries", async () => {
+  it("for a change with an idempotency key, which is made once", async () => {
+    const text = `mutation Create($key: String!, $input: CartCreateInput!) {
+      cartCreate(idempotencyKey: $key, input: $input) { id version }
+    }`;
+    const variables = { key: "trusted-1", input: { market: "DE" } };
+    const asText = await send({ query: text, variables });
+    expect(asText.headers["idempotent-replayed"]).toBe("false");
+    const asTrusted = await send({ documentId: await store(text), variables });
+    expect(asTrusted.headers["idempotent-replayed"]).toBe("true");
+    expect(asTrusted.body.data).toEqual(asText.body.data);
+  });
+
+  it("for generated queries, most of which are valid and compiled", async () => {
+    const [answersBefore, compiledBefore] = [countDirectAnswers(), countCompiled()];
+    const { numRuns } = manyRuns(300);
     await fc.assert(
       fc.asyncProperty(fc.gen(), async (g) => {
         const { text, variables } = generateQuery(g, world().demo);
         const token = g(fc.constantFrom, "storefront" as const, "admin" as const, "analyst" as const);
         await expectSameAnswer({ text, variables, token });
       }),
-      { ...manyRuns(300), endOnFailure: true },
+      { numRuns, endOnFailure: true },
     );
+    expect(countDirectAnswers() - answersBefore).toBeGreaterThan(numRuns * 0.8);
+    expect(countCompiled() - compiledBefore).toBeGreaterThan(numRuns * 0.4);
   });
 });
