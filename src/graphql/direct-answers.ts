@@ -21,6 +21,24 @@ export interface DirectAnswerServices extends FailureServices {
   readonly contextOf: (request: FastifyRequest) => GraphContext;
 }
 
+/**
+ * The parts of plugins that a direct answer needs not call: the hooks that are called when a trusted document
+ * is prepared, and those of subscriptions and of `mesh dev`.
+ */
+const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
+  "onParse",
+  "onValidate",
+  "onSubscribe",
+  "isOnlyForMeshDev",
+]);
+
+/**
+ * Returns whether one of the plugins has a hook that Yoga calls for each request or result. Yoga must then
+ * answer the requests for trusted documents too.
+ */
+export const hasRequestHooks = (plugins: readonly object[]): boolean =>
+  plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));
+
 /** Returns the answer to a request for a trusted document; undefined if Yoga must answer the request. */
 export type DirectAnswers = (request: FastifyRequest) => Promise<HttpAnswer | undefined>;
 

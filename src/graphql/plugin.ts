@@ -33,7 +33,7 @@ import {
   type YogaServerContext,
 } from "./authenticate.ts";
 import { admitBrowserCaller } from "./browser-callers.ts";
-import { createDirectAnswers, type DirectAnswers } from "./direct-answers.ts";
+import { createDirectAnswers, type DirectAnswers, hasRequestHooks } from "./direct-answers.ts";
 import { createDocumentCaches } from "./document-caches.ts";
 import { createDocumentExecution, type DocumentExecution } from "./execution.ts";
 import { createFailureTranslationPlugin } from "./failures.ts";
@@ -144,41 +144,17 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
   if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
 }
 
-/**
- * Returns undefined if a plugin of `.meshrc.yaml` has hooks of Yoga for requests or results, because these
- * hooks must also be called for trusted documents.
- */
+/** Returns undefined if Yoga must answer all requests, because plugins of `.meshrc.yaml` have hooks of Yoga. */
 function directAnswersOf(
   { mesh, services, log, trustedDocuments: documents }: GraphqlPluginOptions,
   execute: DocumentExecution,
 ): DirectAnswers | undefined {
-  const hasYogaHooks = mesh.serverPlugins.some((plugin) =>
-    Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)),
-  );
-  if (hasYogaHooks) return undefined;
+  if (hasRequestHooks(mesh.serverPlugins)) return undefined;
   const { schema, prepareDocument } = mesh;
   const { publicUrl } = services;
-  return createDirectAnswers({
-    prepareDocument,
-    documents,
-    execute,
-    contextOf: contextsOf({ services }),
-    publicUrl,
-    log,
-    schema,
-  });
+  const contextOf = contextsOf({ services });
+  return createDirectAnswers({ prepareDocument, documents, execute, contextOf, publicUrl, log, schema });
 }
-
-/**
- * The parts of plugins that a direct answer needs not call: the hooks that are called when a trusted document
- * is prepared, and those of subscriptions and of `mesh dev`.
- */
-const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
-  "onParse",
-  "onValidate",
-  "onSubscribe",
-  "isOnlyForMeshDev",
-]);
 
 /** Creates the GraphQL context of an authenticated request. */
 function contextsOf({

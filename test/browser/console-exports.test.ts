@@ -24,7 +24,9 @@ it("the console creates an export, follows it to its end, and downloads and resu
   await heading(page, "Exports").waitFor();
   await page.getByText("There is no export.").waitFor();
   await createExport(page, "Orders");
-  await newestRow(page).getByText(/^Orders/).waitFor();
+  await newestRow(page)
+    .getByText(/^Orders/)
+    .waitFor();
   // The page reads the progress again by itself until the file is complete.
   const link = page.getByRole("link", { name: "Download the file of orders" });
   await link.waitFor({ timeout: 60_000 });

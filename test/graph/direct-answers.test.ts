@@ -8,7 +8,7 @@ import { createLog } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { setViewer } from "#graphql/authenticate.ts";
-import { createDirectAnswers, type DirectAnswerServices } from "#graphql/direct-answers.ts";
+import { createDirectAnswers, type DirectAnswerServices, hasRequestHooks } from "#graphql/direct-answers.ts";
 import type { PreparedDocument } from "#mesh/prepared-document.ts";
 
 const sha256 = "a".repeat(64);
@@ -53,6 +53,15 @@ function requestOf(
 }
 
 const encoded = (value: unknown): string => encodeURIComponent(JSON.stringify(value));
+
+describe("plugins of .meshrc.yaml", () => {
+  it("need Yoga for each request if they have hooks of requests or results", () => {
+    const ignore = (): void => undefined;
+    expect(hasRequestHooks([{ onParse: ignore, onValidate: ignore }, { onSubscribe: ignore }])).toBe(false);
+    for (const hook of ["onRequest", "onParams", "onExecutionResult", "onResultProcess", "onResponse"])
+      expect(hasRequestHooks([{ onParse: ignore }, { [hook]: ignore }]), hook).toBe(true);
+  });
+});
 
 describe("requests for trusted documents", () => {
   it("are executed with their variables, and prepare the document once", async () => {

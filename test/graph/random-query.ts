@@ -102,9 +102,14 @@ class QueryWriter {
   readonly fragments: string[] = [];
   private readonly g: GeneratorValue;
   private aliases = 0;
+  /** Whether the query has parts with which it is not compiled. */
+  private readonly hasDirectives: boolean;
+  private readonly hasUnderscores: boolean;
 
   constructor(g: GeneratorValue) {
     this.g = g;
+    this.hasDirectives = this.isChosen(20);
+    this.hasUnderscores = this.isChosen(10);
   }
 
   private isChosen(percent: number): boolean {
@@ -115,8 +120,10 @@ class QueryWriter {
   write(field: GraphQLField<unknown, unknown>, call: string, depth: number): string {
     const type = getNamedType(field.type);
     this.aliases += 1;
-    const alias = this.isChosen(1) ? `a_${this.aliases}: ` : this.isChosen(20) ? `a${this.aliases}: ` : "";
-    const directive = this.isChosen(2) ? " @include(if: $yes)" : this.isChosen(1) ? " @skip(if: $yes)" : "";
+    const name = this.hasUnderscores ? `a_${this.aliases}` : `a${this.aliases}`;
+    const alias = this.isChosen(20) ? `${name}: ` : "";
+    const condition = this.isChosen(50) ? "@include" : "@skip";
+    const directive = this.hasDirectives && this.isChosen(20) ? ` ${condition}(if: $yes)` : "";
     const selection = isObjectType(type) ? ` ${this.select(type, depth + 1)}` : "";
     return `${alias}${call}${directive}${selection}`;
   }
