@@ -116,7 +116,16 @@ const { BENCH_BEFORE: beforeFolder } = process.env;
 const before: readonly BenchServer[] =
   beforeFolder === undefined
     ? []
-    : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...serviceDefinition }];
+    : [
+        { name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...serviceDefinition },
+        {
+          ...serviceDefinition,
+          name: "before-trusted",
+          only: ["graphql"],
+          command: [join(beforeFolder, "src/main.ts"), "serve"],
+          request: trustedRequest,
+        },
+      ];
 
 export const servers: readonly BenchServer[] = [
   {

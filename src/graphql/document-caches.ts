@@ -1,7 +1,8 @@
-/** Yoga's caches of the documents in requests, bounded in number and memory. */
+/** Caches of the documents in requests, bounded in number and memory. */
 import type { DocumentNode } from "graphql";
 import { LRUCache } from "lru-cache";
 import { trustedDocumentLimits } from "#access/trusted-documents.ts";
+import type { PreparedDocument } from "#mesh/prepared-document.ts";
 
 const documentsMax = 1_000;
 /**
@@ -17,7 +18,7 @@ interface TextCache<Value extends object> {
   readonly set: (text: string, value: Value) => unknown;
 }
 
-/** Creates the caches of parsed documents and of documents that do not parse. */
+/** Creates Yoga's caches of parsed documents and of documents that do not parse. */
 export const createDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;
@@ -32,4 +33,23 @@ const createTextCache = <Value extends object>(): TextCache<Value> =>
     maxSize: documentsLengthMax,
     maxEntrySize: documentLengthMax,
     sizeCalculation: (_value, text) => text.length + 1,
+  });
+
+/** The maximum number of fields in all compiled queries of the cache of prepared documents. */
+const programFieldsMax = 8_000;
+/** A prepared document that no request has named for this time, in milliseconds, is dropped. */
+const unusedMsMax = 3_600_000;
+
+/**
+ * Creates the cache of prepared trusted documents by the hash of their text. Merchants that have registered
+ * the same text share its entry. Each request first checks that its merchant has the document, so the entry
+ * of a document that was removed is not used any more and is dropped after an hour.
+ */
+export const createPreparedDocumentCache = (): LRUCache<string, PreparedDocument> =>
+  new LRUCache({
+    max: documentsMax,
+    maxSize: programFieldsMax,
+    sizeCalculation: ({ query }) => 1 + (query?.size ?? 0),
+    ttl: unusedMsMax,
+    updateAgeOnGet: true,
   });

@@ -33,6 +33,32 @@ export function createFailureTranslationPlugin(services: FailureServices): Plugi
   };
 }
 
+/** The status, headers and body of an answer of `/graphql`. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const answerHeaders = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+
+/** Creates the answer for a result that Yoga does not send; it is the same as the answer of Yoga. */
+export function toHttpAnswer(
+  result: ExecutionResult,
+  caller: FastifyRequest,
+  services: FailureServices,
+): HttpAnswer {
+  if (result.errors === undefined)
+    return { status: 200, headers: answerHeaders, body: JSON.stringify(result) };
+  const { errors, status } = publicErrors(result, caller, services);
+  const retryAfter = errors.map(({ failure }) => headersFor(failure, status));
+  return {
+    status,
+    headers: Object.assign({ ...answerHeaders }, ...retryAfter),
+    body: JSON.stringify({ ...result, errors }),
+  };
+}
+
 /**
  * Converts the errors in one result of a subscription to failures of the API. The Yoga plugin cannot do this,
  * because these results are sent as server-sent events and not by Yoga.
@@ -97,8 +123,7 @@ function statusOf(failures: readonly Failure[], result: ExecutionResult): number
  */
 function withHttp(error: PublicError, status: number): GraphQLError {
   const { message, nodes, source, positions, path, failure, extensions } = error;
-  const retryAfter = status === failure.status ? defaultRetryAfterSeconds(failure) : null;
-  const headers = retryAfter === null ? {} : { "retry-after": String(retryAfter) };
+  const headers = headersFor(failure, status);
   return new GraphQLError(message, {
     nodes: nodes ?? null,
     source: source ?? null,
@@ -109,4 +134,9 @@ function withHttp(error: PublicError, status: number): GraphQLError {
     // again.
     originalError: failure,
   });
+}
+
+function headersFor(failure: Failure, status: number): Readonly<Record<string, string>> {
+  const retryAfter = status === failure.status ? defaultRetryAfterSeconds(failure) : null;
+  return retryAfter === null ? {} : { "retry-after": String(retryAfter) };
 }

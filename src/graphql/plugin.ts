@@ -22,7 +22,6 @@ import {
   type GraphServices,
 } from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
-import { PublicError } from "#mesh/public-error.ts";
 import {
   getClientKey,
   type InternalAuthentication,
@@ -33,8 +32,10 @@ import {
   getInternalViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
-import { admitBrowserCaller, runWithPromotionCodeLimit } from "./browser-callers.ts";
+import { admitBrowserCaller } from "./browser-callers.ts";
+import { createDirectAnswers, type DirectAnswers, hasRequestHooks } from "./direct-answers.ts";
 import { createDocumentCaches } from "./document-caches.ts";
+import { createDocumentExecution, type DocumentExecution } from "./execution.ts";
 import { createFailureTranslationPlugin } from "./failures.ts";
 import { createEventStreams, type EventStreams, sendSubscriptionResults } from "./event-streams.ts";
 import {
@@ -50,7 +51,7 @@ import {
 } from "./subscriptions.ts";
 
 export interface GraphqlPluginOptions {
-  readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
+  readonly mesh: Pick<Mesh, "schema" | "run" | "prepareDocument" | "serverPlugins">;
   readonly services: GraphServices;
   readonly log: Log;
   readonly limiter: RateLimiter;
@@ -77,7 +78,9 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     options.services.watch?.close();
     done();
   });
-  const yoga = createGraphYoga(options, streams);
+  const execute = createDocumentExecution(options.mesh.run, options.limiter);
+  const yoga = createGraphYoga(options, streams, execute);
+  const answerDirectly = directAnswersOf(options, execute);
   const preflight = corsOf(options.isPageAllowed);
 
   const route: Omit<RouteOptions, "method"> = {
@@ -100,6 +103,11 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
       requireDocumentInBody(request, getInternalViewer(request));
+      const direct = await answerDirectly?.(request);
+      if (direct !== undefined) {
+        addReplayHeader(request, reply);
+        return reply.code(direct.status).headers(direct.headers).send(direct.body);
+      }
       // Yoga must answer with JSON even if the Accept header does not list JSON, because every client can
       // read JSON. Only the results of subscriptions are sent in another format.
       recordEventStreamAccepted(request);
@@ -108,8 +116,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       const results = getSubscriptionResults(request);
       if (results !== undefined) return sendSubscriptionResults(reply, results);
       for (const [name, value] of response.headers) void reply.header(name, value);
-      const isReplay = isReplayedAnswer(request);
-      if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
+      addReplayHeader(request, reply);
       return reply
         .code(response.status)
         .header("cache-control", "no-store")
@@ -131,6 +138,23 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
   });
   registerMethodNotAllowedRoute(server, "/graphql", ["GET", "POST", "OPTIONS"]);
 };
+
+function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
+  const isReplay = isReplayedAnswer(request);
+  if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
+}
+
+/** Returns undefined if Yoga must answer all requests, because plugins of `.meshrc.yaml` have hooks of Yoga. */
+function directAnswersOf(
+  { mesh, services, log, trustedDocuments: documents }: GraphqlPluginOptions,
+  execute: DocumentExecution,
+): DirectAnswers | undefined {
+  if (hasRequestHooks(mesh.serverPlugins)) return undefined;
+  const { schema, prepareDocument } = mesh;
+  const { publicUrl } = services;
+  const contextOf = contextsOf({ services });
+  return createDirectAnswers({ prepareDocument, documents, execute, contextOf, publicUrl, log, schema });
+}
 
 /** Creates the GraphQL context of an authenticated request. */
 function contextsOf({
@@ -160,8 +184,9 @@ const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<
 });
 
 function createGraphYoga(
-  { mesh, services, log, limiter, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
+  { mesh, services, log, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
   streams: EventStreams,
+  execute: DocumentExecution,
 ): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
   const { schema, run } = mesh;
   const contextOf = contextsOf({ services });
@@ -182,7 +207,7 @@ function createGraphYoga(
     plugins: [
       createTrustedDocumentPlugin(trustedDocuments),
       ...mesh.serverPlugins,
-      executeThroughMesh(run, limiter),
+      executeThroughMesh(execute),
       createSubscriptionPlugin({
         schema,
         run,
@@ -201,24 +226,12 @@ function createGraphYoga(
   });
 }
 
-/**
- * A Yoga plugin that lets Mesh execute the documents which Yoga has parsed and validated. Mesh applies the
- * policies of `.meshrc.yaml`.
- */
-const executeThroughMesh = (run: Mesh["run"], limiter: RateLimiter): Plugin<GraphContext> => ({
+/** A Yoga plugin that executes the documents which Yoga has parsed and validated. */
+const executeThroughMesh = (execute: DocumentExecution): Plugin<GraphContext> => ({
   onExecute: ({ setExecuteFn }) => {
-    setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) => {
-      const context = contextValue as GraphContext;
-      try {
-        return await runWithPromotionCodeLimit(limiter, { document, context }, async () =>
-          run(document, context, { variables: variableValues, operationName }),
-        );
-      } catch (error) {
-        // Errors of the code limit and of hooks of additional Mesh plugins become failures of the answer.
-        // `run` throws no other errors.
-        return { errors: [new PublicError(toUnavailableIfTemporary(toFailure(error)), context)] };
-      }
-    });
+    setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) =>
+      execute(document, contextValue as GraphContext, { variables: variableValues, operationName }),
+    );
   },
 });
 

@@ -1,8 +1,8 @@
 /**
  * Requests that name a trusted document by its hash: with `documentId: "sha256:…"` (GraphQL over HTTP,
  * persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the documents
- * `trusted_only` can run nothing else. Yoga then parses and validates the stored text as any other text, and
- * caches the result.
+ * `trusted_only` can run nothing else. Most of these requests are answered by `direct-answers.ts`; for the
+ * others, Yoga parses and validates the stored text as any other text, and caches the result.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
@@ -58,7 +58,7 @@ export const createTrustedDocumentPlugin = (
     const viewer = getInternalViewer(caller);
     if (viewer === undefined) return;
     try {
-      const given = { ...params, ...readGetParams(caller) };
+      const given = { ...params, ...readDocumentIdOfUrl(caller) };
       const hash = readHash(given);
       if (!isTextNeeded(given, { hash, viewer, method: caller.method })) return;
       const { document } = await requireDocument(documents, { hash, viewer, method: caller.method });
@@ -71,10 +71,30 @@ export const createTrustedDocumentPlugin = (
 });
 
 /** Yoga reads only the parameters that it knows from the query string of a GET request. */
-function readGetParams({ method, url }: FastifyRequest): Pick<DocumentParams, "documentId"> {
+function readDocumentIdOfUrl({ method, url }: FastifyRequest): Pick<DocumentParams, "documentId"> {
   if (method !== "GET") return {};
-  const id = new URLSearchParams(url.slice(url.indexOf("?"))).get(documentIdParameter);
+  const id = parametersOf(url).get(documentIdParameter);
   return id === null ? {} : { [documentIdParameter]: id };
+}
+
+const parametersOf = (url: string): URLSearchParams => new URLSearchParams(url.slice(url.indexOf("?")));
+
+/**
+ * Reads all parameters from the query string of a GET request, of which `variables` and `extensions` are
+ * JSON. Returns undefined if one of the two is not JSON.
+ */
+export function readUrlParams({ url }: FastifyRequest): Readonly<Record<string, unknown>> | undefined {
+  const params = parametersOf(url);
+  try {
+    return Object.fromEntries(
+      [...new Set(params.keys())].map((name) => {
+        const value = params.get(name) ?? "";
+        return [name, name === "variables" || name === "extensions" ? JSON.parse(value) : value];
+      }),
+    );
+  } catch {
+    return undefined;
+  }
 }
 
 interface DocumentRequest {
@@ -142,6 +162,15 @@ function readHash(params: DocumentParams): string | undefined {
       '"documentId" and "extensions.persistedQuery.sha256Hash" must name the same document.',
     );
   return id ?? apolloHash;
+}
+
+/** Returns the hash that a request names; undefined if it names none, two, or a malformed one. */
+export function readDocumentHash(params: DocumentParams): string | undefined {
+  try {
+    return readHash(params);
+  } catch {
+    return undefined;
+  }
 }
 
 const documentIdPattern = /^sha256:([0-9a-f]{64})$/;

@@ -6,26 +6,43 @@ import type { getMesh } from "@graphql-mesh/runtime";
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from "graphql";
 import type { TrustedDocumentChecker, CheckedDocument, DocumentFault } from "#access/trusted-documents.ts";
 import { queryCostMax } from "#graph/limits.ts";
-import { computeDocumentCost } from "./plugins/limits.ts";
+import { computeDocumentCost } from "./document-cost.ts";
 
-type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
+export type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
+
+interface ParsedDocument extends CheckedDocument {
+  readonly document: DocumentNode;
+}
+
+/**
+ * Parses and validates the text of a trusted document. Returns the list of faults if the text is not a valid
+ * document with exactly one named operation.
+ */
+export function parseChecked(
+  { getEnveloped, schema }: MeshInstance,
+  text: string,
+): ParsedDocument | readonly DocumentFault[] {
+  const { parse, validate } = getEnveloped({});
+  try {
+    const document: DocumentNode = parse(text);
+    const errors: readonly GraphQLError[] = validate(schema, document);
+    if (errors.length > 0) return errors.map(toFault);
+    const operation = readOnlyOperation(document);
+    return "message" in operation ? [operation] : { ...operation, document };
+  } catch (error) {
+    if (error instanceof GraphQLError) return [toFault(error)];
+    throw error;
+  }
+}
 
 export const createTrustedDocumentChecker =
-  ({ getEnveloped, schema }: MeshInstance): TrustedDocumentChecker =>
+  (mesh: MeshInstance): TrustedDocumentChecker =>
   (text) => {
-    const { parse, validate } = getEnveloped({});
-    try {
-      const document: DocumentNode = parse(text);
-      const errors: readonly GraphQLError[] = validate(schema, document);
-      if (errors.length > 0) return errors.map(toFault);
-      const operation = readOnlyOperation(document);
-      if ("message" in operation) return [operation];
-      const fault = findCostFault(schema, document);
-      return fault === undefined ? operation : [fault];
-    } catch (error) {
-      if (error instanceof GraphQLError) return [toFault(error)];
-      throw error;
-    }
+    const checked = parseChecked(mesh, text);
+    if (!("document" in checked)) return checked;
+    const { document, ...operation } = checked;
+    const fault = findCostFault(mesh.schema, document);
+    return fault === undefined ? operation : [fault];
   };
 
 function toFault({ message, locations }: GraphQLError): DocumentFault {

@@ -95,7 +95,8 @@ export function getDeclaredType({
   return scalar === undefined ? type : withLeaf(type, scalar);
 }
 
-function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
+/** Replaces the leaf type of an output type, which may be a list or non-null. */
+export function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
   if (isNonNullType(type)) return new GraphQLNonNull(withLeaf(type.ofType, leaf));
   return isListType(type) ? new GraphQLList(withLeaf(type.ofType, leaf)) : leaf;
 }

@@ -16,6 +16,7 @@ import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
 import { createTrustedDocumentChecker } from "./check-document.ts";
 import { getContractSchema } from "./contract-schema.ts";
 import { type MeshDocuments, compileDocuments } from "./documents.ts";
+import { createDocumentPreparer, type DocumentPreparer } from "./prepared-document.ts";
 import { createDocumentRunner, type DocumentRunner } from "./run.ts";
 
 /** An opened GraphQL Mesh. */
@@ -26,6 +27,7 @@ export interface Mesh extends MeshDocuments {
   readonly contractSchema: GraphQLSchema;
   readonly run: DocumentRunner;
   readonly checkDocument: TrustedDocumentChecker;
+  readonly prepareDocument: DocumentPreparer;
   /**
    * The Mesh plugins for a GraphQL server that executes documents with `run`. They have only the hooks for
    * parsing, validation, requests and results.
@@ -56,6 +58,7 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
     ...compileDocuments(contractSchema, documents),
     run: createDocumentRunner(mesh, plugins),
     checkDocument: createTrustedDocumentChecker(mesh),
+    prepareDocument: createDocumentPreparer(mesh),
     serverPlugins: plugins.map(serverPlugin),
     close: () => mesh.destroy(),
   };

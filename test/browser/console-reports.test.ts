@@ -1,11 +1,23 @@
 /** The console's reports in Chromium: choosing a period once for all reports, and downloading them as CSV. */
 import { readFileSync } from "node:fs";
+import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { button, expectUsable, goTo, heading, picture, signIn, useOffice } from "./console-office.ts";
 import { views } from "./console-views.ts";
 
 const office = useOffice();
-const links = ["Sales", "Products", "From cart to order", "Promotions", "Returns", "Searches"];
+const links = [
+  "Sales",
+  "Products",
+  "From cart to order",
+  "Promotions",
+  "Buyers",
+  "Returns",
+  "Refunds",
+  "Shipping",
+  "Stock",
+  "Searches",
+];
 
 it("the console shows each report for the period, time zone and currency that were chosen once", async () => {
   const page = await signIn(office());
@@ -48,6 +60,47 @@ it("the console shows each report for the period, time zone and currency that we
   await page.getByRole("heading", { level: 2, name: "Searches" }).waitFor();
 });
 
+it("the console shows refunds, buyers, shipments and stock with their figures", async () => {
+  const page = await signIn(office(), "/reports?zone=UTC");
+  await button(page, "This year").click();
+  const open = async (name: string): Promise<void> => {
+    await page.getByRole("navigation", { name: "Reports" }).getByRole("link", { name }).click();
+    await page.getByRole("heading", { level: 2, name }).waitFor();
+  };
+  const numberIn = async (row: Locator, column: string): Promise<number> =>
+    Number((await row.locator(`td[data-title="${column}"]`).innerText()).replaceAll(",", ""));
+
+  await open("Refunds");
+  const refund = page.getByRole("table", { name: "Refunds by reason" }).locator("tbody tr").first();
+  expect(await numberIn(refund, "Refunds")).toBeGreaterThan(0);
+
+  await open("Buyers");
+  const facts = page.locator("dl.facts");
+  await facts.waitFor();
+  const [, buyers = "", , repeaters = ""] =
+    /Buyers\s+([\d,]+)\s+New buyers\s+([\d,]+)\s+Buyers with several orders\s+([\d,]+)/.exec(
+      await facts.innerText(),
+    ) ?? [];
+  expect(Number(buyers)).toBeGreaterThan(0);
+  expect(Number(repeaters)).toBeLessThanOrEqual(Number(buyers));
+
+  await open("Shipping");
+  const parcels = page.getByRole("table", { name: "Parcels by carrier" }).locator("tbody tr").first();
+  expect(await numberIn(parcels, "Parcels")).toBeGreaterThanOrEqual(await numberIn(parcels, "Delivered"));
+  const waiting = page.getByRole("table", { name: /^Orders that wait for shipment/ });
+  await waiting.getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/\/console\/orders\/ord_/);
+  await page.goBack();
+
+  await open("Stock");
+  const stock = page.getByRole("table", { name: "Variants by the days that their stock lasts" });
+  const days = await stock.locator('td[data-title="Lasts days"]').allInnerTexts();
+  const numbers = days.map((text) => Number(text.replaceAll(",", "")));
+  expect(numbers.length).toBeGreaterThan(0);
+  expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
+});
+
 it("the console explains a period that no report can have, and offers no file for it", async () => {
   const page = await signIn(office(), "/reports?zone=UTC");
   await page.getByRole("link", { name: "Download as CSV" }).waitFor();
@@ -75,12 +128,14 @@ it("the console downloads each report as CSV, with the session and no token", as
       page.waitForEvent("download"),
       page.getByRole("link", { name: "Download as CSV" }).click(),
     ]);
-    expect(download.suggestedFilename()).toMatch(/^[a-z]+-\d{4}-01-01-\d{4}-\d\d-\d\d\.csv$/);
+    expect(download.suggestedFilename()).toMatch(
+      name === "Stock" ? /^inventory[-\d]*\.csv$/ : /^[a-z]+-\d{4}-01-01-\d{4}-\d\d-\d\d\.csv$/,
+    );
     const [header = "", ...rows] = readFileSync(await download.path(), "utf8")
       .trim()
       .split(/\r?\n/);
     expect(header.split(",").length).toBeGreaterThan(3);
-    if (name === "Sales") expect(rows.length).toBeGreaterThan(0);
+    if (["Sales", "Refunds", "Shipping", "Stock"].includes(name)) expect(rows.length).toBeGreaterThan(0);
   }
 });
 

@@ -58,6 +58,26 @@ describe("a foreign plugin in .meshrc.yaml", () => {
       body,
     });
 
+  it("sees each execution of a trusted document, and its validation at the first", async () => {
+    const document = "query TrustedRole { viewer { role } }";
+    const { body } = await world.graphql(
+      "mutation Register($input: TrustedDocumentsRegisterInput!) { trustedDocumentsRegister(input: $input) { " +
+        "documents { sha256 } } }",
+      { variables: { input: { documents: [{ document }] } } },
+    );
+    const { sha256 } = body.data.trustedDocumentsRegister.documents[0];
+    const run = () =>
+      world.send({
+        method: "POST",
+        url: "/graphql",
+        headers: { authorization: `Bearer ${world.demo.tokens.admin}` },
+        body: { documentId: `sha256:${sha256}` },
+      });
+    const executed = { name: "TrustedRole", errors: [] };
+    expect(await seenOf(run)).toEqual([{ name: "validated TrustedRole", errors: [] }, executed]);
+    expect(await seenOf(run)).toEqual([executed]);
+  });
+
   it("sees REST reads and searches execute", async () => {
     expect(
       await seenOf(() => world.getWithKey(`/api/v1/open/storefront/carts/${world.demo.carts.active}`)),

@@ -1,23 +1,15 @@
 /**
  * Limits documents that clients send: texts must have no control characters, the computed cost has a maximum,
- * and queries may run for 10 s. A field costs one point, and a list multiplies the cost of the fields below
- * it by its page size. Documents of this service have no limits.
+ * and queries may run for 10 s. Documents of this service have no limits.
  */
-import { complexityFromQuery } from "@pothos/plugin-complexity";
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  getOperationAST,
-  GraphQLError,
-  type GraphQLSchema,
-  separateOperations,
-} from "graphql";
+import { type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, fail } from "#foundation/failure.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { getQueryCostLimit, queryMsMax } from "#graph/limits.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { computeOperationCost } from "#mesh/document-cost.ts";
+import { getPreparedDocument } from "#mesh/prepared-document.ts";
 import { type DocumentExecutor, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 import { toGraphqlError } from "#mesh/public-error.ts";
 
@@ -75,7 +67,7 @@ export interface QueryCost {
 
 /** Returns the cost of the operation that a document runs, and the cost limit of the caller. */
 export const measureQueryCost = (args: Omit<ExecutionPolicyArgs, "rootValue">): QueryCost => ({
-  requested: computeOperationCost(args),
+  requested: getPreparedDocument(args.document)?.measureCost(args) ?? computeOperationCost(args),
   limit: getQueryCostLimit(args.contextValue),
 });
 
@@ -90,40 +82,6 @@ function tooExpensive({ requested, limit }: QueryCost): Failure {
     message,
     details: [{ in: "limit", field: "cost", code: "too_large", message }],
   });
-}
-
-/**
- * Computes the cost of the operation that a request runs. Other operations of the same document are not
- * counted.
- */
-function computeOperationCost({
-  schema,
-  document,
-  operationName,
-  variableValues,
-  contextValue,
-}: Omit<ExecutionPolicyArgs, "rootValue">): number {
-  const operationDocument =
-    typeof operationName === "string" ? (separateOperations(document)[operationName] ?? document) : document;
-  return computeDocumentCost(schema, operationDocument, { contextValue, variableValues });
-}
-
-interface CostContext {
-  /** The context of the request; undefined if the document is checked outside of a request. */
-  readonly contextValue: GraphContext | undefined;
-  readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
-}
-
-/** Computes the cost of a document with one operation. */
-export function computeDocumentCost(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  { contextValue, variableValues }: CostContext,
-): number {
-  return Math.round(
-    complexityFromQuery(document, { schema, ctx: contextValue ?? {}, variables: { ...variableValues } })
-      .complexity,
-  );
 }
 
 /**

@@ -53,6 +53,25 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     }
   });
 
+  it("follow a trusted document that the request names by its hash", async () => {
+    const document = "subscription Follow($id: ID!) { cartChanged(id: $id) { id status } }";
+    const { body } = await world().graphql(
+      "mutation ($input: TrustedDocumentsRegisterInput!) { trustedDocumentsRegister(input: $input) { " +
+        "documents { sha256 } } }",
+      { variables: { input: { documents: [{ document }] } } },
+    );
+    const { sha256 } = body.data.trustedDocumentsRegister.documents[0];
+    const named = { documentId: `sha256:${sha256}`, variables: { id } };
+    const stream = await followed(named);
+    expect(await stream.next()).toEqual({
+      data: { cartChanged: { id, status: "ACTIVE" } },
+      extensions: { cost: { requested: 3, limit: 20_000 } },
+    });
+    const refused = await followed({ ...named, headers: { accept: "application/json" } });
+    expect(refused.response.status).toBe(400);
+    expect((await refused.next()).errors[0].message).toContain("Accept: text/event-stream");
+  });
+
   it("are refused for GET", async () => {
     const { status, body } = await world().get("/graphql", { accept: "text/event-stream" });
     expect(status).toBe(405);

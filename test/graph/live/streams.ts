@@ -27,18 +27,14 @@ export interface Following {
   readonly port: number;
   /** null if the request's headers carry another credential. */
   readonly token: string | null;
-  readonly query: string;
+  readonly query?: string;
+  /** Names a trusted document instead of `query`. */
+  readonly documentId?: string;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function follow({
-  port,
-  token,
-  query,
-  variables = {},
-  headers = {},
-}: Following): Promise<Followed> {
+export async function follow({ port, token, headers = {}, ...request }: Following): Promise<Followed> {
   const leaving = new AbortController();
   const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
     method: "POST",
@@ -48,7 +44,7 @@ export async function follow({
       "content-type": "application/json",
       ...headers,
     },
-    body: JSON.stringify({ query, variables }),
+    body: JSON.stringify(request),
     signal: leaving.signal,
   });
   if (response.body === null) throw new Error("There is no body.");

@@ -24,7 +24,7 @@ import { describe, expect, it } from "vitest";
 import type { GraphContext } from "#graph/context.ts";
 import { getQueryCostLimit, queryDepthMax } from "#graph/limits.ts";
 import graphSchema from "#graph/schema.ts";
-import { computeDocumentCost } from "#mesh/plugins/limits.ts";
+import { computeDocumentCost } from "#mesh/document-cost.ts";
 
 const root = join(import.meta.dirname, "../../../src/pages");
 const published = buildSchema(

@@ -66,6 +66,10 @@ describe("the choices of the reports", () => {
     );
   });
 
+  it("lead to the CSV file of the stock without a period, which the report on the stock does not have", () => {
+    expect(getCsvPath(read("report=inventory&zone=UTC"))).toBe("/reports/inventory.csv?days=30");
+  });
+
   it("offer periods that end today, and the whole last month", () => {
     expect(listPeriodPresets("UTC", now)).toEqual([
       { name: "7 days", from: "2026-02-23", to: "2026-03-01" },

@@ -7,6 +7,7 @@ import { CartsPage } from "./carts/carts-page.tsx";
 import { DeliveryPage } from "./deliveries/delivery-page.tsx";
 import { EndpointPage } from "./endpoints/endpoint-page.tsx";
 import { EndpointsPage } from "./endpoints/endpoints-page.tsx";
+import { ExportsPage } from "./exports/exports-page.tsx";
 import { InstallationPage } from "./installations/installation-page.tsx";
 import { InstallationsPage } from "./installations/installations-page.tsx";
 import { KeysPage } from "./keys/keys-page.tsx";
@@ -29,6 +30,8 @@ export interface ConsolePage {
 
 const reports: ConsolePage = { list: (place) => <ReportsPage place={place} /> };
 
+const exports: ConsolePage = { list: () => <ExportsPage /> };
+
 const consolePages: Readonly<Record<string, ConsolePage>> = {
   "": { list: () => <OverviewPage /> },
   installations: { list: () => <InstallationsPage />, detail: (id) => <InstallationPage id={id} /> },
@@ -46,6 +49,7 @@ const consolePages: Readonly<Record<string, ConsolePage>> = {
   },
   search: { list: (place) => <SearchPage place={place} hasPage={hasPage} /> },
   reports,
+  exports,
   branding: { list: () => <BrandingPage /> },
   staff: { list: () => <StaffPage /> },
   audit: { list: (place) => <AuditPage place={place} /> },
@@ -62,12 +66,12 @@ function hasPage(path: string): boolean {
 export type ConsoleRole = "admin" | "analyst";
 
 /**
- * The pages that a role may open, by the first part of the address. An analyst starts with the reports, and
- * reads the branding.
+ * The pages that a role may open, by the first part of the address. An analyst starts with the reports,
+ * creates exports, and reads the branding.
  */
 export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePage>>>> = {
   admin: consolePages,
-  analyst: { "": reports, reports, branding: { list: () => <BrandingPage isReadOnly /> } },
+  analyst: { "": reports, reports, exports, branding: { list: () => <BrandingPage isReadOnly /> } },
 };
 
 export interface NavigationLink {
@@ -101,6 +105,12 @@ export const navigationLinks: readonly NavigationLink[] = [
     name: "Reports",
     icon: "M4 4v16h16M8 16v-5M12.5 16V8M17 16v-9",
     pages: ["reports"],
+  },
+  {
+    to: "/exports",
+    name: "Exports",
+    icon: "M12 4v11M7.5 11l4.5 4.5 4.5-4.5M4 20h16",
+    pages: ["exports"],
   },
   {
     to: "/installations",

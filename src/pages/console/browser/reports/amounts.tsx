@@ -17,6 +17,12 @@ export function getBrowserCurrencyExponent(currency: string): number {
 export const formatMinorAmount = (amountMinor: number, currency: string): string =>
   formatMoney({ amountMinor, currency, exponent: getBrowserCurrencyExponent(currency) });
 
+/** “12.5%”; a dash if there is no share. */
+export const formatShare = (share: number | null): string =>
+  share === null
+    ? "–"
+    : new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);
+
 interface AmountProps {
   readonly minor: number | null;
   readonly currency: string;

@@ -11,6 +11,7 @@ import {
 import {
   AmountText,
   formatMinorAmount,
+  formatShare,
   getBrowserCurrencyExponent,
   filterRowsByCurrency,
 } from "./amounts.tsx";
@@ -132,11 +133,6 @@ function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
   );
 }
 
-const formatRate = (rate: number | null): string =>
-  rate === null
-    ? "–"
-    : new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(rate);
-
 export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
   const query = useQuery(funnelDocument, toVariables(choices));
   const interval = chooseReportInterval(choices);
@@ -150,7 +146,7 @@ export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
       cell: ({ submittedCheckouts }) => submittedCheckouts.toLocaleString(),
     },
     { title: "Ordered", isNumber: true, cell: ({ orders }) => orders.toLocaleString() },
-    { title: "Conversion", isNumber: true, cell: ({ conversionRate }) => formatRate(conversionRate) },
+    { title: "Conversion", isNumber: true, cell: ({ conversionRate }) => formatShare(conversionRate) },
   ];
   return (
     <QueryResultView query={query} what="the carts">

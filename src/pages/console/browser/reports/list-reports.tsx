@@ -9,11 +9,10 @@ import {
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import { AmountText, filterRowsByCurrency } from "./amounts.tsx";
-import type { ReportChoices } from "./report-choices.ts";
+import { type ReportChoices, toPeriodVariables } from "./report-choices.ts";
 import {
   type ReportedPromotion,
   promotionsDocument,
-  type ReportVariables,
   type ReturnRow,
   returnsDocument,
   type SearchRow,
@@ -23,12 +22,6 @@ import {
 interface ListReportProps {
   readonly choices: ReportChoices;
 }
-
-const toPeriodVariables = ({ from, to, timeZone }: ReportChoices): ReportVariables => ({
-  from,
-  to,
-  timeZone,
-});
 
 const promotionColumns: TableColumn<ReportedPromotion>[] = [
   { title: "Promotion", cell: ({ promotionId }) => <code class="whole">{promotionId}</code> },

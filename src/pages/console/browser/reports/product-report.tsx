@@ -7,11 +7,9 @@ import {
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { AmountText, filterRowsByCurrency } from "./amounts.tsx";
+import { AmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
 import type { ReportChoices } from "./report-choices.ts";
 import { productsDocument, type SoldProduct } from "./report-documents.ts";
-
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 const columns: TableColumn<SoldProduct>[] = [
   { title: "Product", cell: ({ title, key }) => title ?? <code class="whole">{key}</code> },
@@ -21,7 +19,7 @@ const columns: TableColumn<SoldProduct>[] = [
   {
     title: "Return rate",
     isNumber: true,
-    cell: ({ returnRate }) => (returnRate === null ? "–" : percent.format(returnRate)),
+    cell: ({ returnRate }) => formatShare(returnRate),
   },
   {
     title: "Gross",

@@ -1,7 +1,18 @@
 /** The choices that all reports share: the report, the days, the time zone and the currency, in the address. */
 import type { ReportIntervalName, ReportVariables } from "./report-documents.ts";
 
-export const reportNames = ["sales", "products", "funnel", "promotions", "returns", "searches"] as const;
+export const reportNames = [
+  "sales",
+  "products",
+  "funnel",
+  "promotions",
+  "buyers",
+  "returns",
+  "refunds",
+  "fulfillments",
+  "inventory",
+  "searches",
+] as const;
 export type ReportName = (typeof reportNames)[number];
 
 export interface ReportChoices extends ReportVariables {
@@ -84,9 +95,20 @@ export function chooseReportInterval(choices: ReportVariables): ReportIntervalNa
 
 const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales", "funnel"]);
 
+/** The number of past days whose sales the report on the stock counts. */
+export const inventoryDays = 30;
+
+export const toPeriodVariables = ({ from, to, timeZone }: ReportChoices): ReportVariables => ({
+  from,
+  to,
+  timeZone,
+});
+
 /** The path of the report as CSV, below the service's base path. The console's session may read it. */
 export function getCsvPath(choices: ReportChoices): string {
   const { report, from, to, timeZone } = choices;
+  // The report on the stock shows the present, so it has no period.
+  if (report === "inventory") return `/reports/inventory.csv?days=${inventoryDays}`;
   const query = new URLSearchParams({ from, to, timeZone });
   if (reportsByInterval.has(report)) query.set("interval", chooseReportInterval(choices).toLowerCase());
   return `/reports/${report}.csv?${query.toString()}`;

@@ -14,6 +14,12 @@ import {
 import { timeZone as readerTimeZone } from "#pages/console/browser/parts/formats.tsx";
 import { FunnelReportView, SalesReportView } from "./bucket-reports.tsx";
 import { ProductReportView } from "./product-report.tsx";
+import {
+  BuyerReportView,
+  FulfillmentReportView,
+  InventoryReportView,
+  RefundReportView,
+} from "./operation-reports.tsx";
 import { PromotionReportView, ReturnReportView, SearchReportView } from "./list-reports.tsx";
 import {
   findChoiceFault,
@@ -33,7 +39,11 @@ const reportTitles: Readonly<Record<ReportName, string>> = {
   products: "Products",
   funnel: "From cart to order",
   promotions: "Promotions",
+  buyers: "Buyers",
   returns: "Returns",
+  refunds: "Refunds",
+  fulfillments: "Shipping",
+  inventory: "Stock",
   searches: "Searches",
 };
 
@@ -42,7 +52,11 @@ const views: Readonly<Record<ReportName, (props: { readonly choices: ReportChoic
   products: ProductReportView,
   funnel: FunnelReportView,
   promotions: PromotionReportView,
+  buyers: BuyerReportView,
   returns: ReturnReportView,
+  refunds: RefundReportView,
+  fulfillments: FulfillmentReportView,
+  inventory: InventoryReportView,
   searches: SearchReportView,
 };
 
@@ -61,7 +75,8 @@ export function ReportsPage({ place }: { readonly place: ConsoleLocation }): JSX
       </PageHeading>
       <p class="lead">
         An order counts on the day on which it was placed. Small grey figures are the same amounts in the
-        currency’s minor units, as in the CSV file, which has all currencies.
+        currency’s minor units, as in the CSV file, which has all currencies. To download single rows instead
+        of sums, <ConsoleLink to="/exports">create an export</ConsoleLink>.
       </p>
       <ChoiceForm choices={choices} fault={fault} />
       <nav class="reports" aria-label="Reports">

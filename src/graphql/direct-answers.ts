@@ -1,0 +1,104 @@
+/**
+ * Answers requests for trusted documents without Yoga, which would parse and validate the document's text and
+ * needs as much CPU time as reading a cart. Every request that this file does not answer, also each faulty
+ * one, is answered by Yoga with the same headers and body.
+ */
+import type { FastifyRequest } from "fastify";
+import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
+import type { GraphContext } from "#graph/context.ts";
+import type { Mesh } from "#mesh/open-mesh.ts";
+import type { PreparedDocument } from "#mesh/prepared-document.ts";
+import { getInternalViewer } from "./authenticate.ts";
+import { createPreparedDocumentCache } from "./document-caches.ts";
+import type { DocumentExecution } from "./execution.ts";
+import { type FailureServices, type HttpAnswer, toHttpAnswer } from "./failures.ts";
+import { documentIdParameter, readDocumentHash, readUrlParams } from "./trusted-documents.ts";
+
+export interface DirectAnswerServices extends FailureServices {
+  readonly prepareDocument: Mesh["prepareDocument"];
+  readonly documents: Pick<TrustedDocumentLookup, "find">;
+  readonly execute: DocumentExecution;
+  readonly contextOf: (request: FastifyRequest) => GraphContext;
+}
+
+/**
+ * The parts of plugins that a direct answer needs not call: the hooks that are called when a trusted document
+ * is prepared, and those of subscriptions and of `mesh dev`.
+ */
+const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
+  "onParse",
+  "onValidate",
+  "onSubscribe",
+  "isOnlyForMeshDev",
+]);
+
+/**
+ * Returns whether one of the plugins has a hook that Yoga calls for each request or result. Yoga must then
+ * answer the requests for trusted documents too.
+ */
+export const hasRequestHooks = (plugins: readonly object[]): boolean =>
+  plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));
+
+/** Returns the answer to a request for a trusted document; undefined if Yoga must answer the request. */
+export type DirectAnswers = (request: FastifyRequest) => Promise<HttpAnswer | undefined>;
+
+export function createDirectAnswers(services: DirectAnswerServices): DirectAnswers {
+  const cache = createPreparedDocumentCache();
+  const { documents, prepareDocument, execute, contextOf } = services;
+  const prepare = (sha256: string, text: string): PreparedDocument | undefined => {
+    const known = cache.get(sha256);
+    if (known !== undefined) return known;
+    const prepared = prepareDocument(text);
+    if (prepared !== undefined) cache.set(sha256, prepared);
+    return prepared;
+  };
+  return async (request) => {
+    const merchantId = getInternalViewer(request)?.merchantId ?? null;
+    const named = readNamedDocument(request);
+    if (named === undefined || merchantId === null) return undefined;
+    const row = await documents.find(merchantId, named.hash);
+    if (row === undefined || row.operation === "subscription") return undefined;
+    if (request.method === "GET" && row.operation !== "query") return undefined;
+    const prepared = prepare(row.sha256, row.document);
+    if (prepared === undefined || (named.operationName ?? row.name) !== prepared.name) return undefined;
+    const result = await execute(prepared.document, contextOf(request), { variables: named.variables });
+    return toHttpAnswer(result, request, services);
+  };
+}
+
+interface NamedDocument {
+  readonly hash: string;
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  readonly operationName: string | undefined;
+}
+
+const parameters: ReadonlySet<string> = new Set([
+  documentIdParameter,
+  "extensions",
+  "variables",
+  "operationName",
+]);
+
+/**
+ * Reads a request that names a document by its hash and has no text. Returns undefined for every other
+ * request, for example one with a malformed or unknown parameter.
+ */
+function readNamedDocument(request: FastifyRequest): NamedDocument | undefined {
+  const params = request.method === "GET" ? readUrlParams(request) : request.body;
+  if (!isObject(params)) return undefined;
+  const { variables, operationName, extensions } = params;
+  const hash = readDocumentHash(params);
+  if (hash === undefined || !Object.keys(params).every((name) => parameters.has(name))) return undefined;
+  if (!isObjectOrMissing(variables) || !isObjectOrMissing(extensions)) return undefined;
+  if (operationName !== undefined && operationName !== null && typeof operationName !== "string")
+    return undefined;
+  return { hash, variables: variables ?? undefined, operationName: operationName ?? undefined };
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isObjectOrMissing = (value: unknown): value is JsonObject | null | undefined =>
+  value === undefined || value === null || isObject(value);

@@ -1,0 +1,71 @@
+/** GraphQL documents and result types of the exports page. */
+import { createGraphDocument, type GraphConnection } from "#pages/console/browser/graph/documents.ts";
+import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+
+export const exportKinds = [
+  "ORDERS",
+  "ORDER_LINES",
+  "PAYMENTS",
+  "REFUNDS",
+  "RETURNS",
+  "FULFILLMENTS",
+  "PRODUCTS",
+  "STOCK_MOVEMENTS",
+] as const;
+export type ExportKind = (typeof exportKinds)[number];
+
+export interface ExportJob {
+  readonly id: string;
+  readonly kind: ExportKind;
+  readonly status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELED";
+  /** The start of the period, included; null if the export begins with the oldest row. */
+  readonly from: string | null;
+  /** The end of the period, excluded. */
+  readonly to: string;
+  readonly exportedRows: number;
+  /** The number of rows of the period; null before the first rows are written. */
+  readonly totalRows: number | null;
+  readonly percent: number;
+  readonly sizeBytes: number;
+  readonly failure: "TOO_MANY_ROWS" | "READ_FAILED" | null;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+const fields = `id kind status from to exportedRows totalRows percent sizeBytes failure createdAt expiresAt`;
+
+export const exportsDocument = createGraphDocument<
+  { exports: GraphConnection<ExportJob> },
+  { readonly after: string | null; readonly first: number }
+>(`
+  query ConsoleExports($after: String, $first: Int!) {
+    exports(after: $after, first: $first) {
+      edges { node { ${fields} } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export interface NewExport {
+  readonly kind: ExportKind;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export const createExportDocument = createGraphDocument<
+  { exportCreate: { readonly id: string } },
+  { readonly input: NewExport } & IdempotencyVariables
+>(`
+  mutation ConsoleExportCreate($input: ExportCreateInput!, $idempotencyKey: String!) {
+    exportCreate(input: $input, idempotencyKey: $idempotencyKey) { id }
+  }
+`);
+
+export const cancelExportDocument = createGraphDocument<
+  { exportCancel: { readonly id: string } },
+  { readonly input: { readonly exportId: string } } & IdempotencyVariables
+>(`
+  mutation ConsoleExportCancel($input: ExportCancelInput!, $idempotencyKey: String!) {
+    exportCancel(input: $input, idempotencyKey: $idempotencyKey) { id }
+  }
+`);

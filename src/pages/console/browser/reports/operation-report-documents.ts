@@ -1,0 +1,139 @@
+/** GraphQL documents and result types of the reports on refunds, buyers, shipping and stock. */
+import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { ReportVariables } from "./report-documents.ts";
+
+const days = "$from: Date!, $to: Date!, $timeZone: String!";
+const period = "from: $from, to: $to, timeZone: $timeZone";
+
+export interface RefundRow {
+  readonly reason: string;
+  readonly currency: string;
+  readonly refunds: number;
+  readonly refundedMinor: number;
+  readonly pendingMinor: number;
+  readonly failedMinor: number;
+}
+
+export const refundsDocument = createGraphDocument<
+  { refundReport: { reasons: readonly RefundRow[] } },
+  ReportVariables
+>(`
+  query ConsoleRefundReport(${days}) {
+    refundReport(${period}) {
+      reasons { reason currency refunds refundedMinor pendingMinor failedMinor }
+    }
+  }
+`);
+
+interface BuyerTotals {
+  readonly buyers: number;
+  readonly newBuyers: number;
+  readonly repeatBuyers: number;
+  /** The share of buyers with several orders, from 0 to 1; null without buyers. */
+  readonly repeatRate: number | null;
+  readonly orders: number;
+  readonly guestOrders: number;
+}
+
+interface BuyerMonth {
+  /** The first day of the month. */
+  readonly month: string;
+  readonly buyers: number;
+  readonly orders: number;
+}
+
+export interface BuyerCohort extends BuyerMonth {
+  readonly later: readonly BuyerMonth[];
+}
+
+export interface BuyerMonthRow extends BuyerMonth {
+  readonly firstMonth: string;
+}
+
+/** Returns a row for the first month of each cohort, and for each month in which its buyers ordered again. */
+export const toBuyerMonths = (cohorts: readonly BuyerCohort[]): readonly BuyerMonthRow[] =>
+  cohorts.flatMap(({ later, ...first }) =>
+    [first, ...later].map(({ month, buyers, orders }) => ({
+      firstMonth: first.month,
+      month,
+      buyers,
+      orders,
+    })),
+  );
+
+export const buyersDocument = createGraphDocument<
+  { buyerReport: { totals: BuyerTotals; cohorts: readonly BuyerCohort[] } },
+  ReportVariables
+>(`
+  query ConsoleBuyerReport(${days}) {
+    buyerReport(${period}) {
+      totals { buyers newBuyers repeatBuyers repeatRate orders guestOrders }
+      cohorts { month buyers orders later { month buyers orders } }
+    }
+  }
+`);
+
+export interface CarrierRow {
+  readonly carrier: string | null;
+  readonly parcels: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly late: number;
+  readonly medianDeliveryHours: number | null;
+}
+
+export interface UnshippedRow {
+  readonly orderId: string;
+  readonly number: string;
+  readonly status: string;
+  readonly placedAt: string;
+  readonly ageDays: number;
+  readonly units: number;
+}
+
+export const fulfillmentsDocument = createGraphDocument<
+  {
+    fulfillmentReport: {
+      unshipped: { oldest: readonly UnshippedRow[] };
+      carriers: readonly CarrierRow[];
+    };
+  },
+  ReportVariables
+>(`
+  query ConsoleFulfillmentReport(${days}) {
+    fulfillmentReport(${period}, first: 50) {
+      unshipped { oldest { orderId number status placedAt ageDays units } }
+      carriers { carrier parcels delivered failed late medianDeliveryHours }
+    }
+  }
+`);
+
+export interface StockRow {
+  readonly variantId: string;
+  readonly sku: string;
+  readonly title: string | null;
+  readonly onHandUnits: number;
+  readonly reservedUnits: number;
+  readonly freeUnits: number;
+  readonly soldUnits: number;
+  readonly coverDays: number;
+}
+
+interface StockTotals {
+  readonly variants: number;
+  readonly outOfStockVariants: number;
+  readonly onHandUnits: number;
+  readonly reservedUnits: number;
+}
+
+export const inventoryDocument = createGraphDocument<
+  { inventoryReport: { totals: StockTotals; rows: readonly StockRow[] } },
+  { readonly days: number }
+>(`
+  query ConsoleInventoryReport($days: Int!) {
+    inventoryReport(days: $days, first: 50) {
+      totals { variants outOfStockVariants onHandUnits reservedUnits }
+      rows { variantId sku title onHandUnits reservedUnits freeUnits soldUnits coverDays }
+    }
+  }
+`);

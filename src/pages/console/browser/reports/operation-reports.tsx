@@ -1,0 +1,224 @@
+/** The reports on refunds, returning buyers, shipping and stock. */
+import type { JSX } from "preact";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { enumLabel, formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import {
+  DataTable,
+  DescriptionRow,
+  EmptyNote,
+  QueryResultView,
+  type TableColumn,
+} from "#pages/console/browser/parts/tables.tsx";
+import { AmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
+import {
+  buyersDocument,
+  type BuyerMonthRow,
+  type CarrierRow,
+  fulfillmentsDocument,
+  inventoryDocument,
+  type RefundRow,
+  refundsDocument,
+  type StockRow,
+  toBuyerMonths,
+  type UnshippedRow,
+} from "./operation-report-documents.ts";
+import { inventoryDays, type ReportChoices, toPeriodVariables } from "./report-choices.ts";
+
+interface ReportProps {
+  readonly choices: ReportChoices;
+}
+
+const countColumn = <Row,>(title: string, read: (row: Row) => number): TableColumn<Row> => ({
+  title,
+  isNumber: true,
+  cell: (row) => read(row).toLocaleString(),
+});
+
+const amountColumn = <Row extends { readonly currency: string }>(
+  title: string,
+  read: (row: Row) => number,
+): TableColumn<Row> => ({
+  title,
+  isNumber: true,
+  cell: (row) => <AmountText minor={read(row)} currency={row.currency} />,
+});
+
+const refundColumns: TableColumn<RefundRow>[] = [
+  { title: "Reason", cell: ({ reason }) => enumLabel(reason) },
+  countColumn("Refunds", ({ refunds }) => refunds),
+  amountColumn("Refunded", ({ refundedMinor }) => refundedMinor),
+  amountColumn("Pending", ({ pendingMinor }) => pendingMinor),
+  amountColumn("Failed", ({ failedMinor }) => failedMinor),
+];
+
+export function RefundReportView({ choices }: ReportProps): JSX.Element {
+  const query = useQuery(refundsDocument, toPeriodVariables(choices));
+  return (
+    <QueryResultView query={query} what="the refunds">
+      {({ refundReport }) => {
+        const rows = filterRowsByCurrency(refundReport.reasons, choices.currency);
+        return rows.length === 0 ? (
+          <EmptyNote>No refund was requested in this period.</EmptyNote>
+        ) : (
+          <DataTable
+            caption="Refunds by reason"
+            columns={refundColumns}
+            rows={rows}
+            keyOf={({ reason, currency }) => `${reason} ${currency}`}
+          />
+        );
+      }}
+    </QueryResultView>
+  );
+}
+
+/** A month as the report returns it: its first day. */
+const monthFormat = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
+const formatMonth = (day: string): string => monthFormat.format(new Date(`${day}T00:00:00.000Z`));
+
+const buyerColumns: TableColumn<BuyerMonthRow>[] = [
+  { title: "First order in", cell: ({ firstMonth }) => formatMonth(firstMonth) },
+  { title: "Ordered in", cell: ({ month }) => formatMonth(month) },
+  countColumn("Buyers", ({ buyers }) => buyers),
+  countColumn("Orders", ({ orders }) => orders),
+];
+
+export function BuyerReportView({ choices }: ReportProps): JSX.Element {
+  const query = useQuery(buyersDocument, toPeriodVariables(choices));
+  return (
+    <QueryResultView query={query} what="the buyers">
+      {({ buyerReport: { totals, cohorts } }) =>
+        totals.buyers + totals.guestOrders === 0 ? (
+          <EmptyNote>No buyer ordered in this period.</EmptyNote>
+        ) : (
+          <>
+            <dl class="facts">
+              <DescriptionRow name="Buyers">{totals.buyers.toLocaleString()}</DescriptionRow>
+              <DescriptionRow name="New buyers">{totals.newBuyers.toLocaleString()}</DescriptionRow>
+              <DescriptionRow name="Buyers with several orders">
+                {totals.repeatBuyers.toLocaleString()} ({formatShare(totals.repeatRate)})
+              </DescriptionRow>
+              <DescriptionRow name="Orders of buyers">{totals.orders.toLocaleString()}</DescriptionRow>
+              <DescriptionRow name="Orders of guests">{totals.guestOrders.toLocaleString()}</DescriptionRow>
+            </dl>
+            {cohorts.length === 0 ? null : (
+              <DataTable
+                caption="New buyers by the month of their first order, and the months in which they ordered again"
+                columns={buyerColumns}
+                rows={toBuyerMonths(cohorts)}
+                keyOf={({ firstMonth, month }) => `${firstMonth} ${month}`}
+              />
+            )}
+          </>
+        )
+      }
+    </QueryResultView>
+  );
+}
+
+const carrierColumns: TableColumn<CarrierRow>[] = [
+  { title: "Carrier", cell: ({ carrier }) => carrier ?? <span class="soft">without a carrier</span> },
+  countColumn("Parcels", ({ parcels }) => parcels),
+  countColumn("Delivered", ({ delivered }) => delivered),
+  countColumn("Late", ({ late }) => late),
+  countColumn("Failed", ({ failed }) => failed),
+  {
+    title: "Median hours",
+    isNumber: true,
+    cell: ({ medianDeliveryHours: hours }) =>
+      hours === null ? "–" : hours.toLocaleString(undefined, { maximumFractionDigits: 1 }),
+  },
+];
+
+const unshippedColumns: TableColumn<UnshippedRow>[] = [
+  { title: "Order", cell: ({ orderId, number }) => <OrderName id={orderId} number={number} /> },
+  { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
+  { title: "Placed", cell: ({ placedAt }) => <TimeText at={placedAt} isMinute /> },
+  countColumn("Days", ({ ageDays }) => ageDays),
+  countColumn("Units", ({ units }) => units),
+];
+
+const OrderName = ({ id, number }: { readonly id: string; readonly number: string }): JSX.Element => (
+  <ConsoleLink to={`/orders/${id}`}>{number}</ConsoleLink>
+);
+
+export function FulfillmentReportView({ choices }: ReportProps): JSX.Element {
+  const query = useQuery(fulfillmentsDocument, toPeriodVariables(choices));
+  return (
+    <QueryResultView query={query} what="the shipments">
+      {({ fulfillmentReport: { unshipped, carriers } }) => (
+        <>
+          <h3>Parcels by carrier</h3>
+          {carriers.length === 0 ? (
+            <EmptyNote>No parcel was shipped in this period.</EmptyNote>
+          ) : (
+            <DataTable
+              caption="Parcels by carrier"
+              columns={carrierColumns}
+              rows={carriers}
+              keyOf={({ carrier }) => carrier ?? ""}
+            />
+          )}
+          <h3>Orders that wait for shipment now</h3>
+          {unshipped.oldest.length === 0 ? (
+            <p class="soft">No order waits for shipment.</p>
+          ) : (
+            <DataTable
+              caption="Orders that wait for shipment, the oldest first"
+              columns={unshippedColumns}
+              rows={unshipped.oldest}
+              keyOf={({ orderId }) => orderId}
+            />
+          )}
+        </>
+      )}
+    </QueryResultView>
+  );
+}
+
+const stockColumns: TableColumn<StockRow>[] = [
+  {
+    title: "Variant",
+    cell: ({ sku, title }) => (
+      <>
+        {title ?? sku}
+        <br />
+        <code class="whole">{sku}</code>
+      </>
+    ),
+  },
+  countColumn("On hand", ({ onHandUnits }) => onHandUnits),
+  countColumn("Reserved", ({ reservedUnits }) => reservedUnits),
+  countColumn("Free", ({ freeUnits }) => freeUnits),
+  countColumn("Sold", ({ soldUnits }) => soldUnits),
+  countColumn("Lasts days", ({ coverDays }) => coverDays),
+];
+
+export function InventoryReportView(): JSX.Element {
+  const query = useQuery(inventoryDocument, { days: inventoryDays });
+  return (
+    <QueryResultView query={query} what="the stock">
+      {({ inventoryReport: { totals, rows } }) => (
+        <>
+          <p class="soft">
+            The stock now, independent of the chosen days: {formatCount(totals.variants, "variant")},{" "}
+            {totals.outOfStockVariants.toLocaleString()} of them without a free unit,{" "}
+            {formatCount(totals.onHandUnits, "unit")} on hand, {totals.reservedUnits.toLocaleString()} of them
+            reserved. “Sold” counts the last {inventoryDays} days.
+          </p>
+          {rows.length === 0 ? (
+            <EmptyNote>No variant was sold in the last {inventoryDays} days.</EmptyNote>
+          ) : (
+            <DataTable
+              caption="Variants by the days that their stock lasts"
+              columns={stockColumns}
+              rows={rows}
+              keyOf={({ variantId }) => variantId}
+            />
+          )}
+        </>
+      )}
+    </QueryResultView>
+  );
+}

@@ -1,0 +1,139 @@
+/** Which requests are answered without Yoga, and that a trusted document is prepared only once. */
+import type { FastifyRequest } from "fastify";
+import { type DocumentNode, parse } from "graphql";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { TrustedDocumentRow } from "#access/trusted-documents.ts";
+import type { InternalViewer } from "#access/viewer.ts";
+import { createLog } from "#foundation/log.ts";
+import type { GraphContext } from "#graph/context.ts";
+import graph from "#graph/schema.ts";
+import { setViewer } from "#graphql/authenticate.ts";
+import { createDirectAnswers, type DirectAnswerServices, hasRequestHooks } from "#graphql/direct-answers.ts";
+import type { PreparedDocument } from "#mesh/prepared-document.ts";
+
+const sha256 = "a".repeat(64);
+const documentId = `sha256:${sha256}`;
+const row = { sha256, name: "Role", operation: "query", document: "query Role { x }" } as TrustedDocumentRow;
+const ready: PreparedDocument = {
+  document: parse(row.document),
+  name: "Role",
+  operation: "query",
+  measureCost: () => 1,
+  query: undefined,
+};
+
+const find = vi.fn<DirectAnswerServices["documents"]["find"]>();
+const prepareDocument = vi.fn<DirectAnswerServices["prepareDocument"]>();
+const execute = vi.fn<DirectAnswerServices["execute"]>();
+
+beforeEach(() => {
+  find.mockReset().mockResolvedValue(row);
+  prepareDocument.mockReset().mockReturnValue(ready);
+  execute.mockReset().mockResolvedValue({ data: { x: 1 } });
+});
+
+const createAnswers = (): ReturnType<typeof createDirectAnswers> =>
+  createDirectAnswers({
+    documents: { find },
+    prepareDocument,
+    execute,
+    contextOf: () => ({}) as GraphContext,
+    publicUrl: "http://shop.test",
+    log: createLog("silent"),
+    schema: graph,
+  });
+
+function requestOf(
+  parts: Pick<Partial<FastifyRequest>, "body" | "method" | "url">,
+  merchantId: string | null = "mer_1",
+): FastifyRequest {
+  const request = { method: "POST", url: "/graphql", ...parts } as FastifyRequest;
+  setViewer(request, { kind: "internal", role: "admin", merchantId } as InternalViewer);
+  return request;
+}
+
+const encoded = (value: unknown): string => encodeURIComponent(JSON.stringify(value));
+
+describe("plugins of .meshrc.yaml", () => {
+  it("need Yoga for each request if they have hooks of requests or results", () => {
+    const ignore = (): void => undefined;
+    expect(hasRequestHooks([{ onParse: ignore, onValidate: ignore }, { onSubscribe: ignore }])).toBe(false);
+    for (const hook of ["onRequest", "onParams", "onExecutionResult", "onResultProcess", "onResponse"])
+      expect(hasRequestHooks([{ onParse: ignore }, { [hook]: ignore }]), hook).toBe(true);
+  });
+});
+
+describe("requests for trusted documents", () => {
+  it("are executed with their variables, and prepare the document once", async () => {
+    const answer = createAnswers();
+    const variables = { id: "x" };
+    const extensions = { persistedQuery: { version: 1, sha256Hash: sha256 } };
+    const requests = [
+      requestOf({ body: { documentId, variables } }),
+      requestOf({ body: { extensions, variables, operationName: "Role" } }),
+      requestOf({ method: "GET", url: `/graphql?documentId=${documentId}&variables=${encoded(variables)}` }),
+      requestOf({
+        method: "GET",
+        url: `/graphql?extensions=${encoded(extensions)}&variables=${encoded(variables)}`,
+      }),
+    ];
+    for (const request of requests) {
+      expect(await answer(request)).toEqual({
+        status: 200,
+        headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
+        body: '{"data":{"x":1}}',
+      });
+      expect(find).toHaveBeenLastCalledWith("mer_1", sha256);
+      const [document, , options] = execute.mock.lastCall ?? [];
+      expect<DocumentNode | undefined>(document).toBe(ready.document);
+      expect(options).toEqual({ variables });
+    }
+    expect(prepareDocument.mock.calls).toEqual([[row.document]]);
+  });
+
+  it("use a prepared document for every merchant that has registered its text, and no other", async () => {
+    const answer = createAnswers();
+    await answer(requestOf({ body: { documentId } }, "mer_1"));
+    await answer(requestOf({ body: { documentId } }, "mer_2"));
+    expect(find.mock.calls).toEqual([
+      ["mer_1", sha256],
+      ["mer_2", sha256],
+    ]);
+    expect(prepareDocument).toHaveBeenCalledTimes(1);
+    find.mockResolvedValue(undefined);
+    expect(await answer(requestOf({ body: { documentId } }, "mer_3"))).toBeUndefined();
+    expect(execute).toHaveBeenCalledTimes(2);
+  });
+
+  it.each<[string, Parameters<typeof requestOf>]>([
+    ["of a token of the platform", [{ body: { documentId } }, null]],
+    ["with a text", [{ body: { documentId, query: "{ x }" } }]],
+    ["with a malformed hash", [{ body: { documentId: "sha256:x" } }]],
+    ["without a hash", [{ body: { variables: {} } }]],
+    ["with variables that are a list", [{ body: { documentId, variables: [] } }]],
+    ["with extensions that are a text", [{ body: { documentId, extensions: "x" } }]],
+    ["with an unknown parameter", [{ body: { documentId, more: 1 } }]],
+    ["with the name of another operation", [{ body: { documentId, operationName: "Other" } }]],
+    ["with an operation name that is no text", [{ body: { documentId, operationName: 1 } }]],
+    ["in a list", [{ body: [{ documentId }] }]],
+    [
+      "with variables in the URL that are not JSON",
+      [{ method: "GET", url: `/graphql?documentId=${documentId}&variables={` }],
+    ],
+  ])("are left to Yoga %s", async (_name, parts) => {
+    expect(await createAnswers()(requestOf(...parts))).toBeUndefined();
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it("are left to Yoga for subscriptions, for changes by GET, and for texts that are no longer valid", async () => {
+    const byGet = requestOf({ method: "GET", url: `/graphql?documentId=${documentId}` });
+    find.mockResolvedValue({ ...row, operation: "mutation" });
+    expect(await createAnswers()(byGet)).toBeUndefined();
+    find.mockResolvedValue({ ...row, operation: "subscription" });
+    expect(await createAnswers()(requestOf({ body: { documentId } }))).toBeUndefined();
+    find.mockResolvedValue(row);
+    prepareDocument.mockReturnValue(undefined);
+    expect(await createAnswers()(requestOf({ body: { documentId } }))).toBeUndefined();
+    expect(execute).not.toHaveBeenCalled();
+  });
+});
