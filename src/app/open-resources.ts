@@ -7,6 +7,7 @@ import { requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
+import { createVerifiedKeyring } from "./encryption-canaries.ts";
 import type { ServiceSettings } from "./settings.ts";
 
 export interface OpenResourcesOptions {
@@ -43,6 +44,7 @@ export async function openConfiguredDatabase({
   });
   try {
     await migrate(database);
+    await createVerifiedKeyring(database.db, settings);
     return database;
   } catch (error) {
     await database.close();

@@ -110,10 +110,18 @@ async function publishCommandEvents(
   });
 }
 
+type DatabaseWork<Done> = (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>;
+
 /** Opens the configured database, migrates it, and closes it when the command has ended. */
-export async function runWithMigratedDatabase<Done>(
-  change: (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>,
-): Promise<Done> {
+export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
+  return runWithDatabase(async (database, settings) => {
+    await migrate(database);
+    return change(database, settings);
+  });
+}
+
+/** Opens the configured database without migrating it, and closes it when the command has ended. */
+export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
   const settings = parseServiceSettings(process.env);
   const database = await openDatabase({
     url: settings.databaseUrl,
@@ -123,8 +131,7 @@ export async function runWithMigratedDatabase<Done>(
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
   });
   try {
-    await migrate(database);
-    return await change(database, settings);
+    return await work(database, settings);
   } finally {
     await database.close();
   }

@@ -8,16 +8,24 @@ import {
   type AuditEntryRow,
   commandLineActor,
 } from "#access/audit.ts";
+import { deleteUnusedCanaries } from "#app/encryption-canaries.ts";
 import { createConfiguredKeyring } from "#app/encryption-keys.ts";
 import { runBuyerErasure } from "#app/erase-buyers.ts";
 import { countRowsToRewrap, verifySealedValues, type RewrapResult, rewrapSealedValues } from "#app/rewrap.ts";
 import type { ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
+import { requireMigrated } from "#database/migrate.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { printResult } from "./output.ts";
-import { createCliCommand, type JsonOption, parseTimeOption, runWithMigratedDatabase } from "./command.ts";
+import {
+  createCliCommand,
+  type JsonOption,
+  parseTimeOption,
+  runWithDatabase,
+  runWithMigratedDatabase,
+} from "./command.ts";
 
 export function addMaintenanceCommands(program: Command): void {
   program.addCommand(
@@ -35,10 +43,12 @@ export function addMaintenanceCommands(program: Command): void {
 function keysCheck(): Command {
   return createCliCommand(
     "check",
-    "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Lists " +
-      "values that cannot be decrypted; the exit code is then 1.",
+    "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Counts the " +
+      "values that cannot be decrypted; the exit code is then 1. It is also 1 if there are no values.",
   ).action(async ({ json }: JsonOption) => {
-    await runWithMigratedDatabase(async ({ db }, settings) => {
+    await runWithDatabase(async (database, settings) => {
+      await requireMigrated(database);
+      const { db } = database;
       const results = await verifySealedValues({ db, keyring: createConfiguredKeyring(settings) });
       const broken = results.flatMap((result) => result.broken);
       printResult(
@@ -48,7 +58,13 @@ function keysCheck(): Command {
         },
         json === true,
       );
-      printBroken(broken);
+      printBroken(results);
+      if (results.some(({ opened }) => opened > 0) || broken.length > 0) return;
+      process.stderr.write(
+        "The database has no encrypted values, so no key was checked: " +
+          "do DATABASE_URL and DATA_DIR name the right database?\n",
+      );
+      process.exitCode = 1;
     });
   });
 }
@@ -75,6 +91,7 @@ function keysRewrap(): Command {
         state: "done",
         rewrapped: results.reduce((sum, { rewrapped }) => sum + rewrapped, 0),
       });
+      if (results.every(({ left }) => left === 0)) await deleteUnusedCanaries(db, keyring);
       printRewrapResult(results, { key, isJson: json === true });
     });
   });
@@ -102,7 +119,7 @@ function printRewrapResult(
   const left = results.reduce((sum, result) => sum + result.left, 0);
   const counts = Object.fromEntries(results.map(({ table, rewrapped }) => [table, rewrapped]));
   printResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
-  printBroken(broken);
+  printBroken(results);
   if (left > 0)
     process.stderr.write(
       `${left} rows were written with another key meanwhile: ` +
@@ -111,9 +128,17 @@ function printRewrapResult(
   if (left > 0) process.exitCode = 1;
 }
 
-function printBroken(broken: readonly string[]): void {
-  for (const message of broken) process.stderr.write(`${message}\n`);
-  if (broken.length > 0) process.exitCode = 1;
+/** Prints for each table how many values could not be decrypted, with an example. Sets exit code 1 then. */
+function printBroken(
+  results: readonly { readonly table: string; readonly broken: readonly string[] }[],
+): void {
+  for (const { table, broken } of results) {
+    if (broken.length === 0) continue;
+    process.stderr.write(
+      `${table}: ${broken.length} values cannot be decrypted, for example:\n${broken[0]}\n`,
+    );
+    process.exitCode = 1;
+  }
 }
 
 async function withProgressBar<Result>(
