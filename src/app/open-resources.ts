@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { migrate } from "#database/migrate.ts";
+import { migrate, requireMigrated } from "#database/migrate.ts";
 import { requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
@@ -43,7 +43,7 @@ export async function openConfiguredDatabase({
     onStatement,
   });
   try {
-    await migrate(database);
+    await (settings.migrate ? migrate(database) : requireMigrated(database));
     await createVerifiedKeyring(database.db, settings);
     return database;
   } catch (error) {

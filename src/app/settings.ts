@@ -72,6 +72,8 @@ const schema = z.object({
   PROCESSES: integer(1, 64).default(1),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
   TRUST_PROXY: integer(0, 10).default(0),
+  DRAIN_SECONDS: integer(0, 600).default(5),
+  MIGRATE: flag.default(true),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
 });
 
@@ -120,6 +122,10 @@ export interface ServiceSettings {
   readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
+  /** Milliseconds for which a process serves on after SIGTERM, while `/readyz` answers 503. */
+  readonly drainMs: number;
+  /** False if a serving process must not migrate the database. */
+  readonly migrate: boolean;
   /** The URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
 }
@@ -150,6 +156,8 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     processes: values.PROCESSES,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY,
+    drainMs: values.DRAIN_SECONDS * 1000,
+    migrate: values.MIGRATE,
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
   });
 }

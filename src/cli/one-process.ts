@@ -10,13 +10,14 @@ import {
   type ServiceReadyInfo,
   type ServiceReadyMessage,
   type ServeOptions,
+  type Stoppable,
   stopOnSignal,
   printWelcome,
 } from "./start-and-stop.ts";
 
 export async function serveInOneProcess(serving: ServeOptions): Promise<void> {
-  await start(serving, (close, ready) => {
-    stopOnSignal(close, serving.log);
+  await start(serving, (stoppable, ready) => {
+    stopOnSignal(stoppable, serving.log);
     printWelcome(serving, ready);
   });
 }
@@ -27,8 +28,8 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
     settings.redisUrl === undefined
       ? createChildProcessRateLimiter(parent, { scale: settings.rateLimitScale, log })
       : undefined;
-  await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (close, ready) => {
-    const stop = stopOnSignal(close, log);
+  await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (stoppable, ready) => {
+    const stop = stopOnSignal(stoppable, log);
     stopWithParent(() => stop("disconnect"));
     parent.send({ type: "ready", ...ready } satisfies ServiceReadyMessage);
   });
@@ -36,7 +37,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
 
 async function start(
   { settings, role, log, limiter, exchange }: ServeOptions & Pick<ServiceAppOptions, "limiter" | "exchange">,
-  onReady: (close: () => Promise<void>, ready: ServiceReadyInfo) => void,
+  onReady: (stoppable: Stoppable, ready: ServiceReadyInfo) => void,
 ): Promise<void> {
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
@@ -51,7 +52,10 @@ async function start(
   try {
     app = await createServiceApp({ settings, log, role, limiter, exchange });
     const demo = settings.demo ? await prepareConfiguredDemo(app, settings.dataDir) : undefined;
-    onReady(close, { address: await app.listen(), demo });
+    const { drain } = app;
+    // A worker gets no requests from load balancers, so it stops at once.
+    const drainMs = role === "worker" ? 0 : settings.drainMs;
+    onReady({ drainMs, drain, close }, { address: await app.listen(), demo });
   } catch (error) {
     await close();
     throw error;

@@ -98,6 +98,8 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     PROCESSES: "1",
     LOG_LEVEL: "info",
     TRUST_PROXY: "0",
+    DRAIN_SECONDS: "5",
+    MIGRATE: "1",
     OTEL_EXPORTER_OTLP_ENDPOINT: null,
   };
   expect(formatMaskedSettings({})).toEqual(documented);
