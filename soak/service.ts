@@ -136,7 +136,7 @@ interface Started {
 function spawnService({ command, settings }: Started, onFault: (fault: string) => void): Running {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...nodeOptions, main, command], {
-    env: { PATH, HOME, MALLOC_ARENA_MAX: arenasMax, ...settings },
+    env: { PATH, HOME, MALLOC_ARENA_MAX: arenasMax, DRAIN_SECONDS: "0", ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let errorOutput = "";

@@ -87,12 +87,15 @@ export interface ServiceApp {
   readonly credentials: ClosableCredentialVerifier;
   readonly requests: RequestLog;
   listen(): Promise<string>;
+  /** Makes `/readyz` answer 503, so that load balancers send no new requests. The service still serves. */
+  readonly drain: () => void;
   close(): Promise<void>;
 }
 
 export async function createServiceApp(options: ServiceAppOptions): Promise<ServiceApp> {
   const parts = await createParts(options);
-  const server = await createHttpServer(parts, options);
+  let isDraining = false;
+  const server = await createHttpServer(parts, options, () => isDraining);
   const { settings } = options;
   const {
     database,
@@ -126,6 +129,9 @@ export async function createServiceApp(options: ServiceAppOptions): Promise<Serv
       reporting.start();
       await server.listen({ host: settings.host, port });
       return services.publicUrl;
+    },
+    drain: () => {
+      isDraining = true;
     },
     close: async () => {
       await server.close();
@@ -241,6 +247,7 @@ function createCredentials({ log, isCurrent, events, ...services }: CredentialOp
 async function createHttpServer(
   parts: Parts,
   { settings, log, role = "all", exchange, fetchDocument }: ServiceAppOptions,
+  isDraining: () => boolean,
 ): Promise<FastifyInstance> {
   const { mesh, metrics, limiter, services, signingKeys, credentials, requests, trustedDocuments } = parts;
   const { publicUrl, db, clock } = services;
@@ -251,7 +258,7 @@ async function createHttpServer(
     proxies: settings.trustProxy,
     observer: metrics.http,
   });
-  await server.register(healthPlugin, { db });
+  await server.register(healthPlugin, { db, isDraining });
   await server.register(metricsPlugin, {
     ...createMetricsExposition({
       registry: metrics.registry,

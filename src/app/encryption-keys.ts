@@ -26,7 +26,10 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
   return new Set(keys.map(({ id }) => id)).size < keys.length ? "must not repeat an id" : keys;
 }
 
-interface KeySettings {
+/** ENCRYPTION_KEYS does not belong to the database. The message says which key is wrong. */
+export class EncryptionKeysMismatch extends Error {}
+
+export interface KeySettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly dataDir: string;
 }

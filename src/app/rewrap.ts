@@ -53,6 +53,16 @@ export async function verifySealedValues({
   return results;
 }
 
+/** Decrypts some values of each table. Throws `DecryptionError` for the first one that does not decrypt. */
+export async function verifySealedSamples({
+  db,
+  keyring,
+}: Pick<RewrapOptions, "db" | "keyring">): Promise<void> {
+  for (const column of sealedColumns)
+    for (const row of await findRows(db, { column, skippedKeyId: undefined, after: undefined }))
+      keyring.open(row, column.sealContextOf(row.first, row.second));
+}
+
 export async function rewrapSealedValues(options: RewrapOptions): Promise<RewrapResult[]> {
   const results: RewrapResult[] = [];
   for (const column of sealedColumns) results.push(await rewrapColumn(options, column));

@@ -2,6 +2,7 @@
  * Reads the settings from environment variables. If a value is invalid, the service does not start, and its
  * error names the variable and the rule.
  */
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { EncryptionKey } from "#foundation/encryption.ts";
@@ -72,11 +73,14 @@ const schema = z.object({
   PROCESSES: integer(1, 64).default(1),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
   TRUST_PROXY: integer(0, 10).default(0),
+  DRAIN_SECONDS: integer(0, 600).default(5),
+  MIGRATE: flag.default(true),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
 });
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
-const secretNames = new Set([
+/** The settings that can contain passwords or keys. Each can also be read from a file, named by `NAME_FILE`. */
+const secretNames: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
   "DATABASE_READ_URL",
@@ -85,6 +89,8 @@ const secretNames = new Set([
   "METRICS_TOKEN",
   "OTEL_EXPORTER_OTLP_ENDPOINT",
 ]);
+const fileNameOf = (name: string): string => `${name}_FILE`;
+const variableNames: readonly string[] = [...settingNames, ...[...secretNames].map(fileNameOf)];
 
 export interface ServiceSettings {
   readonly host: string;
@@ -117,6 +123,10 @@ export interface ServiceSettings {
   readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
+  /** Milliseconds for which a process serves on after SIGTERM, while `/readyz` answers 503. */
+  readonly drainMs: number;
+  /** False if a serving process must not migrate the database. */
+  readonly migrate: boolean;
   /** The URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
 }
@@ -147,6 +157,8 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     processes: values.PROCESSES,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY,
+    drainMs: values.DRAIN_SECONDS * 1000,
+    migrate: values.MIGRATE,
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
   });
 }
@@ -188,18 +200,35 @@ export function findMisspeltSettings(
   environment: EnvironmentVariables,
 ): { readonly given: string; readonly meant: string }[] {
   return Object.keys(environment)
-    .filter((given) => !settingNames.includes(given))
+    .filter((given) => !variableNames.includes(given))
     .flatMap((given) => {
-      const meant = settingNames.find((name) => name.length > 4 && computeTypoDistance(given, name, 1) === 1);
+      const meant = variableNames.find((name) => name.length > 4 && computeTypoDistance(given, name, 1) === 1);
       return meant === undefined ? [] : [{ given, meant }];
     });
 }
 
+/** Returns the text of a setting, for a secret also from the file that `NAME_FILE` names. */
+function readSetting(environment: EnvironmentVariables, name: string): string | undefined {
+  const value = readVariable(environment, name);
+  const fileName = fileNameOf(name);
+  const path = secretNames.has(name) ? readVariable(environment, fileName) : undefined;
+  if (path === undefined) return value;
+  if (value !== undefined)
+    throw new InvalidSettingError(`${fileName} must not be set together with ${name}.`);
+  try {
+    // Editors and shells end a file with a line break.
+    return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new InvalidSettingError(`${fileName} names a file that cannot be read: ${String(error)}`);
+  }
+}
+
+/** An empty variable counts as not set, because shells and Compose files easily create empty variables. */
+const readVariable = (environment: EnvironmentVariables, name: string): string | undefined =>
+  environment[name] === "" ? undefined : environment[name];
+
 function parse(environment: EnvironmentVariables): z.infer<typeof schema> {
-  // An empty variable counts as not set, because shells and Compose files easily create empty variables.
-  const given = Object.fromEntries(
-    settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]),
-  );
+  const given = Object.fromEntries(settingNames.map((name) => [name, readSetting(environment, name)]));
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

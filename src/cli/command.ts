@@ -124,15 +124,23 @@ export class DatabaseOfRunningService extends DataFolderInUse {
   }
 }
 
+type DatabaseWork<Done> = (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>;
+
+/** Opens the configured database, migrates it, and closes it when the command has ended. */
+export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
+  return runWithDatabase(async (database, settings) => {
+    await migrate(database);
+    return change(database, settings);
+  });
+}
+
 /**
- * Opens the configured database, migrates it, and closes it when the command has ended. A command that runs
- * inside the service uses the open database of the service.
+ * Opens the configured database without migrating it, and closes it when the command has ended. A command
+ * that runs inside the service uses the open database of the service.
  */
-export async function runWithMigratedDatabase<Done>(
-  change: (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>,
-): Promise<Done> {
+export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
   const { service } = getCommandSession();
-  if (service !== undefined) return change(service.database, service.settings);
+  if (service !== undefined) return work(service.database, service.settings);
   const settings = parseServiceSettings(process.env);
   const database = await openDatabase({
     url: settings.databaseUrl,
@@ -144,8 +152,7 @@ export async function runWithMigratedDatabase<Done>(
     throw error instanceof DataFolderInUse ? new DatabaseOfRunningService(settings.dataDir, error) : error;
   });
   try {
-    await migrate(database);
-    return await change(database, settings);
+    return await work(database, settings);
   } finally {
     await database.close();
   }

@@ -7,12 +7,14 @@ import {
   type AuditEntryRow,
   commandLineActor,
 } from "#access/audit.ts";
+import { deleteUnusedCanaries } from "#app/encryption-canaries.ts";
 import { createConfiguredKeyring } from "#app/encryption-keys.ts";
 import { runBuyerErasure } from "#app/erase-buyers.ts";
 import { countRowsToRewrap, verifySealedValues, type RewrapResult, rewrapSealedValues } from "#app/rewrap.ts";
 import type { ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
+import { requireMigrated } from "#database/migrate.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { getCommandSession } from "./command-session.ts";
@@ -22,6 +24,7 @@ import {
   type JsonOption,
   parseTimeOption,
   isRunByService,
+  runWithDatabase,
   runWithMigratedDatabase,
 } from "./command.ts";
 
@@ -41,10 +44,12 @@ export function addMaintenanceCommands(program: Command): void {
 function keysCheck(): Command {
   return createCliCommand(
     "check",
-    "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Lists " +
-      "values that cannot be decrypted; the exit code is then 1.",
+    "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Counts the " +
+      "values that cannot be decrypted; the exit code is then 1. It is also 1 if there are no values.",
   ).action(async ({ json }: JsonOption) => {
-    await runWithMigratedDatabase(async ({ db }, settings) => {
+    await runWithDatabase(async (database, settings) => {
+      await requireMigrated(database);
+      const { db } = database;
       const results = await verifySealedValues({ db, keyring: createConfiguredKeyring(settings) });
       const broken = results.flatMap((result) => result.broken);
       printResult(
@@ -54,7 +59,13 @@ function keysCheck(): Command {
         },
         json === true,
       );
-      printBroken(broken);
+      printBroken(results);
+      if (results.some(({ opened }) => opened > 0) || broken.length > 0) return;
+      printErrorLine(
+        "The database has no encrypted values, so no key was checked: " +
+          "do DATABASE_URL and DATA_DIR name the right database?",
+      );
+      getCommandSession().setExitCode(1);
     });
   });
 }
@@ -81,6 +92,7 @@ function keysRewrap(): Command {
         state: "done",
         rewrapped: results.reduce((sum, { rewrapped }) => sum + rewrapped, 0),
       });
+      if (results.every(({ left }) => left === 0)) await deleteUnusedCanaries(db, keyring);
       printRewrapResult(results, { key, isJson: json === true });
     });
   });
@@ -108,7 +120,7 @@ function printRewrapResult(
   const left = results.reduce((sum, result) => sum + result.left, 0);
   const counts = Object.fromEntries(results.map(({ table, rewrapped }) => [table, rewrapped]));
   printResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
-  printBroken(broken);
+  printBroken(results);
   if (left > 0)
     printErrorLine(
       `${left} rows were written with another key meanwhile: ` +
@@ -117,9 +129,15 @@ function printRewrapResult(
   if (left > 0) getCommandSession().setExitCode(1);
 }
 
-function printBroken(broken: readonly string[]): void {
-  for (const message of broken) printErrorLine(message);
-  if (broken.length > 0) getCommandSession().setExitCode(1);
+/** Prints for each table how many values could not be decrypted, with an example. Sets exit code 1 then. */
+function printBroken(
+  results: readonly { readonly table: string; readonly broken: readonly string[] }[],
+): void {
+  for (const { table, broken } of results) {
+    if (broken.length === 0) continue;
+    printErrorLine(`${table}: ${broken.length} values cannot be decrypted, for example:\n${broken[0]}`);
+    getCommandSession().setExitCode(1);
+  }
 }
 
 async function withProgressBar<Result>(

@@ -11,6 +11,7 @@ import {
   type ServiceReadyInfo,
   type ServiceReadyMessage,
   type ServeOptions,
+  type Stoppable,
   stopOnSignal,
   printWelcome,
 } from "./start-and-stop.ts";
@@ -19,8 +20,8 @@ import {
 export async function serveInOneProcess(
   serving: ServeOptions & Pick<StartOptions, "runCommand">,
 ): Promise<void> {
-  await start(serving, (close, ready) => {
-    stopOnSignal(close, serving.log);
+  await start(serving, (stoppable, ready) => {
+    stopOnSignal(stoppable, serving.log);
     printWelcome(serving, ready);
   });
 }
@@ -31,8 +32,8 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
     settings.redisUrl === undefined
       ? createChildProcessRateLimiter(parent, { scale: settings.rateLimitScale, log })
       : undefined;
-  await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (close, ready) => {
-    const stop = stopOnSignal(close, log);
+  await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (stoppable, ready) => {
+    const stop = stopOnSignal(stoppable, log);
     stopWithParent(() => stop("disconnect"));
     parent.send({ type: "ready", ...ready } satisfies ServiceReadyMessage);
   });
@@ -44,7 +45,7 @@ interface StartOptions extends ServeOptions, Pick<ServiceAppOptions, "limiter" |
 
 async function start(
   { settings, role, log, runCommand, limiter, exchange }: StartOptions,
-  onReady: (close: () => Promise<void>, ready: ServiceReadyInfo) => void,
+  onReady: (stoppable: Stoppable, ready: ServiceReadyInfo) => void,
 ): Promise<void> {
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
@@ -63,7 +64,10 @@ async function start(
     const demo = settings.demo ? await prepareConfiguredDemo(app, settings.dataDir) : undefined;
     if (settings.databaseUrl === undefined && runCommand !== undefined)
       stopCommands = await startCommandServer({ database: app.database, settings, log, runCommand });
-    onReady(close, { address: await app.listen(), demo });
+    const { drain } = app;
+    // A worker gets no requests from load balancers, so it stops at once.
+    const drainMs = role === "worker" ? 0 : settings.drainMs;
+    onReady({ drainMs, drain, close }, { address: await app.listen(), demo });
   } catch (error) {
     await close();
     throw error;

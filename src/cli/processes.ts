@@ -33,7 +33,11 @@ export async function serveInProcesses(serving: ServeOptions): Promise<void> {
     if (limiter !== undefined) answerLimitRequests(childPort, limiter);
     return metrics.join(childPort);
   });
-  stopOnSignal(children.stop, log);
+  // Each child process drains itself after the signal; meanwhile this process still passes connections on.
+  stopOnSignal(
+    { drainMs: 0, extraCloseMs: settings.drainMs, drain: () => undefined, close: children.stop },
+    log,
+  );
   const common = { PORT: String(port), PROCESSES: "1" };
   const ready = await children.add({ command: commandsByRole[role], environment: common, isFirst: true });
   const other = {
@@ -66,7 +70,8 @@ interface ChildProcesses {
    * time.
    */
   readonly add: (spec: ChildSpec) => Promise<ServiceReadyInfo>;
-  readonly stop: () => Promise<void>;
+  /** Sends the signal to all children and waits until they have ended. */
+  readonly stop: (signal: string) => Promise<void>;
 }
 
 const restartDelayMs = 1_000;
@@ -115,13 +120,14 @@ function createChildProcesses(log: Log, onStart: (child: Worker) => () => void):
           },
         });
       }),
-    stop: async () => {
+    stop: async (signal) => {
       isStopping = true;
       // Kills the children that are still running when the parent exits.
       process.once("exit", () => {
         for (const child of running) child.process.kill("SIGKILL");
       });
-      await Promise.all(Array.from(running, stopChild));
+      const childSignal = signal === "SIGINT" ? "SIGINT" : "SIGTERM";
+      await Promise.all(Array.from(running, (child) => stopChild(child, childSignal)));
     },
   };
 }
@@ -148,10 +154,10 @@ function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEven
 const isReady = (message: { readonly type: string }): message is ServiceReadyMessage =>
   message.type === "ready";
 
-async function stopChild(child: Worker): Promise<void> {
+async function stopChild(child: Worker, signal: NodeJS.Signals): Promise<void> {
   const ended = once(child, "exit");
-  // A child that is not ready yet has no signal handler, so SIGTERM ends it at once.
-  child.process.kill("SIGTERM");
+  // A child that is not ready yet has no signal handler, so the signal ends it at once.
+  child.process.kill(signal);
   const [code]: unknown[] = await ended;
   if (typeof code === "number" && code !== 0)
     throw new Error(`Process ${child.process.pid} ended with exit code ${code}.`);

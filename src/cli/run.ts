@@ -8,6 +8,7 @@ import { Command, CommanderError } from "commander";
 import { InvalidSettingError, Failure } from "#foundation/failure.ts";
 import { DataFolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
+import { EncryptionKeysMismatch } from "#app/encryption-keys.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import type { CommandRunner } from "./command-server.ts";
@@ -73,7 +74,9 @@ function explain(error: unknown): string {
 }
 
 const hasOperatorMessage = (error: Error): boolean =>
-  error instanceof DataFolderUnusable || error.message.startsWith("Migration ");
+  error instanceof DataFolderUnusable ||
+  error instanceof EncryptionKeysMismatch ||
+  error.message.startsWith("Migration ");
 
 /**
  * Explains why HOST and PORT cannot be used. Checks the failed system call, because looking up the database's

@@ -1,7 +1,7 @@
 /** The commands `migrate`, `seed` and `config`: the database schema, the demo data and the settings. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
-import { createConfiguredKeyring } from "#app/encryption-keys.ts";
+import { createVerifiedKeyring } from "#app/encryption-canaries.ts";
 import { getPublicUrl, parseServiceSettings, formatMaskedSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -76,7 +76,7 @@ function seedCommand(): Command {
       await runWithMigratedDatabase(async (database, settings) => {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
-        const keyring = createConfiguredKeyring(settings);
+        const keyring = await createVerifiedKeyring(database.db, settings);
         const { createCommandEventRenderer } = await import("#app/services.ts");
         const render = createCommandEventRenderer(database.db, settings);
         const demo = await prepareDemo(database, {

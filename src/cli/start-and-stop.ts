@@ -3,6 +3,7 @@
  * SIGINT.
  */
 import cluster from "node:cluster";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessRole } from "#app/background.ts";
 import type { ServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -55,33 +56,61 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
   printLine("");
 }
 
-/** Time until a process that has not stopped is ended, in ms. */
+/** Time from the end of the drain until a process that has not stopped is ended, in ms. */
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
 
+export interface Stoppable {
+  /**
+   * Milliseconds for which the process serves on after SIGTERM. On SIGINT, which a terminal sends for Ctrl-C,
+   * the process stops at once.
+   */
+  readonly drainMs: number;
+  /** Milliseconds that `close` may take longer than usual, for example because child processes drain. */
+  readonly extraCloseMs?: number;
+  /** Called when the drain begins. */
+  readonly drain: () => void;
+  readonly close: (signal: string) => Promise<void>;
+}
+
 /**
- * Stops the process on SIGTERM and SIGINT: calls `close` and exits with code 0. Returns a function that stops
- * the process in the same way; its argument is the reason for the log.
+ * Stops the process on SIGTERM and SIGINT: drains it, calls `close` and exits with code 0. Returns a function
+ * that stops the process in the same way; its argument is the reason for the log.
  */
-export function stopOnSignal(close: () => Promise<void>, log: Log): (reason: string) => void {
+export function stopOnSignal(
+  { drainMs, extraCloseMs = 0, drain, close }: Stoppable,
+  log: Log,
+): (reason: string) => void {
   let stoppingSince: number | undefined;
+  const drainEnd = new AbortController();
   const stop = (signal: string): void => {
     if (stoppingSince !== undefined) {
-      // npm and terminals repeat a signal, so a second signal within one second is ignored; a later one exits
-      // at once. Only the parent of several processes decides this.
-      if (cluster.isPrimary && performance.now() - stoppingSince > sameSignalMs) process.exit(1);
+      // npm and terminals repeat a signal, so a second signal within one second is ignored. A later one ends the
+      // drain, or exits at once. Only the parent of several processes decides this.
+      if (!cluster.isPrimary || performance.now() - stoppingSince <= sameSignalMs) return;
+      if (drainEnd.signal.aborted) process.exit(1);
+      stoppingSince = performance.now();
+      drainEnd.abort();
       return;
     }
     stoppingSince = performance.now();
     log.info({ signal }, "Stopping.");
-    setTimeout(() => process.exit(1), stopMsMax).unref();
-    close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, "Stopping failed.");
-        process.exit(1);
-      },
-    );
+    setTimeout(() => process.exit(1), drainMs + extraCloseMs + stopMsMax).unref();
+    drain();
+    if (signal !== "SIGTERM" || drainMs === 0) drainEnd.abort();
+    void sleep(drainMs, undefined, { signal: drainEnd.signal })
+      .catch(() => undefined)
+      .then(() => {
+        drainEnd.abort();
+        return close(signal);
+      })
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, "Stopping failed.");
+          process.exit(1);
+        },
+      );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { transactionGuardDialect, pipelinedDialect } from "./transaction-dialect.ts";
-import { lockDataFolder, toDataFolderError } from "./folder-lock.ts";
+import { toDataFolderError, waitForDataFolder } from "./folder-lock.ts";
 import {
   singleProcessNoticeListener,
   type NoticeHandlers,
@@ -84,7 +84,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenedData
 }
 
 async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
-  const release = folder === undefined ? (): void => undefined : createAndLockFolder(folder);
+  const release = folder === undefined ? (): void => undefined : await createAndLockFolder(folder);
   try {
     // The module is imported here, so that processes with PostgreSQL do not load PGlite.
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
@@ -120,10 +120,10 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
   }
 }
 
-function createAndLockFolder(folder: string): () => void {
+async function createAndLockFolder(folder: string): Promise<() => void> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return lockDataFolder(folder);
+    return await waitForDataFolder(folder);
   } catch (error) {
     throw toDataFolderError(folder, error);
   }

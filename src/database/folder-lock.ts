@@ -7,9 +7,33 @@
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export class DataFolderUnusable extends Error {}
 export class DataFolderInUse extends DataFolderUnusable {}
+
+/** Milliseconds that a start waits for a lock: a process that is being stopped gives its lock up soon. */
+const lockWaitMs = 3_000;
+const lockPollMs = 50;
+
+/**
+ * Locks a folder like `lockDataFolder`, but waits for some seconds if another process holds the lock. Does
+ * not wait for this process.
+ */
+export async function waitForDataFolder(folder: string): Promise<() => void> {
+  const deadline = performance.now() + lockWaitMs;
+  for (;;)
+    try {
+      return lockDataFolder(folder);
+    } catch (error) {
+      const isOther = error instanceof DataFolderInUse && readOwner(folder)?.pid !== process.pid;
+      if (!isOther || performance.now() >= deadline) throw error;
+      await sleep(lockPollMs);
+    }
+}
+
+const readOwner = (folder: string): LockOwner | undefined =>
+  parseLock(readIfExists(join(folder, "lock")) ?? "");
 
 /** Returns an error that names DATA_DIR for an error of the file system; returns other errors unchanged. */
 export function toDataFolderError(folder: string, error: unknown): unknown {
@@ -23,7 +47,10 @@ export function toDataFolderError(folder: string, error: unknown): unknown {
  */
 export function lockDataFolder(folder: string): () => void {
   const path = join(folder, "lock");
-  const ownLock = JSON.stringify({ pid: process.pid, startedAt: processStartTime(process.pid) });
+  const ownLock = JSON.stringify({
+    pid: process.pid,
+    startedAt: readProcessEntry(process.pid)?.startedAt ?? null,
+  });
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, ownLock, { mode: 0o600 });
   try {
@@ -102,24 +129,36 @@ function parseLock(text: string): LockOwner | undefined {
 
 /**
  * Returns whether the process that wrote the lock still runs. A lock with the id of this process but another
- * start time is stale, because containers assign the same process ids again and again.
+ * start time is stale, because containers assign the same process ids again and again. A process that has
+ * ended stays in the process table until its parent has read its exit status, which in a container without an
+ * init may never happen.
  */
 function isAlive({ pid, startedAt }: LockOwner): boolean {
-  if (pid === process.pid && startedAt !== processStartTime(pid)) return false;
+  const entry = readProcessEntry(pid);
+  if (pid === process.pid && startedAt !== (entry?.startedAt ?? null)) return false;
+  if (entry?.hasEnded) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-  return startedAt === null || processStartTime(pid) === null || processStartTime(pid) === startedAt;
+  return startedAt === null || entry === undefined || entry.startedAt === startedAt;
+}
+
+interface ProcessEntry {
+  /** The start time in clock ticks since boot. */
+  readonly startedAt: string | null;
+  readonly hasEnded: boolean;
 }
 
 /**
- * Returns the start time of a process in clock ticks since boot (field 22 of /proc/PID/stat); null if the
- * file does not exist. The fields are counted from the last parenthesis, because the process name in field 2
- * may contain spaces.
+ * Reads /proc/PID/stat; returns undefined if the file does not exist. Field 3 is the state: Z (zombie) or X
+ * (dead) if the process has ended. Field 22 is the start time. The fields are counted from the last
+ * parenthesis, because the process name in field 2 may contain spaces.
  */
-function processStartTime(pid: number): string | null {
+function readProcessEntry(pid: number): ProcessEntry | undefined {
   const stat = readIfExists(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  if (stat === undefined) return undefined;
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { startedAt: fields[19] ?? null, hasEnded: /^[ZXx]$/.test(fields[0] ?? "") };
 }

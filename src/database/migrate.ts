@@ -70,6 +70,26 @@ export function migrate(
   });
 }
 
+/** Throws if a migration is not applied to the database. Changes nothing. */
+export async function requireMigrated(
+  database: OpenedDatabase,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<void> {
+  const applied = await database.script(async (run) => {
+    const [[row] = []] = await run("select to_regclass('schema_migration') is not null as is_created");
+    if (row?.["is_created"] !== true) return new Set();
+    const [rows = []] = await run("select name from schema_migration");
+    return new Set(rows.map(({ name }) => name));
+  });
+  const [first, ...others] = migrations.filter(({ name }) => !applied.has(name));
+  if (first === undefined) return;
+  const more = others.length === 0 ? "is" : `and ${others.length} later migrations are`;
+  throw new Error(
+    `Migration ${first.name} ${more} not applied to the database. Run the command \`migrate\`, or check ` +
+      "that DATABASE_URL and DATA_DIR name the right database.",
+  );
+}
+
 function isPending({ name, sql }: Migration, appliedChecksum: unknown): boolean {
   if (appliedChecksum === undefined) return true;
   if (appliedChecksum !== checksum(sql) && appliedChecksum !== earlierChecksums[name])

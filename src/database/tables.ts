@@ -168,6 +168,13 @@ export interface DpopProofTable {
   expiresAt: Timestamp;
 }
 
+export interface EncryptionCanaryTable {
+  id: string;
+  canary: Uint8Array;
+  wrappedKey: Uint8Array;
+  createdAt: Generated<Timestamp>;
+}
+
 export interface EventTable {
   id: string;
   merchantId: string;
@@ -1103,6 +1110,7 @@ export interface Tables {
   categorySlug: CategorySlugTable;
   deliveryMethod: DeliveryMethodTable;
   dpopProof: DpopProofTable;
+  encryptionCanary: EncryptionCanaryTable;
   event: EventTable;
   eventFeed: EventFeedTable;
   exportChunk: ExportChunkTable;

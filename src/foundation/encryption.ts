@@ -32,6 +32,8 @@ export interface SealContext {
 export interface Keyring {
   /** The id of the key that wraps new data keys. */
   readonly currentKeyId: string;
+  /** The ids of all keys, in the keyring's order. */
+  readonly keyIds: readonly string[];
   /** Encrypts a value under a new data key. */
   seal(plaintext: Uint8Array | string, context: SealContext): SealedValue;
   /**
@@ -54,7 +56,18 @@ export interface Keyring {
   derive(purpose: string): readonly Buffer[];
 }
 
-export class DecryptionError extends Error {}
+export class DecryptionError extends Error {
+  /** The id of the key with which the value was encrypted. */
+  readonly keyId: string;
+
+  constructor(message: string, keyId: string, options?: ErrorOptions) {
+    super(message, options);
+    this.keyId = keyId;
+  }
+}
+
+/** The key with which the value was encrypted is not in the keyring. */
+export class MissingKeyError extends DecryptionError {}
 
 const keyBytes = 32;
 const nonceBytes = 12;
@@ -75,14 +88,16 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
   const unwrap = ({ dataKey, keyId }: SealedValue, context: SealContext): Buffer => {
     const key = byId.get(keyId);
     if (key === undefined)
-      throw new DecryptionError(
+      throw new MissingKeyError(
         `${describe(context)} was encrypted with the key ${keyId}, which is not in ENCRYPTION_KEYS.`,
+        keyId,
       );
-    return decrypt(key, dataKey, context);
+    return decrypt(key, { bytes: dataKey, keyId }, context);
   };
 
   return {
     currentKeyId: current.id,
+    keyIds: [...byId.keys()],
     seal: (plaintext, context) => {
       const dataKey = randomBytes(keyBytes);
       return {
@@ -91,7 +106,8 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
         keyId: current.id,
       };
     },
-    open: (sealed, context) => decrypt(unwrap(sealed, context), sealed.sealed, context),
+    open: (sealed, context) =>
+      decrypt(unwrap(sealed, context), { bytes: sealed.sealed, keyId: sealed.keyId }, context),
     rewrap: (sealed, context) => ({
       sealed: sealed.sealed,
       dataKey: wrap(unwrap(sealed, context), context),
@@ -121,9 +137,15 @@ function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: SealC
   return Buffer.concat([nonce, encrypted, cipher.final(), cipher.getAuthTag()]);
 }
 
-function decrypt(key: Uint8Array, sealed: Uint8Array, context: SealContext): Buffer {
+interface EncryptedBytes {
+  readonly bytes: Uint8Array;
+  /** The id of the key for the error. */
+  readonly keyId: string;
+}
+
+function decrypt(key: Uint8Array, { bytes: sealed, keyId }: EncryptedBytes, context: SealContext): Buffer {
   if (sealed.length < nonceBytes + tagBytes)
-    throw new DecryptionError(`${describe(context)} is too short for an encrypted value.`);
+    throw new DecryptionError(`${describe(context)} is too short for an encrypted value.`, keyId);
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   });
@@ -135,9 +157,8 @@ function decrypt(key: Uint8Array, sealed: Uint8Array, context: SealContext): Buf
   } catch (error) {
     throw new DecryptionError(
       `${describe(context)} does not decrypt: the value, its key or its place was changed.`,
-      {
-        cause: error,
-      },
+      keyId,
+      { cause: error },
     );
   }
 }

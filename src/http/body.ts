@@ -1,7 +1,7 @@
 /**
  * Reads request bodies. JSON: UTF-8, RFC 8259, at most 16 levels deep, at most 1 000 members in an object,
- * without keys that would reach an object's prototype. Forms of pages: application/x-www-form-urlencoded,
- * only from pages of this service.
+ * each name at most once in an object, without keys that would reach an object's prototype. Forms of pages:
+ * application/x-www-form-urlencoded, only from pages of this service.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
@@ -14,9 +14,13 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw fail("missing_body");
-  if (bytes.length > quickBodyBytesMax) refuseWideObjects(bytes);
+  const members = bytes.length > quickBodyBytesMax ? countMembers(bytes) : undefined;
   const value = parseJsonText(decodeUtf8(bytes));
-  requireSafeJson(value, "", 1);
+  // JSON.parse keeps the last of several members with one name. Other programs, for example a proxy that checks
+  // requests, may keep the first.
+  const distinctMembers = requireSafeJson(value, "", 1);
+  if ((members ?? countMembersIfAbove(distinctMembers, bytes)) > distinctMembers)
+    throw duplicateMemberFailure(bytes);
   return value;
 }
 
@@ -50,10 +54,12 @@ const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Throws if an object has too many members. This check runs before parsing, because parsing an object with
- * very many members takes ten times as long as parsing other JSON of the same size.
+ * Returns the number of members of all objects, counting equal names separately. Throws if an object has too
+ * many members. Large bodies are checked before parsing, because parsing an object with very many members
+ * takes ten times as long as parsing other JSON of the same size.
  */
-function refuseWideObjects(bytes: Uint8Array): void {
+function countMembers(bytes: Uint8Array): number {
+  let total = 0;
   // The number of members counted so far in the object or list that is open at each nesting depth.
   const members = new Int32Array(depthMax + 1);
   let depth = 0;
@@ -69,8 +75,10 @@ function refuseWideObjects(bytes: Uint8Array): void {
       const count = (members[depth] ?? 0) + 1;
       if (count > membersMax) throw memberCountFailure();
       members[depth] = count;
+      total += 1;
     }
   }
+  return total;
 }
 
 /**
@@ -91,32 +99,75 @@ const nestingFailure = (): Error =>
 const memberCountFailure = (): Error =>
   fail("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
-/** Throws if a parsed body is nested too deeply, has too many members, or has a key that reaches a prototype. */
-function requireSafeJson(value: unknown, path: string, depth: number): void {
-  if (typeof value !== "object" || value === null) return;
+/**
+ * Returns the number of members of a valid JSON body, or `least` if the body has no more colons than that.
+ * Counting colons is faster than looking for the ends of texts.
+ */
+function countMembersIfAbove(least: number, bytes: Uint8Array): number {
+  let colons = 0;
+  for (let position = 0; position < bytes.length; position += 1)
+    if (bytes[position] === colon) {
+      colons += 1;
+      if (colons > least) return countMembers(bytes);
+    }
+  return least;
+}
+
+/** Returns the failure of a valid JSON body in which an object has two members with one name. */
+function duplicateMemberFailure(bytes: Uint8Array): Error {
+  // The names that were read so far in the object that is open at each nesting depth.
+  const names: Set<unknown>[] = [];
+  let lastString: unknown;
+  for (let position = 0; position < bytes.length; position += 1) {
+    const byte = bytes[position];
+    if (byte === quote) {
+      const end = endOfString(bytes, position);
+      lastString = JSON.parse(utf8.decode(bytes.subarray(position, end + 1)));
+      position = end;
+    } else if (byte === openBrace) names.push(new Set());
+    else if (byte === closeBrace) names.pop();
+    else if (byte === colon) {
+      if (names.at(-1)?.has(lastString)) break;
+      names.at(-1)?.add(lastString);
+    }
+  }
+  const name = JSON.stringify(String(lastString).slice(0, 100));
+  return fail("invalid_json", { message: `An object of the body has more than one member ${name}.` });
+}
+
+/**
+ * Returns the number of members of all objects of a parsed body. Throws if the body is nested too deeply, has
+ * too many members, or has a key that reaches a prototype.
+ */
+function requireSafeJson(value: unknown, path: string, depth: number): number {
+  if (typeof value !== "object" || value === null) return 0;
   if (depth > depthMax) throw nestingFailure();
   // Only those items of a list are checked that are objects or lists. Texts and numbers need no check, and
   // building a JSON Pointer for each of thousands of them would be slow.
   if (Array.isArray(value)) {
+    let count = 0;
     for (let index = 0; index < value.length; index += 1)
-      if (isContainer(value[index])) requireSafeJson(value[index], `${path}/${index}`, depth + 1);
-    return;
+      if (isContainer(value[index])) count += requireSafeJson(value[index], `${path}/${index}`, depth + 1);
+    return count;
   }
   const keys = Object.keys(value);
   if (keys.length > membersMax) throw memberCountFailure();
-  for (const key of keys) requireSafeMember(value as Members, { key, path, depth });
+  let count = keys.length;
+  for (const key of keys) count += requireSafeMember(value as Members, { key, path, depth });
+  return count;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
 const isContainer = (value: unknown): boolean => typeof value === "object" && value !== null;
 
+/** Returns the number of members within the value of the member. */
 function requireSafeMember(
   value: Members,
   { key, path, depth }: { readonly key: string; readonly path: string; readonly depth: number },
-): void {
+): number {
   const isSafeKey = key !== "__proto__" && key !== "constructor";
-  if (isSafeKey && !isContainer(value[key])) return;
+  if (isSafeKey && !isContainer(value[key])) return 0;
   const field = `${path}/${key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   if (!isSafeKey)
     throw failWithDetail("unknown_field", {
@@ -125,7 +176,7 @@ function requireSafeMember(
       code: "unknown",
       message: `${field} is unknown.`,
     });
-  requireSafeJson(value[key], field, depth + 1);
+  return requireSafeJson(value[key], field, depth + 1);
 }
 
 const formBytesMax = 16 * 1024;

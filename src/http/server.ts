@@ -157,16 +157,28 @@ const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /**
  * Returns the failure of a request that is refused before its body is read. RFC 9112 section 3.2: a request
- * of HTTP/1.1 must have a Host header.
+ * of HTTP/1.1 must have a Host header, and no request may have two.
  */
-function refusalOf({ raw: { httpVersion, headers } }: FastifyRequest): Failure | undefined {
+function refusalOf({ raw: { httpVersion, headers, rawHeaders } }: FastifyRequest): Failure | undefined {
   if (httpVersion === "0.9")
     return fail("malformed_request", { message: "The request line must name an HTTP version." });
   if (httpVersion === "1.1" && headers.host === undefined)
     return fail("malformed_request", { message: "The Host header is missing." });
+  if (hasTwoHosts(rawHeaders))
+    return fail("malformed_request", { message: "The request must have only one Host header." });
   if (httpVersion === "1.1" && headers.expect !== undefined && !knownExpectation.test(headers.expect))
     return fail("malformed_request", { message: "The Expect header must be 100-continue." });
   return undefined;
+}
+
+/** Node keeps only the first Host header in `headers`; a proxy before the service may have used another one. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === "host".length && name.toLowerCase() === "host") count += 1;
+  }
+  return count > 1;
 }
 
 /**

@@ -161,20 +161,27 @@ function processRegistry(): Registry {
 
 const checkMsMax = 2_000;
 
+interface HealthPluginOptions {
+  readonly db: Database;
+  /** Returns whether the process is about to stop, so that load balancers should send no new requests. */
+  readonly isDraining: () => boolean;
+}
+
 /**
  * Serves `/healthz`, which answers while the process runs, and `/readyz`, which answers 200 only if the
- * database answers within 2 s.
+ * database answers within 2 s and the process is not about to stop.
  */
-export const healthPlugin: FastifyPluginAsync<{ readonly db: Database }> = async (server, { db }) => {
+export const healthPlugin: FastifyPluginAsync<HealthPluginOptions> = async (server, { db, isDraining }) => {
   server.get("/healthz", { logLevel: "silent" }, (_request, reply) =>
     reply.header("cache-control", "no-store").send({ status: "ok" }),
   );
   server.get("/readyz", async (_request, reply) => {
-    const isReady = await answersInTime(db);
+    const isAnswered = await answersInTime(db);
+    const status = isDraining() ? "stopping" : isAnswered ? "ok" : "unavailable";
     return reply
-      .code(isReady ? 200 : 503)
+      .code(status === "ok" ? 200 : 503)
       .header("cache-control", "no-store")
-      .send({ status: isReady ? "ok" : "unavailable", checks: { database: isReady ? "ok" : "unavailable" } });
+      .send({ status, checks: { database: isAnswered ? "ok" : "unavailable" } });
   });
   for (const path of ["/healthz", "/readyz"]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 };

@@ -192,6 +192,21 @@ describe("a forged Host or target", () => {
       expect(text.toLowerCase()).not.toContain(word);
   });
 
+  it.each([
+    ["HTTP/1.1", "GET /healthz HTTP/1.1", "host: api.test"],
+    ["HTTP/1.0", "GET /healthz HTTP/1.0", `HOST: ${evil}`],
+  ])("is refused beside another Host header: %s", async (_name, line, second) => {
+    const answer = await sendRaw(portOf(world()), request(line, host, second));
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      expect.objectContaining({
+        code: "malformed_request",
+        message: "The request must have only one Host header.",
+      }),
+    ]);
+    expect((await sendRaw(portOf(world()), request(line, host, "X-Host: api.test"))).status).toBe(200);
+  });
+
   it("does not make the service a proxy: CONNECT is closed without an answer", async () => {
     expect(await exchange(portOf(world()), request(`CONNECT ${evil}:443 HTTP/1.1`, host))).toBe("");
   });

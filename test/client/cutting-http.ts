@@ -9,21 +9,24 @@ import { onTestFinished } from "vitest";
 
 export interface CuttingHttp {
   readonly origin: string;
-  /** Cuts the next answer before its head or in the middle of its body. */
-  cutNext(place: "head" | "body"): void;
+  /**
+   * Cuts the next answer before its head or in the middle of its body. With `end`, only the answer to a
+   * request whose path ends so.
+   */
+  cutNext(place: "head" | "body", end?: string): void;
   /** The Idempotency-Keys of all requests. */
   readonly keys: readonly string[];
 }
 
 export async function startCuttingHttp(port: number): Promise<CuttingHttp> {
-  let cut: "head" | "body" | undefined;
+  let cut: { readonly place: "head" | "body"; readonly end: string } | undefined;
   const keys: string[] = [];
   const server = createServer((request, response) => {
     const { method = "GET", url = "/", headers } = request;
     keys.push(String(headers["idempotency-key"]));
     const upstream = ask({ host: "127.0.0.1", port, method, path: url, headers }, (answered) => {
-      const now = cut;
-      cut = undefined;
+      const now = cut !== undefined && url.endsWith(cut.end) ? cut.place : undefined;
+      if (now !== undefined) cut = undefined;
       const destroy = (): void => void request.socket.destroy();
       if (now !== "head") response.writeHead(answered.statusCode ?? 0, answered.headers);
       if (now === undefined) answered.pipe(response);
@@ -41,8 +44,8 @@ export async function startCuttingHttp(port: number): Promise<CuttingHttp> {
   });
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cutNext: (place) => {
-      cut = place;
+    cutNext: (place, end = "") => {
+      cut = { place, end };
     },
     keys,
   };

@@ -1,20 +1,23 @@
 /**
- * The TypeScript client as a package: types of the current contract, and a README whose programs compile and
- * run.
+ * The TypeScript client as a package: types of the current contract, and the programs of its README, which
+ * run against a service with the installed package.
  */
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, it } from "vitest";
-import { temporaryFolder } from "#test/support/process.ts";
-import { useWorld } from "#test/support/use-world.ts";
-import { readmeProgram } from "./readme-program.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { findFreePort } from "#app/open-resources.ts";
+import { createCommerceClient } from "#client/index.ts";
+import { temporaryFolderUntil } from "#test/support/process.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+import { startCuttingHttp } from "./cutting-http.ts";
+import { type InstalledClient, installClient, plainEnvironment } from "./installed-client.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const source = join(root, "clients/typescript/src");
-const world = useWorld();
 
 it("the client's types equal the current output of the generator", () => {
   const [head = "", types = ""] = readFileSync(join(source, "schema.ts"), "utf8").split(/(?<= \*\/\n)([^]*)/);
@@ -33,69 +36,140 @@ it("the client's types equal the current output of the generator", () => {
   ]);
 });
 
-/**
- * Writes a program of the README into a temporary folder, with the client's source in place of the installed
- * package.
- */
-function writeProgram(folder: string, name: "purchase" | "webhooks"): string {
-  const program = readmeProgram(name);
-  const file = join(folder, `${name}.ts`);
-  writeFileSync(
-    file,
-    program
-      .replace("@commerce-gateway/client/webhooks", `${source}/webhooks.ts`)
-      .replace("@commerce-gateway/client", `${source}/index.ts`),
-  );
-  return file;
+/** The compiler must accept the types of events in each branch, and refuse the marked line. */
+const narrowing = `
+import type { CommerceEvent } from "@commerce-gateway/client/webhooks";
+export function summarize(event: CommerceEvent): string {
+  switch (event.type) {
+    case "order.placed":
+      return "number" in event.data.object ? event.data.object.number : event.data.object.id;
+    case "variant.low_stock":
+      return event.subject.type satisfies "variant";
+    case "unknown":
+      return event.receivedType;
+    default:
+      // @ts-expect-error Only unknown events have a received type.
+      return event.receivedType;
+  }
 }
+`;
 
-it("the README's programs compile, and the first one prices a cart", async () => {
-  const folder = temporaryFolder();
-  const [purchase, webhooks] = [writeProgram(folder, "purchase"), writeProgram(folder, "webhooks")] as const;
-  const compilerOptions = {
-    ...readOptions(),
-    module: "nodenext",
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    types: ["node"],
-    typeRoots: [join(root, "node_modules/@types")],
-  };
-  writeFileSync(
-    join(folder, "tsconfig.json"),
-    JSON.stringify({ compilerOptions, files: [purchase, webhooks] }),
-  );
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  const { PATH, HOME } = process.env;
-  await promisify(execFile)(join(root, "node_modules/.bin/tsc"), ["--project", folder], {
-    env: { PATH, HOME },
-  }).catch((error: { stdout: string }) => {
-    throw new Error(error.stdout);
+describe("the installed package", () => {
+  const endings: (() => unknown)[] = [];
+  const folder = (): string => temporaryFolderUntil((end) => void endings.push(end));
+  let world: World;
+  let installed: InstalledClient;
+  let port = 0;
+  beforeAll(async () => {
+    world = await createWorld("pglite", { environment: { PORT: "0" } });
+    // The installed programs use the real clock.
+    world.clock.at = new Date();
+    await world.app.listen();
+    ({ port } = world.app.server.server.address() as AddressInfo);
+    installed = await installClient({ folder: folder(), workspace: folder() }, { "narrowing.ts": narrowing });
+  }, 300_000);
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    for (const end of endings) end();
+  });
+  const inputs = (origin = `http://127.0.0.1:${port}`): Record<string, string> => ({
+    API: origin,
+    KEY: world.demo.keys.full,
   });
 
-  const { keys, carts, promotionCodes } = world().demo;
-  const address = await world().app.server.listen({ host: "127.0.0.1", port: 0 });
-  const env = {
-    PATH,
-    HOME,
-    API: address,
-    KEY: keys.full,
-    CART: carts.active,
-    CODE: promotionCodes.percentage,
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, [purchase], { env });
-  expect(stdout).toMatch(/^(?:[a-z0-9-]+\n)+\d+ EUR\n$/);
-});
+  it("has only the compiled client, and sends a request from plain JavaScript", async () => {
+    const files = readdirSync(join(installed.folder, "node_modules/@commerce-gateway/client"));
+    expect(files.toSorted()).toEqual(["README.md", "dist", "package.json"]);
+    expect(await installed.run("start.js", inputs())).toMatch(/^\S+ [a-z:]+( [a-z:]+)+\n$/);
+  });
 
-function readOptions(): Record<string, unknown> {
-  const { compilerOptions } = JSON.parse(readFileSync(join(source, "../tsconfig.json"), "utf8")) as {
-    compilerOptions: Record<string, unknown>;
-  };
-  const {
-    rootDir: _,
-    outDir: __,
-    declaration: ___,
-    rewriteRelativeImportExtensions: ____,
-    ...options
-  } = compilerOptions;
-  return options;
-}
+  it("changes a cart once, although the connection is cut before the answer arrives", async () => {
+    const cutting = await startCuttingHttp(port);
+    const { carts, promotionCodes } = world.demo;
+    const readVersion = async (): Promise<number> => {
+      const client = createCommerceClient({
+        baseUrl: `http://127.0.0.1:${port}`,
+        apiKey: world.demo.keys.full,
+      });
+      const params = { path: { cartId: carts.active } };
+      return (await client.get("/api/v1/open/storefront/carts/{cartId}", { params })).data.version;
+    };
+    const before = await readVersion();
+    cutting.cutNext("head", "/promotion");
+    const cart = { CART: carts.active, CODE: promotionCodes.percentage };
+    expect(await installed.run("purchase.js", { ...inputs(cutting.origin), ...cart })).toMatch(/^\d+ EUR\n$/);
+    const [address, read, first, second, ...others] = cutting.keys;
+    expect([read, second, others]).toEqual(["undefined", first, []]);
+    expect(first).not.toBe(address);
+    // The address and the promotion each changed the cart once.
+    expect(await readVersion()).toBe(before + 2);
+  });
+
+  it("reads every list, some over several pages", async () => {
+    const lines = (await installed.run("lists.js", inputs())).split("\n");
+    const count = (kind: string): number => lines.filter((line) => line.startsWith(`${kind} `)).length;
+    expect([count("product"), count("event"), count("found")]).toEqual([3, 5, 25]);
+    expect(count("endpoint")).toBeGreaterThan(0);
+    const pages = lines.filter((line) => line.startsWith("page "));
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages).toEqual(
+      pages.map((_, index) => expect.stringMatching(`^page ${index + 1} of ${pages.length} has \\d+$`)),
+    );
+    const resumed = (await installed.run("lists.js", { ...inputs(), PAGE: "3" })).split("\n");
+    expect(resumed.filter((line) => line.startsWith("page "))).toEqual(pages.slice(2));
+  });
+
+  it("verifies the service's webhooks, and refuses a changed one", async () => {
+    const client = createCommerceClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: world.demo.keys.full,
+    });
+    const PORT = String(await findFreePort("127.0.0.1"));
+    const url = `http://127.0.0.1:${PORT}/`;
+    const { data: created } = await client.post("/api/v1/open/webhooks/endpoints", {
+      body: { url, eventTypes: ["order.placed"] },
+    });
+    const { endpoint } = created;
+    const output = startReceiver({ PORT, SECRET: created.secret.value });
+
+    const { data: fixture } = await client.get("/api/v1/open/webhooks/endpoints/{id}/signature-fixture", {
+      params: { path: { id: endpoint.id } },
+    });
+    const { headers, bodyUtf8: body } = fixture.live.request;
+    const send = (text: string): Promise<number | undefined> =>
+      fetch(url, { method: "POST", headers: headers as Record<string, string>, body: text }).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+    await expect.poll(() => send(body)).toBe(204);
+    await expect.poll(output).toContain("not known to this client: fixture.signature\n");
+    expect(await send(`${body} `)).toBe(400);
+
+    // The first delivery of the ping fails if it was sent before the receiver started.
+    const deliveries: string[] = [];
+    for await (const event of client.webhookEvents())
+      for (const { id, endpointId } of event.deliveries) if (endpointId === endpoint.id) deliveries.push(id);
+    expect(deliveries).toHaveLength(1);
+    await client.post("/api/v1/open/webhooks/deliveries/{id}/replay", {
+      params: { path: { id: deliveries[0] ?? "" } },
+      body: { reason: "testing", force: true },
+    });
+    await expect.poll(output).toContain(`ping of ${endpoint.id}\n`);
+  });
+
+  function startReceiver(environment: Readonly<Record<string, string>>): () => string {
+    const child = spawn("node", ["webhooks.js"], {
+      cwd: installed.folder,
+      env: plainEnvironment(environment),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    onTestFinished(async () => {
+      child.kill("SIGKILL");
+      await ended;
+    });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+    return () => output;
+  }
+});

@@ -8,7 +8,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type CommerceClient, CommerceError, createCommerceClient } from "#client/index.ts";
+import { type CommerceClient, CommerceApiError, createCommerceClient } from "#client/index.ts";
 import { type CommerceEvent, verifyWebhook } from "#client/webhooks.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import {
@@ -50,12 +50,12 @@ const address = {
   countryCode: "DE",
 };
 
-async function refused(call: Promise<unknown>): Promise<CommerceError> {
+async function refused(call: Promise<unknown>): Promise<CommerceApiError> {
   const error: unknown = await call.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (error instanceof CommerceError) return error;
+  if (error instanceof CommerceApiError) return error;
   throw new Error("It was not refused.", { cause: error });
 }
 
@@ -95,9 +95,8 @@ describe("a purchase", () => {
     });
 
     const visitor = createCommerceClient({ baseUrl: origin() });
-    const { value: found } = await visitor
-      .search({ q: "tent", locale: "en", market: "DE", sort: "relevance", pageSize: 2 })
-      .next();
+    const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", pageSize: 2 } as const;
+    const { value: found } = await visitor.search(query)[Symbol.asyncIterator]().next();
     const path = { merchantSlug: found?.merchant.slug ?? "", productSlug: found?.slug ?? "" };
     const { data: product } = await visitor.get(
       "/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}",
@@ -229,7 +228,7 @@ describe("a refusal", () => {
       }),
     );
     expect(error).toMatchObject({
-      name: "CommerceError",
+      name: "CommerceApiError",
       status: 400,
       code: "address_invalid",
       retryable: false,

@@ -3,59 +3,8 @@
  * answers.
  */
 import { describe, expect, it } from "vitest";
-import {
-  type CommerceClient,
-  CommerceError,
-  createCommerceClient,
-  type RetryOptions,
-} from "#client/index.ts";
-
-type Reply = Response | Error;
-
-interface Asked {
-  readonly client: CommerceClient;
-  readonly requests: readonly Request[];
-  readonly waits: readonly number[];
-}
-
-/** Creates a client that gets these answers in order, and the last one from then on. */
-function clientOf(replies: readonly (() => Reply)[], retries: RetryOptions = {}): Asked {
-  const requests: Request[] = [];
-  const waits: number[] = [];
-  const client = createCommerceClient({
-    baseUrl: "https://shop.test",
-    apiKey: "cpk_test",
-    fetch: (request) => {
-      requests.push(request);
-      const reply = replies[Math.min(requests.length, replies.length) - 1]?.();
-      return reply instanceof Response
-        ? Promise.resolve(reply)
-        : Promise.reject(reply ?? new Error("No reply."));
-    },
-    retries: { wait: (ms) => Promise.resolve(void waits.push(ms)), ...retries },
-  });
-  return { client, requests, waits };
-}
-
-const answer =
-  (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  (): Response =>
-    new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
-const refusal = (status: number, code: string, seconds: number | null, retryable = true) =>
-  answer(status, {
-    error: {
-      code,
-      message: "No.",
-      requestId: "req_1",
-      retryable,
-      retryAfterSeconds: seconds,
-      details: [],
-      conflict: null,
-      docUrl: "https://shop.test",
-    },
-  });
-const done = answer(200, { data: { cartVersion: 8 } });
-const gone = (): Error => new TypeError("fetch failed");
+import { type CommerceClient, CommerceApiError, createCommerceClient } from "#client/index.ts";
+import { answer, type Asked, clientOf, done, gone, refusal } from "./scripted-client.ts";
 
 type More = NonNullable<Parameters<CommerceClient["search"]>[1]>;
 
@@ -118,7 +67,7 @@ describe("the client repeats", () => {
   it("and finally reports that no answer came, and why", async () => {
     const asked = clientOf([gone], { attemptsMax: 2 });
     const error = await change(asked).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(CommerceError);
+    expect(error).toBeInstanceOf(CommerceApiError);
     expect(error).toMatchObject({
       code: "no_answer",
       status: 0,
@@ -138,8 +87,31 @@ describe("the client does not repeat", () => {
     ["what fails for good", refusal(501, "some_later_code", null, false)],
   ])("%s", async (_name, first) => {
     const asked = clientOf([first]);
-    await expect(change(asked)).rejects.toBeInstanceOf(CommerceError);
+    await expect(change(asked)).rejects.toBeInstanceOf(CommerceApiError);
     expect([asked.requests.length, asked.waits]).toEqual([1, []]);
+  });
+
+  it("a request whose next attempt would start after the deadline", async () => {
+    const asked = clientOf([refusal(503, "service_unavailable", 7)], { deadlineMs: 5000 });
+    await expect(change(asked)).rejects.toMatchObject({ code: "service_unavailable", retryAfterSeconds: 7 });
+    expect([asked.requests.length, asked.waits]).toEqual([1, []]);
+  });
+
+  it("a request that has no answer at the deadline; the error has the key for a later retry", async () => {
+    const asked = clientOf([() => new Promise<never>(() => undefined)]);
+    await expect(change(asked, { retries: { deadlineMs: 20 } })).rejects.toMatchObject({
+      code: "no_answer",
+      retryable: true,
+      idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      cause: { name: "TimeoutError" },
+    });
+    expect([asked.requests.length, asked.waits]).toEqual([1, []]);
+  });
+
+  it("more often than a call's own options allow", async () => {
+    const asked = clientOf([gone]);
+    await expect(change(asked, { retries: { attemptsMax: 2 } })).rejects.toMatchObject({ code: "no_answer" });
+    expect(asked.requests).toHaveLength(2);
   });
 
   it("a request that the caller aborted, before or between attempts", async () => {
@@ -207,7 +179,7 @@ describe("a failed request", () => {
     ],
   ])("can be repeated later with the same key: %s", async (_name, last, expected) => {
     const asked = clientOf([last], { attemptsMax: 2 });
-    const error = (await change(asked).catch((thrown: unknown) => thrown)) as CommerceError;
+    const error = (await change(asked).catch((thrown: unknown) => thrown)) as CommerceApiError;
     expect(error).toMatchObject({ ...expected, retryable: true });
     const key = String(error.idempotencyKey);
     await change(asked, { headers: { "idempotency-key": key } }).catch(() => undefined);
@@ -227,7 +199,7 @@ describe("an answer that is not the service's", () => {
   ])("throws a distinct error: %s", async (_name, first, status) => {
     const asked = clientOf([first]);
     await expect(change(asked)).rejects.toMatchObject({
-      name: "CommerceError",
+      name: "CommerceApiError",
       code: "unreadable_answer",
       status,
       retryable: false,
@@ -248,7 +220,7 @@ describe("a call", () => {
     ).toEqual([["req_9", "true"]]);
   });
 
-  it("does not accept options that bypass the client's key, retries and types", async () => {
+  it("does not accept options that bypass the client's key and types", async () => {
     const asked = clientOf([gone, done]);
     const around = {
       baseUrl: "https://other.test",
@@ -259,51 +231,5 @@ describe("a call", () => {
     expect(asked.requests.map(({ url }) => new URL(url).host)).toEqual(["shop.test", "shop.test"]);
     // @ts-expect-error The compiler says so too.
     await asked.client.get("/api/v1/open/identity", { parseAs: "text" });
-  });
-});
-
-describe("a search", () => {
-  const page = (number: number, hasNextPage: boolean, totalItemsRelation = "exact") =>
-    answer(200, { data: [{ slug: `p${number}` }], meta: { hasNextPage, totalItemsRelation } });
-  const query = { q: "", locale: "en", market: "DE", sort: "newest" } as const;
-
-  async function readAll(client: CommerceClient, pageSize = 100): Promise<string[]> {
-    const slugs: string[] = [];
-    for await (const { slug } of client.search({ ...query, pageSize })) slugs.push(slug);
-    return slugs;
-  }
-
-  it("continues from page to page as far as it is read", async () => {
-    const asked = clientOf([page(1, true), page(2, true), page(3, false)]);
-    expect(await readAll(asked.client)).toEqual(["p1", "p2", "p3"]);
-    expect(asked.requests.map(({ url }) => new URL(url).searchParams.get("page"))).toEqual(["1", "2", "3"]);
-    const less = clientOf([page(1, true)]);
-    for await (const { slug } of less.client.search(query)) if (slug === "p1") break;
-    expect(less.requests).toHaveLength(1);
-  });
-
-  it.each([
-    ["another page would not be whole", page(1, true)],
-    ["the last page is, and more is left", page(1, false, "at_least")],
-  ])("throws instead of ending early if the service's pages end and %s", async (_name, last) => {
-    const asked = clientOf([last, refusal(400, "page_window_exceeded", null, false)]);
-    await expect(readAll(asked.client, 60)).rejects.toMatchObject({ code: "page_window_exceeded" });
-    expect(asked.requests).toHaveLength(2);
-  });
-
-  it("can be aborted between its pages, and accepts headers", async () => {
-    const stop = new AbortController();
-    const asked = clientOf([page(1, true), gone]);
-    const products = asked.client.search(query, {
-      signal: stop.signal,
-      headers: { "accept-language": "de" },
-    });
-    expect((await products.next()).value?.slug).toBe("p1");
-    stop.abort();
-    await expect(products.next()).rejects.toMatchObject({ name: "AbortError" });
-    expect(asked.requests.map(({ headers }) => headers.get("accept-language"))).toEqual(
-      asked.requests.map(() => "de"),
-    );
-    expect(asked.requests.length).toBeLessThanOrEqual(2);
   });
 });

@@ -9,7 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import { DataFolderInUse, DataFolderUnusable, lockDataFolder } from "#database/folder-lock.ts";
+import {
+  DataFolderInUse,
+  DataFolderUnusable,
+  lockDataFolder,
+  waitForDataFolder,
+} from "#database/folder-lock.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -21,6 +26,11 @@ const lockOf = (): { pid: number; startedAt: string | null } =>
   JSON.parse(readFileSync(join(folder, "lock"), "utf8")) as never;
 const writeLock = (lock: unknown): void =>
   writeFileSync(join(folder, "lock"), typeof lock === "string" ? lock : JSON.stringify(lock));
+
+const startTimeOf = (pid: number): string | undefined => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+};
 
 /** Returns the id of a process that has certainly ended. */
 async function deadPid(): Promise<number> {
@@ -53,15 +63,46 @@ it("the lock of a folder is refused while another living process holds it", asyn
   });
   try {
     await once(child, "spawn");
-    const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
-    const startedAt = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-    writeLock({ pid: child.pid, startedAt });
+    writeLock({ pid: child.pid, startedAt: startTimeOf(child.pid ?? 0) });
     expect(() => lockDataFolder(folder)).toThrow(`in use by process ${child.pid}`);
     writeLock({ pid: child.pid, startedAt: null });
     expect(() => lockDataFolder(folder)).toThrow(DataFolderInUse);
   } finally {
     child.kill("SIGKILL");
   }
+});
+
+it("the lock of a folder is taken over from a process that has ended but is still in the process table", async () => {
+  // The shell starts a process and replaces itself by a program that never reads the exit status.
+  const parent = spawn("sh", ["-c", "(exit 0) & echo $!; exec sleep 60"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const [text] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(text);
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
+    writeLock({ pid, startedAt: startTimeOf(pid) });
+    lockDataFolder(folder)();
+    writeLock({ pid, startedAt: null });
+    lockDataFolder(folder)();
+  } finally {
+    parent.kill("SIGKILL");
+  }
+});
+
+it("a start waits for the lock of a process that is ending", async () => {
+  const child = spawn(process.execPath, ["--eval", "process.stdin.resume()"], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  await once(child, "spawn");
+  writeLock({ pid: child.pid, startedAt: startTimeOf(child.pid ?? 0) });
+  const waiting = waitForDataFolder(folder);
+  child.kill("SIGKILL");
+  const release = await waiting;
+  expect(lockOf().pid).toBe(process.pid);
+  // It does not wait for its own process.
+  await expect(waitForDataFolder(folder)).rejects.toThrow(DataFolderInUse);
+  release();
 });
 
 it.each([

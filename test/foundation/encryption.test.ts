@@ -102,12 +102,13 @@ describe("decryption fails", () => {
   it("with an error that names the value, with the cipher's error as cause", () => {
     const short = { ...sealed, sealed: sealed.sealed.subarray(0, 27) };
     expect(() => keyring.open(short, place)).toThrow(
-      new DecryptionError("personal_data.sealed of psd_1 is too short for an encrypted value."),
+      new DecryptionError("personal_data.sealed of psd_1 is too short for an encrypted value.", "k1"),
     );
     const other = { ...place, rowId: "psd_2" };
     expect(() => keyring.open(sealed, other)).toThrow(
       new DecryptionError(
         "personal_data.sealed of psd_2 does not decrypt: the value, its key or its place was changed.",
+        "k1",
         { cause: expect.any(Error) },
       ),
     );
@@ -123,6 +124,7 @@ describe("decryption fails", () => {
     expect(() => createKeyring([second]).open(sealed, place)).toThrow(
       new DecryptionError(
         "personal_data.sealed of psd_1 was encrypted with the key k1, which is not in ENCRYPTION_KEYS.",
+        "k1",
       ),
     );
   });

@@ -1,4 +1,4 @@
-/** The depth and size of a large JSON body are checked before it is parsed, and valid bodies are accepted. */
+/** JSON bodies: depth, size and names of members are checked, and valid bodies are accepted. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJsonBody } from "#http/body.ts";
@@ -17,7 +17,7 @@ const padding = JSON.stringify("y".repeat(20_000));
 const tooWide = "An object of the body has more than 1000 members.";
 const tooDeep = "The body is nested deeper than 16 levels.";
 
-describe("a large body", () => {
+describe("a body", () => {
   it("may have a thousand members per object, and not one more in any", () => {
     expect(parse(`[${objectOf(1_000)},${objectOf(1_000)},${padding}]`)).toHaveLength(3);
     expect(refusal(objectOf(1_001))).toBe(tooWide);
@@ -51,10 +51,25 @@ describe("a large body", () => {
       .filter((value) => !/__proto__|constructor/.test(JSON.stringify(value)));
     fc.assert(
       fc.property(json, (value) => {
-        const text = `[${padding},${JSON.stringify(value)}]`;
-        expect(parse(text)).toEqual(JSON.parse(text));
+        for (const text of [`[${padding},${JSON.stringify(value)}]`, JSON.stringify(value)])
+          expect(parse(text)).toEqual(JSON.parse(text));
       }),
     );
+  });
+
+  it("is refused if an object has two members with one name, whatever their values and spelling", () => {
+    for (const [text, name] of [
+      ['{"a":1,"a":1}', "a"],
+      ['{"x":{"a":{"b":":"},"city":1,"\\u0063ity":2}}', "city"],
+      ['[{"a":1},{"a":1,"b":{"a":2},"b":{}}]', "b"],
+      ['{"":"\\"","":0}', ""],
+    ] as const) {
+      const expected = `An object of the body has more than one member "${name}".`;
+      expect(refusal(text)).toBe(expected);
+      expect(refusal(`[${padding},${text}]`)).toBe(expected);
+    }
+    const same = '[{"a":{"a":[{"a":1},{"a":1}]}},{"a":"{\\"a\\":1,\\"a\\":1}"}]';
+    expect(parse(same)).toEqual(JSON.parse(same));
   });
 
   it("is refused with the place of the fault if it is not JSON", () => {

@@ -121,6 +121,7 @@ describe("an operation with a scope and a body", () => {
   it.each([
     ["no body", undefined, {}, "missing_body", undefined],
     ["broken JSON", "{", {}, "invalid_json", undefined],
+    ["two members with one name", '{"sku":"a","sku":"b"}', {}, "invalid_json", undefined],
     ["another media type", "{}", { type: "text/plain" }, "unsupported_media_type", undefined],
     ["more than 64 KiB", JSON.stringify({ name: "x".repeat(64 * 1024) }), {}, "request_too_large", undefined],
     ["deeper than 16 levels", deep, {}, "invalid_json", undefined],

@@ -19,7 +19,7 @@ import { migrate } from "#database/migrate.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { demoPlace, migratedFolder } from "#test/support/copies.ts";
-import { runCommand, runHere as runCommandHere } from "#test/support/process.ts";
+import { runCommand, runHere as runCommandHere, temporaryFolder } from "#test/support/process.ts";
 
 type Run = (...args: string[]) => Promise<Record<string, unknown>>;
 
@@ -304,6 +304,22 @@ it("the command line rewraps all with the first encryption key, and names unread
   expect(stderr).toMatch(
     /^webhook_secret\.sealed of whs_\w+ was encrypted with the key next, which is not in ENCRYPTION_KEYS\.$/m,
   );
+  expect(stderr).toContain("webhook_secret: 1 values cannot be decrypted, for example:\n");
+  const refused = await runCommand(["serve"], environment);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(/^ENCRYPTION_KEYS \(.+\) lacks the key next, .+ run `keys rewrap`\.\n$/);
+});
+
+it("the command line refuses to check keys without encrypted values, and does not migrate", async () => {
+  const { environment } = await commands();
+  const empty = await runCommandHere(["keys", "check"], environment);
+  expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining("has no encrypted values") });
+  const unmigrated = await runCommandHere(["keys", "check"], { DATA_DIR: temporaryFolder() });
+  expect(unmigrated).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^Migration 0001-\S+ and \d+ later migrations are not applied/),
+  });
 });
 
 it("the command line erases a buyer's data, and reports it", async () => {

@@ -3,6 +3,7 @@ import { exec } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { demoPlace, migratedFolder } from "#test/support/copies.ts";
@@ -100,6 +101,45 @@ describe("SIGTERM", () => {
     expect(answered).toContain('{"status":"ok"}');
     expect(await stopping).toEqual({ code: 0, signal: null });
   });
+});
+
+describe("a drain", () => {
+  it("makes /readyz answer 503 while the process serves on, and a later signal ends it in order", async () => {
+    const service = await startService({
+      DATA_DIR: (await demoPlace("pglite")).folder,
+      DRAIN_SECONDS: "600",
+    });
+    const readiness = async (): Promise<unknown> => {
+      const answer = await fetch(`${service.address}/readyz`);
+      return [answer.status, await answer.json()];
+    };
+    expect(await readiness()).toEqual([200, { status: "ok", checks: { database: "ok" } }]);
+    service.child.kill("SIGTERM");
+    await expect.poll(readiness).toEqual([503, { status: "stopping", checks: { database: "ok" } }]);
+    const search = "q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
+    expect((await fetch(`${service.address}/api/v1/search?${search}`)).status).toBe(200);
+    // A signal that follows within one second counts as a repetition of the first.
+    await sleep(1_100);
+    expect(await service.stop("SIGTERM")).toEqual({ code: 0, signal: null });
+  });
+
+  it("is skipped for SIGINT, which a terminal sends", async () => {
+    const DATA_DIR = (await demoPlace("pglite")).folder;
+    const service = await startService({ DATA_DIR, DRAIN_SECONDS: "600" });
+    expect(await service.stop("SIGINT")).toEqual({ code: 0, signal: null });
+  });
+});
+
+it("with MIGRATE=0, a process does not migrate and refuses an older schema", async () => {
+  const DATA_DIR = temporaryFolder();
+  const refused = await runCommand(["serve"], { DATA_DIR, MIGRATE: "0" });
+  expect(refused).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^Migration 0001-\S+ and \d+ later migrations are not applied .+\n$/),
+  });
+  const service = await startService({ DATA_DIR: (await demoPlace("pglite")).folder, MIGRATE: "0" });
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
 
 describe.concurrent("a wrong environment stops the start with one line that names the setting", () => {

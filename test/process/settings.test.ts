@@ -2,6 +2,8 @@
  * Reads the environment into one frozen object, or fails with one line that names the setting and the
  * violated rule.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
   findMisspeltSettings,
@@ -10,6 +12,7 @@ import {
   formatMaskedSettings,
 } from "#app/settings.ts";
 import { InvalidSettingError } from "#foundation/failure.ts";
+import { temporaryFolder } from "#test/support/process.ts";
 
 const key = Buffer.alloc(32, 1).toString("base64");
 const otherKey = Buffer.alloc(32, 2).toString("base64");
@@ -95,6 +98,8 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     PROCESSES: "1",
     LOG_LEVEL: "info",
     TRUST_PROXY: "0",
+    DRAIN_SECONDS: "5",
+    MIGRATE: "1",
     OTEL_EXPORTER_OTLP_ENDPOINT: null,
   };
   expect(formatMaskedSettings({})).toEqual(documented);
@@ -147,4 +152,42 @@ it.each([
   ["PATH", []],
 ])("the name %s is recognized as a misspelling of %j", (name, meant) => {
   expect(findMisspeltSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
+});
+
+it("a secret setting is read from the file that its variable with _FILE names", () => {
+  const folder = temporaryFolder();
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const environment = {
+    DATABASE_URL_FILE: write("url", "postgres://user:secret@host/name\r\n"),
+    ENCRYPTION_KEYS_FILE: write("keys", `k1:${key}\n`),
+    METRICS_TOKEN_FILE: write("token", "token of 18 signs "),
+    REDIS_URL_FILE: "",
+  };
+  expect(parseServiceSettings(environment)).toMatchObject({
+    databaseUrl: "postgres://user:secret@host/name",
+    encryptionKeys: [{ id: "k1" }],
+    metricsToken: "token of 18 signs ",
+    redisUrl: undefined,
+  });
+  expect(formatMaskedSettings(environment)).toMatchObject({ METRICS_TOKEN: "********", REDIS_URL: null });
+  const parse = (more: Readonly<Record<string, string>>) => () =>
+    parseServiceSettings({ ...environment, ...more });
+  expect(parse({ METRICS_TOKEN: "x".repeat(16) })).toThrow(
+    "METRICS_TOKEN_FILE must not be set together with METRICS_TOKEN.",
+  );
+  expect(parse({ REDIS_URL_FILE: join(folder, "none") })).toThrow(
+    /^REDIS_URL_FILE names a file that cannot be read: .*ENOENT/,
+  );
+  expect(parse({ ENCRYPTION_KEYS_FILE: write("short", "k1:short") })).toThrow(listOfKeys);
+  // A setting without secrets has no file.
+  expect(parse({ HOST_FILE: write("host", "0.0.0.0") })().host).toBe("127.0.0.1");
+});
+
+it("a misspelt name of a file of a secret is found", () => {
+  expect(findMisspeltSettings({ ENCRYPTION_KEY_FILE: "x", ENCRYPTION_KEYS_FILE: "x" })).toEqual([
+    { given: "ENCRYPTION_KEY_FILE", meant: "ENCRYPTION_KEYS_FILE" },
+  ]);
 });

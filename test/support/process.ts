@@ -35,7 +35,7 @@ type Environment = Readonly<Record<string, string>>;
 function start(args: readonly string[], environment: Environment): ChildProcess {
   const { PATH, HOME } = process.env;
   return spawn(process.execPath, [main, ...args], {
-    env: { PATH, HOME, PORT: "0", ...environment },
+    env: { PATH, HOME, PORT: "0", DRAIN_SECONDS: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }
@@ -115,7 +115,7 @@ export function startByNpm(environment: Environment): Promise<Running> {
   return untilItListens(
     spawn("npm", ["start"], {
       cwd,
-      env: { PATH, HOME, PORT: "0", ...environment },
+      env: { PATH, HOME, PORT: "0", DRAIN_SECONDS: "0", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     }),
   );

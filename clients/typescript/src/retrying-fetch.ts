@@ -9,7 +9,7 @@ import {
   createNoAnswerError,
   readRefusal,
   readRetryAfter,
-} from "./commerce-error.ts";
+} from "./commerce-api-error.ts";
 
 export interface RetryOptions {
   /** Maximum number of attempts; 5 by default, 1 for no retries. */
@@ -26,6 +26,12 @@ export interface RetryOptions {
   readonly waitMsMax?: number;
   /** Timeout of each attempt in milliseconds; 30 000 by default. */
   readonly timeoutMs?: number;
+  /**
+   * Maximum milliseconds of a call with all its attempts and waits; unlimited by default. At the deadline,
+   * the running attempt ends. An attempt that would start after the deadline is not made. In a list, the
+   * deadline applies to each page.
+   */
+  readonly deadlineMs?: number;
   /** Waits between attempts; can be replaced by schedulers and tests. Must stop when the signal is aborted. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -37,12 +43,14 @@ export function retryingFetch(
   send: Send,
   options: RetryOptions = {},
 ): (request: Request) => Promise<Response> {
-  const { attemptsMax = 5, timeoutMs = 30_000, wait = waitFor } = options;
+  const { attemptsMax = 5, timeoutMs = 30_000, deadlineMs = Infinity, wait = waitFor } = options;
   return async (request) => {
+    const deadline = performance.now() + deadlineMs;
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await attemptOnce(send, { request, timeoutMs });
+      const leftMs = Math.max(deadline - performance.now(), 0);
+      const outcome = await attemptOnce(send, { request, timeoutMs: Math.min(timeoutMs, leftMs) });
       const waitMs = attempt < attemptsMax ? waitBefore(outcome, attempt, options) : undefined;
-      if (waitMs !== undefined) await wait(waitMs, request.signal);
+      if (waitMs !== undefined && performance.now() + waitMs < deadline) await wait(waitMs, request.signal);
       else if ("cause" in outcome)
         throw createNoAnswerError(outcome.cause, request.headers.get("idempotency-key"));
       // A response with status 204 or 304 must not be constructed with a body, not even an empty one.

@@ -2,13 +2,29 @@
  * Verifies the signature of a webhook (Standard Webhooks) over the received bytes, and parses its event. It
  * needs only WebCrypto, whose `verify` compares in constant time.
  */
-import type { webhooks } from "./schema.ts";
+import { type components, eventSchemaVersions, type webhooks } from "./schema.ts";
 
 /**
- * An event. `type` determines the type of `data.object`, which has only an id if the endpoint receives thin
- * events or the object is too large.
+ * An event of a type that this version of the client knows. `type` determines the type of `data.object`,
+ * which has only an id if the endpoint receives thin events or the object is too large.
  */
-export type CommerceEvent = webhooks[keyof webhooks]["post"]["requestBody"]["content"]["application/json"];
+export type KnownCommerceEvent =
+  webhooks[keyof webhooks]["post"]["requestBody"]["content"]["application/json"];
+
+type AnyEvent = components["schemas"]["WebhookEvent"];
+
+/** An event of a type, or of a version of its schema, that was added after this version of the client. */
+export interface UnknownCommerceEvent extends Omit<AnyEvent, "type" | "data"> {
+  readonly type: "unknown";
+  /** The type that the service sent, for example `order.archived`. */
+  readonly receivedType: string;
+  readonly data: Omit<AnyEvent["data"], "object"> & {
+    readonly object: Readonly<Record<string, unknown>> & { readonly id: string };
+  };
+}
+
+/** An event. `switch (event.type)` narrows `event.data`; `case "unknown"` is an event of a later release. */
+export type CommerceEvent = KnownCommerceEvent | UnknownCommerceEvent;
 
 /** A `Headers` object, of any JavaScript realm or package. */
 interface HeadersObject {
@@ -35,14 +51,16 @@ export interface Trust {
 
 /**
  * Why a webhook was not verified, with the names of the service's signature fixture. A timestamp that is too
- * old or too new means that a recorded webhook was sent again, or that a clock is wrong.
+ * old or too new means that a recorded webhook was sent again, or that a clock is wrong. The body is
+ * malformed if it has a valid signature but is no event.
  */
 export type WebhookFault =
   | "missing_header"
   | "malformed_timestamp"
   | "timestamp_too_old"
   | "timestamp_too_new"
-  | "no_matching_signature";
+  | "no_matching_signature"
+  | "malformed_body";
 
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
@@ -69,9 +87,27 @@ export async function verifyWebhook(
   const body = typeof received.body === "string" ? encode(received.body) : received.body;
   const signed = join(encode(`${id}.${timestamp}.`), body);
   for (const each of [secret].flat())
-    if (await isSignedWith(each, signatures, signed))
-      return JSON.parse(new TextDecoder().decode(body)) as CommerceEvent;
+    if (await isSignedWith(each, signatures, signed)) return parseEvent(new TextDecoder().decode(body));
   throw new WebhookError("no_matching_signature");
+}
+
+function parseEvent(text: string): CommerceEvent {
+  const event = parseObject(text);
+  if (typeof event?.type !== "string") throw new WebhookError("malformed_body");
+  const { type, schemaVersion } = event;
+  // A later version of an event's schema may have other fields than the types of this client.
+  if (Object.hasOwn(eventSchemaVersions, type) && eventSchemaVersions[type] === schemaVersion)
+    return event as unknown as KnownCommerceEvent;
+  return { ...event, type: "unknown", receivedType: type } as UnknownCommerceEvent;
+}
+
+function parseObject(text: string): Partial<AnyEvent> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 interface SignedHeaders {

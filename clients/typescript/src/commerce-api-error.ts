@@ -22,8 +22,8 @@ export interface Answer {
   readonly text: string;
 }
 
-export class CommerceError extends Error {
-  override readonly name = "CommerceError";
+export class CommerceApiError extends Error {
+  override readonly name = "CommerceApiError";
   /**
    * A code of the service (`docs/errors.md`), or `no_answer` or `unreadable_answer`. Programs should branch
    * on it.
@@ -62,13 +62,13 @@ export class CommerceError extends Error {
 }
 
 /** Creates the error of an answer. For an answer of a proxy, the cause is the beginning of its body. */
-export function toCommerceError(
+export function toCommerceApiError(
   { status, headers, text }: Answer,
   idempotencyKey: string | null,
-): CommerceError {
+): CommerceApiError {
   const refusal = readRefusal(text);
-  if (refusal !== undefined) return new CommerceError({ ...refusal, status, idempotencyKey });
-  return new CommerceError({
+  if (refusal !== undefined) return new CommerceApiError({ ...refusal, status, idempotencyKey });
+  return new CommerceApiError({
     code: "unreadable_answer",
     message: `The answer with status ${status} is not from the service.`,
     status,
@@ -80,8 +80,8 @@ export function toCommerceError(
   });
 }
 
-export function createNoAnswerError(cause: unknown, idempotencyKey: string | null): CommerceError {
-  return new CommerceError({
+export function createNoAnswerError(cause: unknown, idempotencyKey: string | null): CommerceApiError {
+  return new CommerceApiError({
     code: "no_answer",
     message: "The request got no answer.",
     status: 0,

@@ -1,0 +1,79 @@
+/**
+ * Checks ENCRYPTION_KEYS at the start. The database stores a canary for each key that has encrypted data: a
+ * value of known content, encrypted with this key. A process that cannot decrypt every canary does not start.
+ * Otherwise, it would serve, fail at each value of the other key, and encrypt new values with a second key.
+ */
+import type { Database } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { DecryptionError, type Keyring, MissingKeyError, type SealContext } from "#foundation/encryption.ts";
+import { createConfiguredKeyring, EncryptionKeysMismatch, type KeySettings } from "./encryption-keys.ts";
+import { verifySealedSamples } from "./rewrap.ts";
+
+/** Creates the keyring of the settings. Throws EncryptionKeysMismatch if it does not belong to the database. */
+export async function createVerifiedKeyring(db: Database, settings: KeySettings): Promise<Keyring> {
+  const keyring = createConfiguredKeyring(settings);
+  await inTransaction(db, (transaction) => verifyKeyring(transaction, keyring));
+  return keyring;
+}
+
+/** The text that every canary contains. */
+const content = "canary";
+
+const contextOf = (rowId: string): SealContext => ({ table: "encryption_canary", column: "canary", rowId });
+
+async function verifyKeyring(transaction: Transaction, keyring: Keyring): Promise<void> {
+  const ids = await openCanaries(transaction, keyring);
+  // Databases of earlier releases have no canaries, but may have encrypted values.
+  if (ids.length === 0)
+    await verifySealedSamples({ db: transaction, keyring }).catch((error: unknown) => explain(error));
+  const id = keyring.currentKeyId;
+  if (ids.includes(id)) return;
+  const { sealed: canary, dataKey: wrappedKey } = keyring.seal(content, contextOf(id));
+  const { numInsertedOrUpdatedRows = 0n } = await transaction
+    .insertInto("encryptionCanary")
+    .values({ id, canary, wrappedKey })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  // Another process that started at the same time may have inserted the canary of another key with this id.
+  if (numInsertedOrUpdatedRows === 0n) await openCanaries(transaction, keyring);
+}
+
+/** Decrypts all canaries and returns the ids of their keys. */
+async function openCanaries(transaction: Transaction, keyring: Keyring): Promise<string[]> {
+  const rows = await transaction
+    .selectFrom("encryptionCanary")
+    .select(["id", "canary", "wrappedKey"])
+    .execute();
+  for (const { id, canary, wrappedKey } of rows)
+    try {
+      keyring.open({ sealed: canary, dataKey: wrappedKey, keyId: id }, contextOf(id));
+    } catch (error) {
+      explain(error);
+    }
+  return rows.map(({ id }) => id);
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof DecryptionError)) throw error;
+  const { keyId } = error;
+  throw new EncryptionKeysMismatch(
+    error instanceof MissingKeyError
+      ? `ENCRYPTION_KEYS (or the file encryption-keys in DATA_DIR) lacks the key ${keyId}, which has encrypted ` +
+          "values of this database: add the key. Before you remove a key, run `keys rewrap`."
+      : `The key ${keyId} of ENCRYPTION_KEYS is not the key ${keyId} that has encrypted values of this ` +
+          "database: restore the right key.",
+    { cause: error },
+  );
+}
+
+/**
+ * Deletes the canaries of the keys that encrypt no values any more, after `keys rewrap`. Keys that are not in
+ * ENCRYPTION_KEYS keep their canaries, because values of these keys could not be rewrapped.
+ */
+export async function deleteUnusedCanaries(db: Database, keyring: Keyring): Promise<void> {
+  const rows = await db.selectFrom("encryptionCanary").select("id").execute();
+  const unused = rows
+    .map(({ id }) => id)
+    .filter((id) => id !== keyring.currentKeyId && keyring.keyIds.includes(id));
+  if (unused.length > 0) await db.deleteFrom("encryptionCanary").where("id", "in", unused).execute();
+}
