@@ -172,7 +172,7 @@ export async function step(
 }
 
 const waitMsMax = 30_000;
-const pollMs = 250;
+const pollMs = 100;
 
 /** Repeats `read` until it returns a value, for steps that the service does in the background. */
 export async function waitFor<Value>(
