@@ -10,7 +10,7 @@ import type { Log } from "#foundation/log.ts";
 import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
-  /** The current versions of the carts that subscriptions follow; `orders` has those of orders. */
+  /** Polls the versions of the carts that subscriptions follow. `orders` does the same for orders. */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
   /** Changed deliveries, by endpoint. */
@@ -22,9 +22,9 @@ export interface SubscriptionPollers {
 }
 
 /**
- * Pauses between two polls, in milliseconds: `versionsPace` for carts and orders, `deliveriesPace` for
- * webhook deliveries. Reading a version costs one index entry. Reading the deliveries of an endpoint costs a
- * few hundred rows, so deliveries are polled less often.
+ * The shortest pauses between two polls, in milliseconds: `versionsPace` for carts and orders,
+ * `deliveriesPace` for webhook deliveries. Reading the version of a cart or order reads one index entry.
+ * Reading the deliveries of an endpoint reads a few hundred rows, so deliveries are polled less often.
  */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
