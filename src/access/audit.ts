@@ -90,8 +90,8 @@ function toAuditRow({
 }
 
 /**
- * The tables whose rows belong to a merchant, but may be changed by the platform too, by the kind of their
- * ids.
+ * Tables whose rows belong to a merchant and can also be changed by the platform. The key is the kind of the
+ * rows' ids.
  */
 const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
   apiKey: "api_key",
@@ -165,7 +165,10 @@ export function getAuditTargetAndDetails(
   return { targetId, details: toAuditDetails(mutation, targetId) };
 }
 
-/** Finds the target's id in the arguments other than `input`, else in the result, else in `input`. */
+/**
+ * Finds the id of the object that a mutation changed: in the arguments other than `input`, else in the
+ * result, else in `input`.
+ */
 function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
   return findId(ids) ?? toAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);

@@ -17,8 +17,8 @@ interface InstallationCredential {
   readonly merchantId: string;
   readonly scopes: ReadonlySet<Scope>;
   /**
-   * The reason for which the credential is suspended; null if it is not suspended. With a suspended
-   * credential, an app can still call two operations: the viewer and the readiness.
+   * The reason why the credential is suspended; null if it is not suspended. With a suspended credential, an
+   * app can still call the two operations that return its own identity (the viewer) and its readiness.
    */
   readonly suspended: "installation_suspended" | "merchant_suspended" | null;
 }

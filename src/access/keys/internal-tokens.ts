@@ -86,8 +86,8 @@ export function requireUsableToken(
   row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
   now: Date,
 ): void {
-  // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
-  // revoked the token may be ahead.
+  // A revoked token is refused even if the time of its revocation is later than `now`, because the clock of
+  // the process that revoked the token may be ahead.
   if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)
     throw fail("api_key_expired", { message: "The internal token has expired." });

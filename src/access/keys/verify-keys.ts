@@ -52,8 +52,8 @@ export async function authenticateApiKey(
   if (parsed === undefined) throw fail("api_key_invalid");
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid");
-  // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
-  // revoked the key may be ahead.
+  // A revoked key is refused even if the time of its revocation is later than `now`, because the clock of the
+  // process that revoked the key may be ahead.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
     throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
@@ -81,8 +81,8 @@ export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwner | unde
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**
- * The viewers by the rows from which they were built. The viewer of a cached row is therefore built only
- * once.
+ * The viewers of API keys, by the database row from which each viewer was built. As rows are cached, the
+ * viewer of a key is built only once per cached row.
  */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 

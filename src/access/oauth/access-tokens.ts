@@ -136,7 +136,7 @@ function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
   const thumbprint = thumbprintOf(cnf);
   if (typeof grantId !== "string" || !isId("oauthGrant", grantId) || typeof jti !== "string") throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string" || thumbprint === undefined) throw invalid();
-  // A token without scopes has no claim `scope`.
+  // A token without scopes has no claim `scope`, so a missing claim means an empty list of scopes.
   return {
     grantId,
     clientId,
