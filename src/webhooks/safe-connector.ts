@@ -145,8 +145,8 @@ interface Start {
 }
 
 /**
- * Returns the connection options of Node. The function `lookup` returns the checked addresses, so that Node
- * makes no DNS lookup; Node tries the addresses in turn.
+ * Returns the options with which Node opens the connection. The function `lookup` returns the addresses that
+ * were checked, so that Node makes no DNS lookup of its own. Node tries the addresses one after another.
  */
 function startOf({ hostname, port, protocol }: Target, addresses: readonly string[]): Start {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));

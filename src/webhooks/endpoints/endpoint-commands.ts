@@ -152,7 +152,10 @@ function toEndpointPatch(
     : { ...changed, urlNormalized: normalizeEndpointUrl(changed.url) };
 }
 
-/** Compares two values regardless of the order of keys, because jsonb does not keep that order. */
+/**
+ * Compares two values as JSON, regardless of the order of keys, because the database type jsonb does not keep
+ * that order.
+ */
 function isSame(one: unknown, other: unknown): boolean {
   return sortedText(one) === sortedText(other);
 }

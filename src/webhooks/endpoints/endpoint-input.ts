@@ -25,7 +25,7 @@ export interface EndpointFields {
 }
 
 export interface EndpointInputRules extends EndpointUrlRules {
-  /** Faults of the IP addresses of the URL's host name, found before the transaction. */
+  /** The faults that were found in the IP addresses of the URL's host name before the transaction began. */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 
@@ -76,7 +76,10 @@ const knownEventTypePatterns = new Set<string>(
   Object.keys(eventTypes).flatMap((type) => [type, `${type.split(".")[0]}.*`]),
 );
 
-/** Accepts event types of the catalogue, `group.*`, or `*` as the only entry. */
+/**
+ * Checks the event types to which an endpoint subscribes. Allowed are event types of the catalogue, all types
+ * of a group (`order.*`), and all types (`*`), which must be the only entry.
+ */
 function patternFaults(patterns: readonly string[]): Fault[] {
   const isRepeated = new Set(patterns).size < patterns.length;
   return [
