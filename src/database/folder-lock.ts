@@ -11,7 +11,10 @@ import { join } from "node:path";
 export class DataFolderUnusable extends Error {}
 export class DataFolderInUse extends DataFolderUnusable {}
 
-/** Returns an error that names DATA_DIR for an error of the file system; returns other errors unchanged. */
+/**
+ * Converts an error of the file system to an error that names the setting DATA_DIR. Returns other errors
+ * unchanged.
+ */
 export function toDataFolderError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DataFolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
@@ -101,8 +104,9 @@ function parseLock(text: string): LockOwner | undefined {
 }
 
 /**
- * Returns whether the process that wrote the lock still runs. A lock with the id of this process but another
- * start time is stale, because containers assign the same process ids again and again.
+ * Returns whether the process that wrote the lock file still runs. A lock file with the process id of this
+ * process but another start time was written by an earlier process: containers assign the same process ids
+ * again and again.
  */
 function isAlive({ pid, startedAt }: LockOwner): boolean {
   if (pid === process.pid && startedAt !== processStartTime(pid)) return false;
