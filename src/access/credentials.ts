@@ -133,21 +133,21 @@ interface CacheParts<Row> {
 
 export interface CredentialCache<Row> {
   /**
-   * Returns the cached credential with this name. If the cache has none, calls `lookUp` and caches the
-   * result.
+   * Returns the database row that is cached under this name. If there is none, calls `lookUp` and caches the
+   * row.
    */
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
-  /** Removes all credentials that depend on the given record from the cache (see `ownersOf`). */
+  /** Removes all rows that depend on the given record from the cache (see `ownersOf`). */
   readonly invalidate: (ownerId: string) => void;
-  /** Empties the cache of credentials. Called when notices of changed credentials may have been missed. */
+  /** Empties this cache of database rows. Called when notices of changed rows may have been missed. */
   readonly clear: () => void;
 }
 
 /** Maximum number of cached database rows. A separate cache remembers as many names for which no row exists. */
 const rowsMax = 10_000;
-/** Milliseconds for which a credential is cached. */
+/** Milliseconds for which a database row is cached. */
 const rowMsMax = 30_000;
-/** Milliseconds for which the cache remembers that a name belongs to no credential. */
+/** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
 /**
  * Milliseconds for which further requests for the same row may wait for a look-up that is already running.
