@@ -26,8 +26,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Maximum size in bytes of bodies whose members are not counted before parsing. So small a body is parsed
- * quickly even if one of its objects has very many members.
+ * Maximum size in bytes of bodies whose members are not counted before parsing. A body up to this size is
+ * parsed quickly even if one of its objects has very many members.
  */
 const quickBodyBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
@@ -79,7 +79,7 @@ const memberCountFailure = (): Error =>
 function requireSafeJson(value: unknown, path: string, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > depthMax) throw nestingFailure();
-  // Only those items of a list are checked that are objects or lists. Texts and numbers need no check, and
+  // Only those items of a list are checked that are objects or lists. Texts and numbers are always safe, and
   // building a JSON Pointer for each of thousands of them would be slow.
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1)

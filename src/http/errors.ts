@@ -18,7 +18,7 @@ import {
 import type { Log } from "#foundation/log.ts";
 import { createId } from "#foundation/ids.ts";
 
-/** The failure codes of the contract for Fastify's errors, by Fastify's error code. */
+/** The error codes with which the REST API answers Fastify's errors, by Fastify's error code. */
 const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "request_too_large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
@@ -65,7 +65,10 @@ export function sendFailure(
     .send(JSON.stringify({ error: toErrorBody(failure, request.id, services.publicUrl) }));
 }
 
-/** Failure codes by the error code of Node's HTTP server. All other codes mean malformed HTTP. */
+/**
+ * The error codes with which the REST API answers errors of Node's HTTP server, by Node's error code. All
+ * other codes mean malformed HTTP.
+ */
 const parserFailures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
