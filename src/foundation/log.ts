@@ -33,8 +33,8 @@ export async function createPrettyOutput(): Promise<DestinationStream> {
 }
 
 /**
- * Maximum size of one write in bytes: PIPE_BUF of Linux. If several processes write to one pipe, writes up to
- * this size are not mixed with each other.
+ * Maximum number of bytes of one write to standard output: PIPE_BUF of Linux. If several processes write to
+ * the same pipe, the kernel keeps writes of up to this size in one piece.
  */
 const bytesAtOnceMax = 4096;
 
@@ -51,7 +51,8 @@ function standardOutput(): DestinationStream {
     for (const text of groupIntoWrites(pending)) output.write(text);
   };
   let isEnding = false;
-  // `setImmediate` does not run any more after the event `exit`, so later lines are written at once.
+  // After the event `exit`, callbacks of `setImmediate` do not run, so lines logged after it are written
+  // immediately.
   process.once("exit", () => {
     isEnding = true;
     write();
@@ -83,8 +84,8 @@ function groupIntoWrites(lines: readonly string[]): string[] {
 }
 
 /**
- * Shortens the strings in a log line that is longer than `bytesAtOnceMax`. Only lines of errors with causes
- * are that long.
+ * Shortens the strings in a log line that is longer than `bytesAtOnceMax`. Only log lines of errors that
+ * contain other errors as causes are so long.
  */
 function shortenToLimit(line: string): string {
   let text = line;

@@ -45,7 +45,10 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
-/** Returns the values of an enum as the API sends them; an empty list for other types. */
+/**
+ * Returns the values of an enum type as the API sends them; returns an empty list for a type that is not an
+ * enum.
+ */
 export const getEnumValues = (type: GraphQLNamedType): string[] =>
   isEnumType(type) ? type.getValues().map(({ value }) => String(value)) : [];
 
@@ -54,8 +57,8 @@ function toLeafSchema(type: GraphQLNamedType): JsonSchema {
   if (!isScalarType(type)) throw new Error(`${type.name} is neither an enum nor a scalar.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
   if (schema === undefined) throw new Error(`The scalar ${type.name} must have the extension jsonSchema.`);
-  // Mesh merges the extensions of a scalar from several sources and repeats the items of their lists, so
-  // duplicate examples are removed.
+  // Removes duplicate examples: Mesh merges the extensions of a scalar from several sources, so the same
+  // example can occur several times.
   return Array.isArray(schema["examples"])
     ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] }
     : schema;
@@ -76,8 +79,8 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Returns the schema of the data that a selection on a type returns. The data has every selected field; a
- * field without a value is null.
+ * Returns the JSON Schema of the data that a GraphQL selection returns. The data always has every selected
+ * field; a field without a value is null.
  */
 export function toAnswerSchema(
   type: GraphQLOutputType,
@@ -115,14 +118,14 @@ function toNonNullSchema(
   return toSchemaReference(type.name, shape, components);
 }
 
-/** Country codes are accepted in lower case too, but answers always have upper case. */
+/** Requires upper case for country codes in answers. Requests may also send lower-case country codes. */
 function withAnswerPattern(schema: JsonSchema): JsonSchema {
   return schema["format"] === "country-code" ? { ...schema, pattern: "^[A-Z]{2}$" } : schema;
 }
 
 /**
- * Returns a reference to the schema in `components/schemas`, and adds the schema there under the type's name.
- * If another selection of the type has already added a different schema under this name, the given schema
+ * Adds a schema to `components/schemas` under the type's name and returns a reference to it. If a different
+ * schema already has this name, because another selection of the type has other fields, the given schema
  * itself is returned instead of a reference.
  */
 function toSchemaReference(name: string, schema: JsonSchema, components: SchemaComponents): JsonSchema {
@@ -132,13 +135,13 @@ function toSchemaReference(name: string, schema: JsonSchema, components: SchemaC
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Returns whether a field is read only for a header of the answer, not for its body. */
+/** Returns whether a selected field is used only for a header of the answer and left out of the body. */
 export const isHeaderOnly = ({ directives = [] }: FieldNode): boolean =>
   directives.some(({ name }) => name.value === "headerOnly");
 
 /**
- * Returns the fields of a selection. Throws if the selection has fragments, which `mesh/documents.ts` has
- * replaced.
+ * Returns the fields of a selection. Throws if the selection contains a fragment, because `mesh/documents.ts`
+ * should have replaced all fragments by their fields.
  */
 export function getSelectedFields(selection: SelectionSetNode | undefined): FieldNode[] {
   return (selection?.selections ?? []).map((node) => {
@@ -177,8 +180,8 @@ export function toInputSchema(type: GraphQLInputType, declared?: InputDeclaratio
 }
 
 /**
- * Returns the bounds of an argument or input field as JSON Schema, made from its zod schema. GraphQL requests
- * are checked with the same zod schema.
+ * Converts the zod schema of an argument or input field to JSON Schema keywords, for example `maximum`.
+ * GraphQL requests are checked with the same zod schema.
  */
 function getBounds(declared: InputDeclaration | undefined): JsonSchema {
   const schemas = declared?.extensions["@pothos/plugin-validation"] as { schemas?: z.ZodType[] } | undefined;

@@ -1,7 +1,8 @@
 /**
- * Sends public reads to the replica, if there is one, and to the primary database if the replica fails: it is
- * unreachable, hangs, cancels a statement or lacks the columns of the last migration. After a failure public
- * reads go to the primary for some seconds before one of them tries the replica again.
+ * Sends reads that need no credential to the read replica of the database, if there is one. Sends them to the
+ * primary database if the replica is unreachable, hangs, cancels a statement or lacks the columns of the last
+ * migration. After a failure of the replica, such reads go to the primary database for some seconds; then one
+ * of them tries the replica again.
  */
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
@@ -50,10 +51,10 @@ export function createReplicaFallback(
     else log.info({}, "The replica answers again.");
   };
   return async (read) => {
-    // While the replica fails, only one request per `pauseMs` tries the replica again.
+    // After a failure of the replica, only one request per `pauseMs` milliseconds tries the replica again.
     const nowMs = clock.now().getTime();
-    // A next attempt that is more than `pauseMs` away means that the clock was set back. The replica is then
-    // tried at once.
+    // If the planned time of the next attempt is more than `pauseMs` ahead, the system clock was set back.
+    // The replica is then tried immediately.
     if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return read(undefined);
     nextTryAt = nowMs + pauseMs;
     const result = await read(replica.forPublicReads);
@@ -64,9 +65,8 @@ export function createReplicaFallback(
 }
 
 /**
- * Returns the error if the replica failed to answer; otherwise undefined. A failure with a registered code,
- * for example "not found", is a valid answer of the replica; only `internal_error` means that the replica
- * failed.
+ * Returns the error in a result if the replica failed; otherwise undefined. A failure with another code than
+ * `internal_error`, for example "not found", is a valid answer of the replica.
  */
 function findReplicaError({ errors = [] }: ExecutionResult): unknown {
   const failure = errors

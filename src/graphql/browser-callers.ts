@@ -1,6 +1,7 @@
 /**
- * Rules for callers whose credential is in a buyer's browser: publishable tokens and buyer sessions. Everyone
- * can read a publishable token, so these callers have limits that callers with a secret token do not have.
+ * Limits for requests that come from a buyer's browser, with a publishable token or a buyer session. Every
+ * visitor of a shop can read a publishable token, so these requests have limits that requests with a secret
+ * token do not have.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type DocumentNode, type ExecutionResult, Kind, visit } from "graphql";
@@ -42,8 +43,8 @@ const codeMutations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The failures that count as a wrong code. A code that exists but does not apply counts too, because the
- * failure reveals that the guessed code exists.
+ * The failures that count as a wrong promotion code. The failure of a code that exists but does not apply to
+ * the cart counts too, because this failure reveals that the guessed code exists.
  */
 const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
   "promotion_code_not_found",

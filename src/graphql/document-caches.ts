@@ -1,13 +1,16 @@
-/** Yoga's caches of the documents in requests, bounded in number and memory. */
+/**
+ * Caches of parsed GraphQL documents for Yoga, the GraphQL server library. Each cache has a limited number of
+ * entries and limited memory.
+ */
 import type { DocumentNode } from "graphql";
 import { LRUCache } from "lru-cache";
 import { trustedDocumentLimits } from "#access/trusted-documents.ts";
 
 const documentsMax = 1_000;
 /**
- * Maximum length in characters of one document that is cached. Longer documents are parsed for every request,
- * because a parsed document needs memory in proportion to its text. `documentsLengthMax` is the same limit
- * for all documents of a cache together.
+ * Maximum length in characters of a document that is cached. Longer documents are parsed again for every
+ * request, because the memory of a parsed document grows with its text. `documentsLengthMax` limits the total
+ * length of all documents in one cache.
  */
 const documentLengthMax = trustedDocumentLimits.lengthMax;
 const documentsLengthMax = 8 * 1024 * 1024;
@@ -17,7 +20,7 @@ interface TextCache<Value extends object> {
   readonly set: (text: string, value: Value) => unknown;
 }
 
-/** Creates the caches of parsed documents and of documents that do not parse. */
+/** Creates two caches: one of parsed documents, and one of the errors of documents that cannot be parsed. */
 export const createDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;

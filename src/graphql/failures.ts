@@ -48,8 +48,8 @@ export function translateSubscriptionErrors(
 }
 
 /**
- * The roles whose errors do not name similar fields, because the names could be of fields that only other
- * roles may read.
+ * The roles of callers to whom an error about an unknown field does not suggest similar field names, because
+ * the suggested fields could be fields that only other roles may read.
  */
 const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
 
@@ -92,8 +92,8 @@ function statusOf(failures: readonly Failure[], result: ExecutionResult): number
 }
 
 /**
- * Adds the HTTP status and headers of the answer to an error, in `extensions.http`. Yoga reads them there and
- * does not send `extensions.http` to the client.
+ * Adds the HTTP status and headers of the answer to an error, in `extensions.http`. Yoga reads
+ * `extensions.http` and removes it before the error is sent to the client.
  */
 function withHttp(error: PublicError, status: number): GraphQLError {
   const { message, nodes, source, positions, path, failure, extensions } = error;

@@ -1,6 +1,6 @@
 /**
- * Reads the idempotency key of a GraphQL document, computes the fingerprint of the request, and prepares
- * mutations before their transaction begins.
+ * Reads the idempotency key in a GraphQL document, computes the fingerprint of the request, and runs the
+ * preparations of mutations, for example DNS lookups, before the transaction begins.
  */
 import {
   type DocumentNode,
@@ -128,9 +128,9 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
- * Runs the preparations of the mutations of a document before its transaction begins, for example DNS lookups
- * for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the value of the last
- * preparation, or undefined if no mutation of the document has one.
+ * Runs the preparations of the mutations of a document before their transaction begins, for example DNS
+ * lookups for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the result of the last
+ * preparation; undefined if the document's mutations have no preparation.
  */
 export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unknown> {
   const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
@@ -151,7 +151,10 @@ export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unkno
   return last;
 }
 
-/** Finds the mutations of the document that have a preparation. The result is cached for each document. */
+/**
+ * Finds the mutations of a document that have a preparation, for example a DNS lookup. The list is cached for
+ * each document.
+ */
 function findMutationsToPrepare(
   schema: GraphQLSchema,
   { document, operationName }: ExecutionPolicyArgs,

@@ -27,8 +27,8 @@ export interface Mesh extends MeshDocuments {
   readonly run: DocumentRunner;
   readonly checkDocument: TrustedDocumentChecker;
   /**
-   * The Mesh plugins for a GraphQL server that executes documents with `run`. They have only the hooks for
-   * parsing, validation, requests and results.
+   * The Mesh plugins for a GraphQL server that executes documents with `run`. They contain only the hooks for
+   * parsing, validation, requests and results, because `run` calls the other hooks itself.
    */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
@@ -40,8 +40,8 @@ const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
-  // If there are documents, Mesh adds a plugin at the end that runs a document by its hash without validation.
-  // This plugin is removed.
+  // If the configuration lists documents, Mesh adds a plugin at the end of its plugins that runs a document
+  // by its hash without validation. This plugin is removed here.
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
     throw new Error("Mesh's plugin for persisted documents is not the last plugin, so it cannot be removed.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });

@@ -1,8 +1,8 @@
 /**
  * Steps of a REST request that run before the request's body is read. They verify the caller's API key or
  * access token, count the request against its rate limit, and require the operation's scope. The DPoP proof
- * of a request is stored, because a proof is valid only once. A caller that must be refused is refused before
- * its proof is stored, so that refused requests fill no table.
+ * of a request is stored, because a proof may be used only once. A request that must be refused is refused
+ * before its proof is stored, so that refused requests add no rows to the database.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyRequest } from "fastify";
@@ -41,8 +41,8 @@ import {
 } from "#http/rate-limiter.ts";
 
 /**
- * Verifies the credential of the caller and sets `call.viewer`. Operations that require no credential do not
- * have this step.
+ * Verifies the credential of the caller and sets `call.viewer`. This step is left out for operations that
+ * need no credential.
  */
 export const identifyCaller: RestStep = {
   name: "identify",
@@ -73,8 +73,8 @@ export const identifyCaller: RestStep = {
       const viewer = await authenticate(call.request, call, authentication);
       call.viewer = viewer;
       if (isCredentialUseRecorded(viewer, services)) return;
-      // The use of the credential is recorded after the answer, so that the caller does not wait. An error of
-      // the recording is ignored.
+      // The time of the credential's last use is stored after the answer was sent, so that the caller does
+      // not wait. An error while storing it is ignored.
       call.reply.raw.once("finish", () => void recordCredentialUse(viewer, services).catch(() => undefined));
     };
   },
@@ -82,7 +82,7 @@ export const identifyCaller: RestStep = {
 
 /**
  * Returns the options of the `WWW-Authenticate` challenge of a 401 answer. For operations that require OAuth,
- * a hint names the URL that describes how to get an access token.
+ * the text of the challenge names the URL that describes how to get an access token.
  */
 function challengeOptions({ kind }: OperationSecurity, publicUrl: string): AuthenticateChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
@@ -96,16 +96,17 @@ function challengeOptions({ kind }: OperationSecurity, publicUrl: string): Authe
 const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
 
 /**
- * Sends a request of this process to its own REST routes for a caller whose credential was verified already,
- * for example for a tool call over MCP. The request could not be verified by its headers: a DPoP proof is
- * valid for one URL and once.
+ * Calls `send`, which sends a request from this process to its own REST routes, for a caller whose credential
+ * has already been verified, for example for a tool call over MCP. The credential cannot be verified again
+ * from the headers of the inner request, because a DPoP proof is valid for one URL and only once.
  */
 export const runAsViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
   viewerOfInternalRequest.run(viewer, send);
 
 /**
  * Verifies the credential of an app: an API key, or an access token with a DPoP proof for the token's key.
- * Throws a failure if the credential is not valid, or if `admit` refuses its owner.
+ * Throws a failure if the credential is not valid, or if the check `admit` refuses the owner of the
+ * credential.
  */
 export async function authenticateIntegrator(
   request: FastifyRequest,
@@ -137,8 +138,8 @@ export async function authenticateIntegrator(
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /**
- * Returns whether this process has recorded a use of the credential within the last minute. If so, as for
- * most requests, no further record is needed.
+ * Returns whether this process has stored the time of the credential's last use within the last minute. If
+ * so, the time is not stored again; this is the case for most requests.
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,
@@ -236,7 +237,10 @@ async function readOptionalViewer(
   }
 }
 
-/** Counts requests of callers with a credential. `getRateLimitCounter` chooses the counter. */
+/**
+ * Counts a request against the rate limit of its caller's credential or app installation, and refuses the
+ * request above the limit.
+ */
 export const limitByCredential: RestStep = {
   name: "limit by key",
   phase: "headers",

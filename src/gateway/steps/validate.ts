@@ -17,7 +17,10 @@ import type { RestCall, RestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
 
-/** Validates path, query and body. Throws one failure with all faults of the first invalid part. */
+/**
+ * Validates first the path, then the query, then the body. Throws one failure with all faults of the first of
+ * these three parts that is invalid.
+ */
 export const validateRequest: RestStep = {
   name: "validate",
   phase: "body",
@@ -62,7 +65,7 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
     // unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // A query parameter that could not be decoded is reported only once, not also as missing.
+    // A query parameter that cannot be decoded is reported as malformed, but not as missing too.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw combineFaults(all);
@@ -71,9 +74,9 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
 }
 
 /**
- * Creates the function that converts the text of a query parameter to its value. The text of an integer is
- * converted if it has only decimal digits. Other texts are normalized as the parameter's scalar type
- * requires.
+ * Creates the function that converts the text of a query parameter to its value. If the parameter is an
+ * integer, a text of decimal digits becomes a number. Every other text is normalized by the scalar type of
+ * the parameter.
  */
 function valueReader({ schema, type }: RestParameter): (text: string) => unknown {
   if (schema.type === "integer") return (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
@@ -159,7 +162,7 @@ function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   });
 }
 
-/** The code of a fault, by the JSON Schema keyword that the value violates, for example `maxLength`. */
+/** The error code for each JSON Schema keyword that a value can violate, for example for `maxLength`. */
 const ruleCodes: Readonly<Record<string, string>> = {
   type: "wrong_type",
   enum: "not_allowed",
@@ -226,8 +229,8 @@ function describeRule({ keyword, message, parentSchema, schema }: ErrorObject): 
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  // If a field's name has control characters, the fault names the object that has the field, so that the
-  // control characters do not get into the pointer.
+  // If the name of a field has control characters, the JSON Pointer of the fault ends at the object that has
+  // the field, so that the pointer does not contain the control characters.
   return Object.entries(value).flatMap(([key, item]) =>
     uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)),
   );
@@ -273,8 +276,8 @@ function parseQuery(url: string): Query {
 }
 
 /**
- * Returns the failure of a query with more parameters than any operation has. Such a query is refused without
- * reading each parameter.
+ * Creates the failure for a query string that has more parameters than any operation accepts. This query
+ * string is refused without reading its parameters.
  */
 function tooManyParameters(): Failure {
   const message = `The query must have at most ${parametersMax} parameters.`;

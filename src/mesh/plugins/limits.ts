@@ -1,7 +1,7 @@
 /**
- * Limits documents that clients send: texts must have no control characters, the computed cost has a maximum,
- * and queries may run for 10 s. A field costs one point, and a list multiplies the cost of the fields below
- * it by its page size. Documents of this service have no limits.
+ * Limits GraphQL documents that clients send: their texts must have no control characters, their cost must
+ * not exceed a maximum, and queries may run for at most 10 s. Each field costs one point; the page size of a
+ * list multiplies the cost of the fields below the list. Documents of this service have no limits.
  */
 import { complexityFromQuery } from "@pothos/plugin-complexity";
 import {
@@ -43,8 +43,8 @@ export default (): Plugin =>
   });
 
 /**
- * Computes the cost of a document. Returns an error instead if the variables are invalid; such an error is
- * the client's fault, so it is not thrown.
+ * Computes the cost of a document. If the variables are invalid, returns an error instead of throwing it,
+ * because the fault is the client's and not a bug.
  */
 function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
   try {
@@ -57,7 +57,7 @@ function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
 
 /**
  * Applies the time limit to queries. Mutations have no time limit, because a client that gets 504 would send
- * the change again, although the change may have been made.
+ * the mutation again, although the first one may have succeeded.
  */
 function limitTime(
   { document, operationName }: ExecutionPolicyArgs,
@@ -67,7 +67,7 @@ function limitTime(
   return running instanceof Promise && !isMutation ? withinTime(running) : running;
 }
 
-/** The cost of a document, and the limit for the caller's role, in points. */
+/** The cost of a document, and the maximum cost for the caller's role, both in points. */
 export interface QueryCost {
   readonly requested: number;
   readonly limit: number;

@@ -1,7 +1,8 @@
 /**
  * Checks that the caller may execute a REST document, as its directive `@requires`, `@oauth` or `@anonymous`
- * says. The gateway has already checked the scope before it read the body. This check also covers every other
- * way of executing the document. An execution without a caller is refused, for example under `mesh dev`.
+ * says. The gateway has already checked the scope before it read the body. The check in this plugin also
+ * covers executions of the document that do not come through the gateway. An execution without a caller is
+ * refused, for example under `mesh dev`.
  */
 import type { Plugin } from "graphql-yoga";
 import { Failure, fail } from "#foundation/failure.ts";
