@@ -26,8 +26,9 @@ export type CredentialSelection =
 const caches = new Set<(ownerId: string) => void>();
 
 /**
- * Registers a function that is called with the owner's id whenever credentials change in this process.
- * Returns the function that removes the registration.
+ * Registers a function that is called whenever credentials change in this process, with the id of the changed
+ * credential, installation, merchant, OAuth client or staff account. Returns the function that removes the
+ * registration.
  */
 export function onCredentialsInvalidated(invalidate: (ownerId: string) => void): () => void {
   caches.add(invalidate);

@@ -199,7 +199,10 @@ export function isScope(text: string): text is Scope {
 interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;
-  /** Name of the limit in answers; left out if the name is the key in `rateLimitQuotas`. */
+  /**
+   * The name under which the API's answers report the limit; left out if this name is the limit's key in
+   * `rateLimitQuotas`.
+   */
   readonly publicName?: string;
 }
 
@@ -214,10 +217,12 @@ export const rateLimitQuotas = {
   // Requests to /graphql with publishable tokens and buyer sessions. They are counted per IP address.
   browser: { quota: 600, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
-  // Requests with unknown promotion codes. The first limit counts them per cart, the second per credential.
+  // Requests with unknown promotion codes are counted twice: per cart (`promo-fail`) and per credential
+  // (`promo-fail-credential`).
   "promo-fail": { quota: 10, windowSeconds: 600 },
   "promo-fail-credential": { quota: 60, windowSeconds: 600, publicName: "promo-fail" },
-  // Wrong passwords on sign-in pages. The first limit counts them per account, the second per IP address.
+  // Wrong passwords on sign-in pages are counted twice: per account (`login-fail`) and per IP address
+  // (`login-fail-address`).
   "login-fail": { quota: 10, windowSeconds: 600 },
   "login-fail-address": { quota: 30, windowSeconds: 600, publicName: "login-fail" },
 } as const satisfies Record<string, Quota>;

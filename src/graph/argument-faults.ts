@@ -1,7 +1,8 @@
 /**
  * Reports all invalid arguments of a GraphQL field in one failure. The validation plugin of Pothos stops at
- * the first fault of an input and reports it in the words of zod. This plugin runs only after such a fault:
- * it checks every argument again and describes each fault with the argument's path and the whole rule.
+ * the first fault of an input and reports it with a message of the library zod. The plugin of this file runs
+ * only after such a fault: it checks every argument again and describes each fault with the argument's path
+ * and the whole rule.
  */
 import SchemaBuilder, {
   BasePlugin,

@@ -1,7 +1,7 @@
 /**
- * Answers errors over REST. Every error becomes a failure of the registry and is sent as the contract's error
- * body. This includes errors of Fastify, and errors of Node's HTTP parser, for which no request object
- * exists. No other module answers REST errors.
+ * Answers errors over REST. Every error is converted to one of the failures that the service defines, and
+ * sent in the form of error bodies that the OpenAPI document describes. This includes errors of Fastify, and
+ * errors of Node's HTTP parser, for which no request object exists. No other module answers REST errors.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";

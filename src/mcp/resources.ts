@@ -14,7 +14,7 @@ interface DocumentResource {
 
 export interface ResourceSource {
   readonly publicUrl: string;
-  /** The OpenAPI document as it is stored, in which the public URL of the service is not filled in. */
+  /** The OpenAPI document, with the public URL of this service as the URL of its server. */
   readonly document: Readonly<Record<string, unknown>>;
   /** Returns all event types of webhooks with their examples. */
   readonly listEventExamples: () => readonly unknown[];

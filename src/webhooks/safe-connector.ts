@@ -108,7 +108,8 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
       settle();
       if (!socket.destroyed) resolve(socket);
     });
-    // This listener is never removed, because an `error` event without a listener would end the process.
+    // The listener of the socket's `error` event is never removed, because an `error` event without a
+    // listener would end the process.
     socket.on("error", (error) => {
       settle();
       reject(toFault(error, phase));

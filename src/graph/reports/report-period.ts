@@ -1,4 +1,4 @@
-/** Arguments, period, buckets and query costs that all reports share. */
+/** Arguments, period, time buckets (for example days) and query costs that all reports share. */
 import { z } from "zod";
 import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
