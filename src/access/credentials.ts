@@ -143,7 +143,7 @@ export interface CredentialCache<Row> {
   readonly clear: () => void;
 }
 
-/** Maximum number of cached database rows. A separate cache remembers as many names for which no row exists. */
+/** Maximum number of cached database rows. Another cache remembers as many names for which no row exists. */
 const rowsMax = 10_000;
 /** Milliseconds for which a database row is cached. */
 const rowMsMax = 30_000;

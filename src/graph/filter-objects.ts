@@ -7,7 +7,7 @@ import { failWithDetail } from "#foundation/failure.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { GraphContext } from "./context.ts";
 
-/** The tables of the objects by which lists can be filtered, and the noun for each table in error messages. */
+/** The tables of the objects by which lists can be filtered, with the noun for error messages. */
 const nouns = {
   category: "category",
   variant: "variant",

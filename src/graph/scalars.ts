@@ -178,9 +178,9 @@ const url = scalar<string>({
     typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined,
 });
 
-// The scalars EmailAddress and PhoneNumber accept every text. The commands check the values and name each invalid
-// field in `details`; a scalar would report an invalid value without its field. Stored values that only
-// earlier rules allowed can always be read. docs/decisions/0013-own-email-and-phone-scalars.md has the
+// The scalars EmailAddress and PhoneNumber accept every text. The commands check the values and name each
+// invalid field in `details`; a scalar would report an invalid value without its field. Stored values that
+// only earlier rules allowed can always be read. docs/decisions/0013-own-email-and-phone-scalars.md has the
 // reasons against the scalars of graphql-scalars.
 const emailAddress = scalar<string>({
   name: "EmailAddress",

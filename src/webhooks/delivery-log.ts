@@ -45,7 +45,7 @@ export interface EventView {
 }
 
 export interface EventLog {
-  /** The newest events of an installation, and its older events with an unsuccessful delivery; newest first. */
+  /** The newest events of an installation and older events with an unsuccessful delivery, newest first. */
   readonly events: readonly EventView[];
   /** True if the installation has more stored events than the event log lists. */
   readonly isTruncated: boolean;

@@ -28,7 +28,7 @@ const nameLengthMax = 253;
 
 const specialUse = ["localhost", "local", "internal", "home.arpa", "lan", "onion", "test", "invalid"];
 const name = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Matches the beginning of a URL as the client wrote it: the scheme, and the part between `//` and the path. */
+/** Matches the beginning of a URL as the client wrote it: its scheme, and the part from `//` to the path. */
 const written = /^(https?):\/\/([^/?#\\]+)/i;
 const literal = /^\[|^[\d.]+$/;
 

@@ -20,7 +20,7 @@ export interface EventFilter extends ListPeriod {
   readonly subjectId?: string | null | undefined;
 }
 
-/** Selects the ids of the events that match a filter. The caller adds the order and limit, or counts the rows. */
+/** Selects the ids of the events that match a filter. The caller orders, pages or counts the query. */
 export function buildEventIdQuery(
   reader: DatabaseReader,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,

@@ -135,7 +135,7 @@ builder.queryFields((t) => ({
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
-  /** Finds payments or refunds by id that belong to no order, for example the payment of a failed checkout. */
+  /** Finds payments or refunds by id that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
     reader: GraphContext["db"],
     ids: readonly string[],
