@@ -1,7 +1,8 @@
 /**
- * The request contexts of `mesh dev`. Opens the service on the configured database, without listening on a
- * port, and creates a context for every caller with a valid internal token. The embedded database allows one
- * process, so a running service must be stopped first.
+ * Creates the GraphQL contexts for requests to `mesh dev`, the development server of GraphQL Mesh. Opens the
+ * service on the configured database without listening on a port, and creates a context for every caller with
+ * a valid internal token. The embedded database can be opened by one process only, so a running service must
+ * be stopped first.
  */
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";

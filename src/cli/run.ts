@@ -1,7 +1,8 @@
 /**
- * The command line: `npm run commerce -- COMMAND`. Declares the commands and explains their failures. Exit
- * codes: 0 on success, 1 if the command failed, 2 if its arguments are wrong. The modules of other commands
- * are loaded only if the command is not `serve`, `gateway` or `worker`, so that these commands start fast.
+ * The command line: `npm run commerce -- COMMAND`. Declares the commands and prints an explanation if a
+ * command fails. Exit codes: 0 on success, 1 if the command failed, 2 if its arguments are wrong. The
+ * commands `serve`, `gateway` and `worker` start without loading the modules of other commands, so that they
+ * start fast.
  */
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
@@ -26,7 +27,10 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns the text of a failure for the operator: one line that says what to do, or the whole stack of a bug. */
+/**
+ * Returns the text that is printed for an error: one line that says what the operator can do, or the complete
+ * stack if the error is a bug.
+ */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof InvalidSettingError) return `Setting ${error.message}`;
@@ -39,8 +43,8 @@ const hasOperatorMessage = (error: Error): boolean =>
   error instanceof DataFolderUnusable || error.message.startsWith("Migration ");
 
 /**
- * Explains why HOST and PORT cannot be used. Checks the failed system call, because looking up the database's
- * host fails with the same code as looking up HOST.
+ * Explains why the service cannot listen at HOST and PORT. Checks which system call failed, because an
+ * unknown host name of the database has the same error code as an unknown HOST.
  */
 function explainListenError(
   error: Error & { readonly code?: unknown; readonly syscall?: unknown; readonly hostname?: unknown },
@@ -130,7 +134,8 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
   );
   requireDatabase(role, settings);
   const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyOutput() : undefined);
-  // Each branch loads its own modules, because the parent of several processes serves no requests.
+  // Modules are loaded only where they are needed: the parent of several processes serves no requests, so it
+  // does not load the service.
   if (cluster.isWorker)
     return (await import("./one-process.ts")).serveAsChildProcess({
       settings,

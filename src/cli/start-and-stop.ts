@@ -1,6 +1,6 @@
 /**
- * Start and end of a serving process: the welcome text with its URLs, and an orderly stop on SIGTERM and
- * SIGINT.
+ * Prints the welcome text with the URLs of a started service, and stops the process in an orderly way on
+ * SIGTERM and SIGINT.
  */
 import cluster from "node:cluster";
 import type { ProcessRole } from "#app/background.ts";
@@ -55,20 +55,22 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
   printLine("");
 }
 
-/** Time until a process that has not stopped is ended, in ms. */
+/** Maximum time in milliseconds for an orderly stop; a process that has not stopped by then is ended. */
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
 
 /**
- * Stops the process on SIGTERM and SIGINT: calls `close` and exits with code 0. Returns a function that stops
- * the process in the same way; its argument is the reason for the log.
+ * Stops the process when it receives SIGTERM or SIGINT: calls `close` and exits with code 0. Returns a
+ * function that stops the process in the same way without a signal; its argument is the reason that is
+ * logged.
  */
 export function stopOnSignal(close: () => Promise<void>, log: Log): (reason: string) => void {
   let stoppingSince: number | undefined;
   const stop = (signal: string): void => {
     if (stoppingSince !== undefined) {
-      // npm and terminals repeat a signal, so a second signal within one second is ignored; a later one exits
-      // at once. Only the parent of several processes decides this.
+      // npm and terminals send the same signal twice, so a second signal within one second is ignored; a
+      // later second signal ends the process at once. If there are several processes, only the parent process
+      // handles repeated signals.
       if (cluster.isPrimary && performance.now() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }

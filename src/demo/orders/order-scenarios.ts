@@ -1,6 +1,6 @@
 /**
- * The scenarios of the demo's checkouts and orders. A scenario is a cart, and the steps that follow its
- * creation.
+ * The scenarios from which the demo's checkouts and orders are created. A scenario consists of a cart and the
+ * steps that follow its creation, for example payment and shipment.
  */
 import type { DemoCartDefinition } from "#demo/carts/price-carts.ts";
 import type { DemoOrderName, DemoSessionName } from "#demo/demo-file.ts";
@@ -31,7 +31,10 @@ import {
 import type { ScenarioStep } from "./scenario-context.ts";
 
 export interface OrderScenario extends DemoCartDefinition {
-  /** The name of the scenario's session in demo.json; left out if demo.json does not list the session. */
+  /**
+   * The name under which demo.json lists the checkout session of the scenario; left out if demo.json does not
+   * list this session.
+   */
   readonly session?: DemoSessionName;
   /** The name of the scenario's order in demo.json; left out if demo.json does not list the order. */
   readonly order?: DemoOrderName;
@@ -59,8 +62,8 @@ const checkOutAndPay = (
 ];
 
 /**
- * Checks out with a captured payment, confirms after one hour, packs after eight hours and ships after twelve
- * hours.
+ * Places an order with a captured payment, confirms the order one hour later, packs it after eight hours and
+ * ships it after twelve hours.
  */
 const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["steps"] => [
   ...checkOutAndPay(minutesAgo, submitAndCapturePayment),
@@ -75,7 +78,10 @@ type ScenarioFields = Omit<
 > &
   Partial<Pick<OrderScenario, "owner" | "country">>;
 
-/** Adds the default values to a scenario. The cart was created 15 minutes before the first step. */
+/**
+ * Adds default values to a scenario, for example for the time at which the cart is created: 15 minutes before
+ * the first step.
+ */
 function defineScenario(fields: ScenarioFields): OrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {
