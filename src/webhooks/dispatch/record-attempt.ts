@@ -141,7 +141,8 @@ async function recordFailureInHealth(
 
 /**
  * Publishes an event if the endpoint has become degraded. Disables the endpoint and publishes an event if the
- * endpoint has failed for too long. The other endpoints of the installation receive the event.
+ * endpoint has failed for too long or answered 410 (Gone). The other endpoints of the installation receive
+ * the event.
  */
 async function publishEndpointHealth(
   transaction: Transaction,
