@@ -1,6 +1,6 @@
 /**
- * GraphQL documents of the checkout page, run as the buyer of its session. Each document has one root field
- * and reads exactly what the page shows.
+ * The GraphQL documents of the checkout page, executed with the rights of the session's buyer. Each document
+ * has one root field and reads exactly the data that the page shows.
  */
 import type { CheckoutServices, CheckoutDocumentRunner } from "./checkout-services.ts";
 import type { Amount } from "./amounts.ts";

@@ -1,6 +1,6 @@
 /**
- * Routes of the merchants' console: sign-in, the page of the console's script, and sign-out. Every sign-in
- * starts a new session and ends the browser's earlier session.
+ * Routes of the merchants' console: the sign-in page, the page that the console's script fills, and the
+ * sign-out. Every sign-in starts a new session and ends the earlier session of the same browser.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
@@ -56,7 +56,8 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
     publicUrl,
     log,
     loginLimit: createLoginRateLimiter(limiter),
-    // Every request of a console page counts against the rate limit of anonymous reads, by IP address.
+    // Every request for a console page is counted for its IP address, in the rate limit of requests without a
+    // credential.
     limitAddress: async (request, reply) =>
       countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
   });
@@ -69,7 +70,7 @@ interface ConsoleServices {
   readonly publicUrl: string;
   readonly log: Log;
   readonly loginLimit: LoginRateLimiter;
-  /** Counts a request by its IP address. Fails with `rate_limited` if the address sent too many requests. */
+  /** Counts a request for its IP address. Throws `rate_limited` if the address has sent too many requests. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
@@ -114,8 +115,8 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
 }
 
 /**
- * Refuses a form that was sent from another origin. This also happens if the console was opened under another
- * host name than its public URL, because a cookie that is set there would not work.
+ * Refuses a form that was sent from another origin. A form is also refused if the console was opened under
+ * another host name than that of its public URL, because a cookie that is set for that name would not work.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   sendConsolePage(reply.code(403), crossOriginRequestPage(publicUrl));

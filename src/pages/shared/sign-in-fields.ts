@@ -30,8 +30,8 @@ export function signInFields({ email, fault }: SignInFormState): Markup {
 }
 
 /**
- * Lists the errors above the form. Screen readers announce the summary at once, and it is first in the
- * keyboard order.
+ * Renders the list of errors above the sign-in form. Screen readers read the list immediately, and it is the
+ * first element in the keyboard order.
  */
 export function signInFaultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
   if (fault === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The page of an installation's webhook endpoints. Also exports their table, for the page of the
- * installation.
+ * The page that lists the webhook endpoints of an app installation. Also exports the table of endpoints,
+ * which the page of the installation shows too.
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -108,8 +108,8 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 interface EndpointListProps {
   readonly installationId: string;
   /**
-   * Counts the changes to endpoints that were made elsewhere on the page. When the number changes, the table
-   * is loaded again.
+   * A number that increases when another part of the page has changed an endpoint. When the number changes,
+   * the table is loaded again.
    */
   readonly changes: number;
 }

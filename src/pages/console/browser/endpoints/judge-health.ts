@@ -1,4 +1,7 @@
-/** Judges the health of an endpoint from its status and the success rate of its recent attempts. */
+/**
+ * Determines the health of a webhook endpoint from its status and the success rate of its recent delivery
+ * attempts.
+ */
 import type { Endpoint } from "./endpoint-documents.ts";
 
 type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
@@ -6,8 +9,8 @@ type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
 interface JudgedHealth {
   readonly state: JudgedState;
   /**
-   * The numbers from which the endpoint's health was judged, for example “62.5 % successful in 24 hours, 3
-   * failures in a row”.
+   * The numbers that explain the endpoint's health, for example “62.5 % successful in 24 hours, 3 failures in
+   * a row”.
    */
   readonly reason: string;
   /**

@@ -1,4 +1,4 @@
-/** The sentence that describes the chart of delivery attempts. */
+/** Creates the sentence that describes the chart of webhook delivery attempts. */
 
 interface AttemptCounts {
   readonly successes: number;

@@ -139,8 +139,8 @@ export interface NamedObjects {
 }
 
 /**
- * Reads the order with the searched number, and the objects whose names are searched: the first 100
- * installations with their endpoints, the newest 100 API keys, and the first 100 staff accounts.
+ * Reads the order with the searched number, and the objects that can be found by name: the first 100 app
+ * installations with their webhook endpoints, the newest 100 API keys, and the first 100 staff accounts.
  */
 export const namedObjectsDocument = createGraphDocument<NamedObjects, { number: string }>(`
   query ConsoleNamedObjects($number: String!) {
