@@ -171,7 +171,10 @@ export function getPublicUrl({
   return publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns all settings as texts, including defaults, with secrets masked. Used by the command `config`. */
+/**
+ * Returns all settings as texts, including default values; secrets are hidden. The command `config` prints
+ * them.
+ */
 export function formatMaskedSettings(environment: EnvironmentVariables): Record<string, string | null> {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
@@ -216,7 +219,8 @@ function differsByOneLetter(a: string, b: string): boolean {
 }
 
 function parse(environment: EnvironmentVariables): z.infer<typeof schema> {
-  // An empty variable counts as not set, because shells and Compose files easily create empty variables.
+  // An empty environment variable counts as not set, because shells and Docker Compose files often create
+  // empty variables by accident.
   const given = Object.fromEntries(
     settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]),
   );

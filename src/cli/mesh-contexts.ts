@@ -19,8 +19,8 @@ export async function createMeshDevContext(authorization: string): Promise<Graph
     throw fail("credentials_malformed", {
       message: "The Authorization header must be `Bearer` followed by an internal token.",
     });
-  // If the service cannot be opened, the next request tries again: another process may have released the
-  // database by then.
+  // If the service cannot be opened, the next request tries again, because another process may have closed
+  // the database in the meantime.
   opening ??= open().catch((error: unknown) => {
     opening = undefined;
     throw error;

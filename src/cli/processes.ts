@@ -117,7 +117,7 @@ function createChildProcesses(log: Log, onStart: (child: Worker) => () => void):
       }),
     stop: async () => {
       isStopping = true;
-      // Kills the children that are still running when the parent exits.
+      // When the parent process exits, kills the child processes that are still running.
       process.once("exit", () => {
         for (const child of running) child.process.kill("SIGKILL");
       });

@@ -62,7 +62,7 @@ function explainListenError(
 function explainDatabaseError(error: Error): string | undefined {
   if (isDatabaseUnreachable(error))
     return `The database at DATABASE_URL does not respond: ${error.message || "connection refused"}`;
-  // SQLSTATE classes 28 and 3D: the user or the database is not known to the server.
+  // The database server does not know the user (SQLSTATE class 28) or the database (class 3D).
   return /^(28|3D)/.test(getSqlState(error) ?? "")
     ? `The database at DATABASE_URL refuses the connection: ${error.message}`
     : undefined;

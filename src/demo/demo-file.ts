@@ -94,8 +94,8 @@ const demoFile = z.looseObject({
   merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
   /**
-   * Cart ids of the first merchant, except `otherMerchant`, which belongs to the second merchant. The name of
-   * each cart describes its state.
+   * Cart ids by name; the name of each cart describes its state. The carts belong to the first merchant; only
+   * `otherMerchant` belongs to the second merchant.
    */
   carts: z.record(z.enum(demoCartNames), z.string()),
   /**

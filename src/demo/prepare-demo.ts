@@ -59,11 +59,12 @@ export async function prepareDemo(
   { db }: OpenedDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
-  // The folder is created only if there is a demo. A service on PostgreSQL without a demo needs no folder.
+  // The data folder is created only if the database has the demo or is empty. A service on PostgreSQL without
+  // a demo needs no data folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
   const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
-    // The lock prevents two processes that start at the same time from both seeding the demo.
+    // This lock prevents that two processes which start at the same time both add the demo data.
     await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;

@@ -21,8 +21,8 @@ export interface SealedValue {
 }
 
 /**
- * The table, column and row of an encrypted value. AES-GCM authenticates the context together with the value
- * (as associated data), so the value decrypts only in this context.
+ * The table, column and row of an encrypted value. AES-GCM authenticates them together with the value
+ * (associated data), so the value cannot be decrypted if it is copied to another place.
  */
 export interface SealContext {
   readonly table: string;

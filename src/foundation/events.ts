@@ -12,7 +12,7 @@ export interface DeliveryAttemptResult {
    * an error of this service, or `interrupted` if the process stopped during the attempt.
    */
   readonly outcome: string | number;
-  /** Duration of the attempt in milliseconds; null if the attempt ended without a result. */
+  /** Duration of the delivery attempt in milliseconds; null if the attempt ended without a result. */
   readonly durationMs: number | null;
   /**
    * Milliseconds between the event and its first delivery attempt. Null for every later attempt, for replays
@@ -31,13 +31,13 @@ export interface ServiceEventMap {
   /** Emitted when this process has changed a webhook delivery or stored an attempt of it. */
   deliveriesChanged: [];
   /**
-   * This process has changed a cart or an order that GraphQL subscriptions watch. The argument is the type of
-   * the changed object.
+   * Emitted when this process has changed a cart or an order that a GraphQL subscription follows. The
+   * argument is the type of the changed object.
    */
   subjectChanged: [type: string];
   /**
-   * A notice between processes (`src/database/notices.ts`) has arrived. The argument is its text, or "" if
-   * notices may have been missed.
+   * Emitted when a notice from another process (`src/database/notices.ts`) has arrived. The argument is the
+   * text of the notice, or "" if notices may have been missed.
    */
   noticeReceived: [text: string];
   /**

@@ -144,7 +144,7 @@ export interface FailureOptions {
   readonly retryAfterSeconds?: number;
   /** Additional headers of the answer, for example `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The error that caused the failure. It is logged, and never sent to the caller. */
+  /** The error that caused the failure. This error is logged, and never sent to the caller. */
   readonly cause?: unknown;
 }
 

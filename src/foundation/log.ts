@@ -24,8 +24,8 @@ export function createLog(level: LogLevel, stream: DestinationStream = standardO
 }
 
 /**
- * Creates a stream that writes log entries in readable form, for terminals. The library is loaded only when
- * this function is called.
+ * Creates a stream that writes log entries in readable form, for terminals. The library that formats them is
+ * loaded only when this function is called.
  */
 export async function createPrettyOutput(): Promise<DestinationStream> {
   const { PinoPretty } = await import("pino-pretty");
@@ -39,8 +39,9 @@ export async function createPrettyOutput(): Promise<DestinationStream> {
 const bytesAtOnceMax = 4096;
 
 /**
- * Creates a stream to standard output. The lines of one event loop turn are written together at the end of
- * the turn, because a separate write for each line would take longer than building the line.
+ * Creates a stream to standard output. Lines that are logged within the same turn of the event loop are
+ * written together at its end, because writing each line separately would take longer than building the
+ * line.
  */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true });

@@ -1,7 +1,7 @@
 /**
  * The period of a report: local calendar days of one time zone, divided into buckets (hours, days, weeks or
- * months). This file computes the bucket boundaries instead of the database, so that days of 23 or 25 hours
- * are correct.
+ * months). The start and end of each bucket are computed here and not in the database, so that days of 23 or
+ * 25 hours are correct.
  */
 import { fail, type FailureDetail } from "./failure.ts";
 import { createBodyFault } from "./faults.ts";

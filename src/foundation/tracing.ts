@@ -15,13 +15,13 @@ export interface SpanOptions {
    */
   readonly caller?: string | undefined;
   /**
-   * If given, the span starts a new trace instead of continuing the current trace. `id` sets the id of the
-   * new trace; a trace without `id` gets a random id.
+   * If given, the span starts a new trace instead of continuing the current trace. `id` is the id of the new
+   * trace; without `id`, the trace gets a random id.
    */
   readonly ownTrace?: { readonly id?: string };
   /**
-   * The `traceparent`s of earlier spans that caused this span and did not wait for it, for example of a
-   * request that queued a webhook delivery. They become links of this span.
+   * The `traceparent` values of earlier spans that caused this span but did not wait for it, for example of
+   * the request that queued a webhook delivery. The new span gets a link to each of them.
    */
   readonly causes?: readonly string[];
   /** The time at which the span starts; the present time if left out. */

@@ -80,14 +80,17 @@ export interface RestOperation {
   /** The name of the schema of the answer's body in the OpenAPI document. */
   readonly response: string;
   readonly answer: JsonSchema;
-  /** The field of `data` that has the language of the answer; null if the answer depends on no language. */
+  /**
+   * The name of the field of `data` that contains the language of the answer; null if the answer does not
+   * depend on a language.
+   */
   readonly languageField: string | null;
   /**
    * The fields of `data` from which only headers of the answer are made; these fields are left out of the
    * body.
    */
   readonly headerOnlyFields: readonly string[];
-  /** The field of `data` that has the version for the ETag header; null if the answer has no version. */
+  /** The name of the field of `data` whose value becomes the ETag header; null if the answer has no version. */
   readonly versionField: string | null;
   /**
    * The rate limit of this operation alone, which counts all requests of one app installation to the
@@ -95,7 +98,7 @@ export interface RestOperation {
    */
   readonly ownBucket: RateLimitBucket | null;
   readonly failureLimit: FailedAttemptsLimit | null;
-  /** The failure code that the operation answers with status 404. */
+  /** The failure code with which the operation answers 404. */
   readonly notFound: FailureCode;
   /**
    * The failure codes that the operation's document lists in the directive `@refuses`. Codes that follow from

@@ -32,8 +32,8 @@ export interface JsonSchema {
 }
 
 /**
- * The schemas of object types by their GraphQL name. They become `components/schemas` of the OpenAPI
- * document, so that each type is described once.
+ * The JSON Schemas of GraphQL object types by the name of the type. They become `components/schemas` of the
+ * OpenAPI document, so that each type is described only once.
  */
 export type SchemaComponents = Map<string, JsonSchema>;
 
@@ -157,8 +157,8 @@ export function getSelectedFields(selection: SelectionSetNode | undefined): Fiel
 type InputDeclaration = GraphQLArgument | GraphQLInputField;
 
 /**
- * Returns the schema of an argument or input field, with the description, default and bounds that the graph
- * declares.
+ * Returns the JSON Schema of an argument or input field, with the description, default value and bounds that
+ * the GraphQL schema declares.
  */
 export function toInputSchema(type: GraphQLInputType, declared?: InputDeclaration): JsonSchema {
   if (isNonNullType(type)) return toInputSchema(type.ofType, declared);

@@ -1,4 +1,7 @@
-/** The error answers of the OpenAPI document: one response for each status, and the schema of their body. */
+/**
+ * The part of the OpenAPI document about errors: one response for each HTTP status, and the schema of the
+ * error body.
+ */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 

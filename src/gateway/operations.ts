@@ -120,8 +120,8 @@ function tracedStep(name: string, run: RunStep): RunStep {
 }
 
 /**
- * Adds the request to the request log of the caller's installation. Requests without a known credential
- * belong to no installation and are not logged.
+ * Adds an answered request to the request log of the caller's app installation. Requests without a known
+ * credential belong to no installation and are not logged.
  */
 function logAnsweredRequest(
   { operation, request, reply, requestId, viewer, refusedOwner }: RestCall,
@@ -173,7 +173,7 @@ function toFixedHeaders({ security, stability, languageField }: RestOperation): 
 
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** Creates the function that runs the document of a REST operation for its caller. */
+/** Creates the function that executes the GraphQL document of a REST operation with the rights of the caller. */
 export function createOperationExecutor(
   run: DocumentRunner,
   services: GraphServices,

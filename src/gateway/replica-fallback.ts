@@ -13,8 +13,8 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
 /**
- * Runs a read that needs no credential. Calls `read` with the replica, or with undefined if `read` must use
- * the primary database.
+ * Runs a read that needs no credential. Calls `read` with the read replica of the database, or with undefined
+ * if `read` must use the primary database.
  */
 export type AnonymousReadRunner = (read: (source: ReadSource | undefined) => Result) => Result;
 
@@ -23,15 +23,15 @@ export interface ReplicaFallbackOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * The time in milliseconds for which public reads go to the primary database after a failure of the
-   * replica.
+   * The time in milliseconds after a failure of the replica during which reads without a credential go to the
+   * primary database.
    */
   readonly pauseMs?: number;
 }
 
 /**
- * Creates the function that runs public reads on the replica, or on the primary database while the replica
- * fails.
+ * Creates the function that runs reads without a credential on the read replica, or on the primary database
+ * while the replica fails.
  */
 export function createReplicaFallback(
   { replica }: Pick<GraphServices, "replica">,

@@ -13,7 +13,10 @@ import { type ConsoleCallerOptions, findConsoleCaller } from "#http/staff-sessio
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
 export interface InternalAuthentication {
-  /** Verifies the caller of a request. Throws the failure with which the request must be answered. */
+  /**
+   * Verifies the credential of a request's caller. Throws a failure, with which the request is answered, if
+   * the credential is not valid.
+   */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
   /**
    * Verifies the caller of a download as `authenticate` verifies callers, but also accepts the session cookie
@@ -76,7 +79,7 @@ function authenticationOf({
   };
 }
 
-/** Returns the key under which the requests of one network address are counted. */
+/** Returns the key of the rate limit counter for the network address of a request. */
 export const getClientKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
 
 /** The data that the plugin passes to GraphQL Yoga (the GraphQL server library) with each request. */

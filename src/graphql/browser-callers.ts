@@ -17,9 +17,9 @@ export const isBrowserCaller = (viewer: InternalViewer): boolean =>
   viewer.role === "browser" || getBuyerSession(viewer) !== undefined;
 
 /**
- * Counts a request of a browser caller for its network address, and refuses the request if it comes from a
- * page whose origin the token does not allow. Requests without the header Origin do not come from a page of
- * another site, so they are accepted.
+ * Counts a request of a buyer's browser for its network address. Refuses the request if it comes from a page
+ * whose origin the token does not allow. A request without the header Origin does not come from a page of
+ * another site, so it is accepted.
  */
 export async function admitBrowserCaller(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -36,7 +36,7 @@ export async function admitBrowserCaller(
   });
 }
 
-/** The mutations that apply a promotion code, with which a caller could guess codes. */
+/** The mutations that apply a promotion code. A caller could use them to guess codes. */
 const codeMutations: ReadonlySet<string> = new Set([
   "cartPromotionApply",
   "hostedCheckoutSessionPromotionApply",
@@ -62,9 +62,9 @@ const countCodeMutations = (document: DocumentNode): number => {
 };
 
 /**
- * Runs a document of a browser caller. Wrong promotion codes are counted per network address, in the same
- * counter as the codes that buyers enter on checkout pages. At the limit, the caller gets only
- * `rate_limited`, so guessing codes does not help.
+ * Executes a GraphQL document that a buyer's browser has sent. Wrong promotion codes are counted per network
+ * address, in the same counter as codes that buyers enter on checkout pages. Above the limit, the caller gets
+ * only `rate_limited`, so guessing codes does not help.
  */
 export async function runWithPromotionCodeLimit(
   limiter: RateLimiter,

@@ -26,7 +26,7 @@ export interface EventStreams {
 
 export interface EventStreamsOptions {
   readonly clock: Clock;
-  /** Verifies the caller of an open stream again. Throws if the caller's credential is no longer valid. */
+  /** Verifies the caller of an open event stream again. Throws if the credential is no longer valid. */
   readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
 }
 
@@ -161,8 +161,8 @@ export interface SubscriptionStepResult {
 }
 
 /**
- * Milliseconds without data on a stream after which a comment is sent, because proxies close silent
- * connections.
+ * If a stream sends no data for this number of milliseconds, a comment is sent, because proxies close
+ * connections without data.
  */
 const heartbeatMs = 12_000;
 /**

@@ -18,8 +18,8 @@ export interface FailureServices {
 }
 
 /**
- * Yoga plugin: turns all errors of a request into failures in the format of the API, also errors of documents
- * that cannot be parsed or validated.
+ * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API,
+ * including errors of documents that cannot be parsed or validated.
  */
 export function createFailureTranslationPlugin(services: FailureServices): Plugin<GraphContext> {
   return {
@@ -53,7 +53,10 @@ export function translateSubscriptionErrors(
  */
 const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
 
-/** Converts the errors of a result that are not yet failures of the API. Logs those that this service caused. */
+/**
+ * Converts the errors of a GraphQL result to failures of the API, unless they are failures already. Logs the
+ * errors that this service caused.
+ */
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,

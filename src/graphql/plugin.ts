@@ -1,8 +1,8 @@
 /**
- * The route `/graphql`, for storefront servers of the merchant, analysts and the staff console. POST accepts
- * every document, GET only trusted documents. Yoga parses and validates the documents, Mesh executes them.
- * Callers authenticate with an internal token; pages of the console authenticate with the session of the
- * staff member. The body of every error is the same as that of `error` in the REST API.
+ * The route `/graphql`, for the merchant's own frontends, analysts and the staff console. POST accepts every
+ * document, GET only trusted documents. Yoga parses and validates the documents, Mesh executes them. Callers
+ * authenticate with an internal token; pages of the console authenticate with the session of the staff
+ * member. The body of every error is the same as that of `error` in the REST API.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { ExecutionArgs } from "graphql";
@@ -117,7 +117,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     },
   };
   server.route({ ...route, method: "POST" });
-  // GraphiQL answers the GET requests that name no trusted document.
+  // GET requests that name no trusted document are answered by GraphiQL, the page for writing queries.
   server.addConstraintStrategy(trustedDocumentConstraint);
   server.route({
     ...route,
@@ -173,8 +173,8 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // Yoga's own masking of errors is off, because `createFailureTranslationPlugin` already converts every
-    // error and hides the messages of unknown errors.
+    // Yoga's own function that hides error messages is off: `createFailureTranslationPlugin` already converts
+    // every error and hides the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: createDocumentCaches(),
@@ -287,8 +287,8 @@ function corsOf(
 
 /**
  * Returns the buyer that the caller acts for: the buyer of its buyer session, or the buyer that the header
- * X-Buyer-Reference names; null if there is neither. Throws if the header is malformed or is sent with a
- * buyer session: ignoring the header would show a buyer data of other buyers.
+ * X-Buyer-Reference names; null if there is neither. Throws if the header is malformed or is sent together
+ * with a buyer session: if the header were ignored, a buyer could see data of another buyer.
  */
 function buyerReferenceOf(request: FastifyRequest, viewer: InternalViewer): string | null {
   const session = getBuyerSession(viewer);

@@ -38,7 +38,10 @@ export interface SubscriptionServices extends FailureServices {
   readonly schema: GraphQLSchema;
   readonly run: DocumentRunner;
   readonly streams: EventStreams;
-  /** Verifies the caller of an open subscription again. Returns the caller's current viewer. */
+  /**
+   * Verifies the caller of an open subscription again. Returns the role and permissions that the caller has
+   * now.
+   */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
   readonly contextOf: (caller: FastifyRequest, viewer: InternalViewer) => GraphContext;
 }
@@ -56,8 +59,8 @@ export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResu
 const accepting = new WeakSet<FastifyRequest>();
 
 /**
- * Records whether the caller accepts server-sent events. Called before the Accept header is replaced for
- * Yoga.
+ * Records whether the caller accepts server-sent events. Must be called before the Accept header is replaced
+ * by one that always accepts JSON.
  */
 export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);

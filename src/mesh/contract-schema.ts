@@ -161,9 +161,9 @@ const names = new WeakMap<DocumentNode, string>();
 const compiled = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, CompiledQuery>>();
 
 /**
- * Marks a document as a part of this service. Marked documents are compiled and run on the contract schema.
- * Documents that clients send are never marked, because compiling needs memory and turns names in the
- * document into program code.
+ * Marks a GraphQL document as part of this service. Marked documents are compiled and run on the schema with
+ * lower-case enum values. Documents of clients are never marked: compiling needs memory and turns names in
+ * the document into program code.
  */
 export function markServiceDocument(document: DocumentNode, name: string): DocumentNode {
   names.set(document, name);

@@ -137,13 +137,13 @@ export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unkno
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
-  // Preparations run only for callers that may execute the mutation. Other callers could otherwise cause
-  // network requests.
+  // The preparation of a mutation, for example a DNS lookup, runs only if the caller may execute the
+  // mutation. Other callers could otherwise cause network requests.
   if (!isIntegrator(viewer) && !staffCallers.includes(getCallerKind(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
-  // If the variables are invalid, no preparation runs. The executor refuses the variables later, with the
-  // errors of graphql-js.
+  // If the variables are invalid, no preparation of a mutation runs. The executor refuses the variables
+  // later, with the errors of graphql-js.
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)

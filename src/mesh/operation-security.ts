@@ -20,7 +20,7 @@ import {
 } from "#access/viewer.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 
-/** The credentials that callers of an operation need. */
+/** The kind of credential that callers of an operation need. */
 export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /**
@@ -126,7 +126,7 @@ export function getDocumentRequirements(
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
-  // The requirements of a document with several operations are not cached, because the next request may run
+  // If a document has several operations, its requirements are not cached, because the next request may run
   // another operation of the document.
   if (document.definitions.length === 1) requirementsByDocument.set(document, found);
   return found;

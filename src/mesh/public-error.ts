@@ -189,8 +189,8 @@ const typeName = String.raw`"?(?<type>[\w![\]]+)"?`;
 const suggestion = String.raw`(?<suggestion> Did you mean [^"]*"\w+"(?:(?:, | or |, or )"\w+")*\?)?`;
 
 /**
- * Patterns for the reason at the end of a graphql-js message about a variable. The part that a pattern
- * matches contains no value of the client, so it is sent unchanged.
+ * Patterns for the end of a graphql-js message about a variable, which says why the value is invalid. The
+ * part that a pattern matches contains no value of the client, so it is sent unchanged.
  */
 const reasons: readonly RegExp[] = [
   new RegExp(`Field "[\\w.]+" of required type ${typeName} was not provided\\.$`),
@@ -204,8 +204,8 @@ const reasons: readonly RegExp[] = [
 ];
 
 /**
- * Patterns for the reason at the end of a graphql-js message about a variable, if the reason contains a value
- * of the client. Only the name of the expected type, the group `type`, is sent.
+ * Patterns for the end of a graphql-js message about a variable, if it contains a value of the client. Only
+ * the name of the expected type, the group `type` of the pattern, is sent.
  */
 const types: readonly RegExp[] = [
   /(?:^|; )(?<type>String|Int|Float|Boolean|ID) cannot represent /g,

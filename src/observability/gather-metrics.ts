@@ -50,8 +50,8 @@ interface Message {
  */
 interface AnswerMessage extends Message {
   /**
-   * The counters and histograms of the process, whose values only increase, as a JSON text. `other` has all
-   * other metrics.
+   * The metrics of the process whose values only increase (counters and histograms), as a JSON text. `other`
+   * contains all other metrics.
    */
   readonly counted: string;
   readonly other: string;
@@ -210,8 +210,8 @@ export function createMetricsHub(): MetricsHub {
 /** Requests that were sent to another process and are not yet answered, by request number. */
 interface PendingRequests<Answer> {
   /**
-   * Sends a request to the other process and waits for its answer. Returns undefined after the timeout.
-   * `send` returns false if the other process has ended.
+   * Calls `send`, which sends a request to the other process, and waits for the answer. Returns undefined
+   * after the timeout. `send` returns false if the other process has ended.
    */
   readonly send: (send: (turn: number) => boolean, waitMs: number) => Promise<Answer | undefined>;
   readonly answer: (turn: number, answer: Answer) => void;

@@ -231,7 +231,10 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   });
 }
 
-/** Removes the promotions from an offer, because generated orders do not record uses of promotions. */
+/**
+ * Removes the promotions from the data with which a cart is priced, because generated orders do not record
+ * that a promotion was used.
+ */
 const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
 
 /** The 32 digits of Crockford's base 32; order numbers consist of these digits. */

@@ -116,8 +116,8 @@ interface CartSupply {
 type LoadCartSupply = (definition: DemoCartDefinition) => Promise<CartSupply>;
 
 /**
- * Creates a function that loads the data for pricing a cart. The function runs one SQL statement per market,
- * and one per cart with a promotion code.
+ * Creates a function that loads the data for computing the prices of a cart. The function runs one SQL
+ * statement per market, and one more per cart with a promotion code.
  */
 async function createSupplyLoader(
   transaction: Transaction,

@@ -41,7 +41,10 @@ export interface OrderScenario extends DemoCartDefinition {
   /** The name of the scenario's cart in demo.json; left out if demo.json does not list the cart. */
   readonly cartName?: "locked" | "completed";
   readonly buyer: { readonly reference: string; readonly email: string };
-  /** The steps in the order of their execution, each with the number of minutes ago at which it happened. */
+  /**
+   * The steps of the scenario in the order of their execution. Each step has a time, given as the number of
+   * minutes before now.
+   */
   readonly steps: readonly (readonly [minutesAgo: number, step: ScenarioStep])[];
 }
 
@@ -52,7 +55,10 @@ const clara = { reference: "buyer-clara", email: "clara@example.com" };
 const erin = { reference: "buyer-erin", email: "erin@example.com" };
 const hanako = { reference: "buyer-hanako", email: "hanako@example.com" };
 
-/** Opens a checkout three minutes before `minutesAgo` and pays at `minutesAgo`. */
+/**
+ * Creates two steps: the buyer pays `minutesAgo` minutes before now, and opens the checkout three minutes
+ * earlier.
+ */
 const checkOutAndPay = (
   minutesAgo: number,
   payStep: ScenarioStep = submitAndAuthorizePayment,
@@ -285,8 +291,8 @@ export const orderScenarios: readonly OrderScenario[] = [
       ["HOM-PUTE-MIDNIGHT", 2],
     ],
     buyer: anna,
-    // The session is opened at the time of seeding (0 minutes ago), so that it stays open as long as
-    // possible.
+    // The checkout session is opened at the moment when the demo data is created (0 minutes ago), so that it
+    // stays open as long as possible.
     steps: [[0, startCheckout(checkoutMinutesMax)]],
   }),
 ];

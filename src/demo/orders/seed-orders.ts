@@ -81,8 +81,8 @@ export async function seedOpenCheckout(
 }
 
 /**
- * Returns whether the priced cart has all lines of the scenario without warnings, and can be delivered to the
- * buyer's country.
+ * Returns whether a cart has all lines of its scenario and no warnings after its prices were computed, and
+ * can be delivered to the buyer's country.
  */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;

@@ -101,7 +101,7 @@ function createSessionRow(
     cartId,
     orderId,
     status: "completed",
-    // A session has the version 1 when it is opened, 2 when it is submitted, and 3 when it is paid.
+    // A checkout session has the version 1 when it is opened, 2 when it is submitted, and 3 when it is paid.
     version: 3,
     expiresAt: new Date(createdAt.getTime() + sessionLifetimeMs),
     createdAt,

@@ -29,9 +29,9 @@ const stepsOfStage = {
   delivered: [...stepsUntilShipped, "deliver"],
   returnRequested: [...stepsUntilShipped, "deliver", "requestReturn"],
   returned: [...stepsUntilShipped, "deliver", "requestReturn", "closeReturn"],
-  /** Canceled before the payment was captured. */
+  /** The order was canceled before the payment was captured. */
   canceled: ["place", "cancel"],
-  /** Canceled after the payment was captured. */
+  /** The order was canceled after the payment was captured, so the payment was refunded. */
   refunded: ["place", "confirm", "capture", "cancel"],
 } as const satisfies Record<string, readonly OrderHistoryStep[]>;
 export type OrderStage = keyof typeof stepsOfStage;
@@ -48,14 +48,14 @@ export interface NewOrderIds {
 /** The steps that an order has gone through, with their times. */
 export interface OrderHistory {
   readonly stage: OrderStage;
-  /** The steps in the order of their execution. */
+  /** The steps of the order, in the order of their execution. */
   readonly steps: readonly OrderHistoryStep[];
-  /** Returns the time at which a step was executed. */
+  /** Returns the time at which a step of the order was executed. */
   readonly timeOf: (step: OrderHistoryStep) => Date;
 }
 
 const hourMs = 3_600_000;
-/** The usual hours between placing the order and each step. */
+/** The usual number of hours between placing the order and each later step. */
 const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
   place: 0,
   confirm: 0.5,

@@ -265,8 +265,8 @@ function listPictures(entry: DemoCatalogEntry): Picture[] {
 }
 
 /**
- * Creates the alternative texts of a picture: title, colour and view. Japanese puts colour and view in
- * brackets, the other languages separate them by commas.
+ * Creates the alternative texts of a picture from title, colour and view. In Japanese, colour and view are in
+ * brackets; in the other languages, they follow after commas.
  */
 function createAltTexts(entry: DemoCatalogEntry, { colour, view }: Picture): DemoLocalizedText {
   const additions = [

@@ -64,7 +64,10 @@ export function createVariantRows(entry: DemoCatalogEntry, context: ProductVaria
   };
 }
 
-/** Returns all combinations of the options' choices; one empty combination if there are no options. */
+/**
+ * Returns all combinations of the choices of a product's options; a single empty combination if the product
+ * has no options.
+ */
 export function listOptionCombinations(options: readonly CatalogEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>

@@ -179,8 +179,8 @@ export function createViewerAdmissionCheck(
 }
 
 /**
- * Returns the rate limit counter of a request. Each credential has one counter for reads and one for writes.
- * An operation with its own rate limit has one counter for each installation.
+ * Returns which rate limit counter counts a request. Each credential has one counter for reads and one for
+ * writes. An operation with its own rate limit has a separate counter for each app installation.
  */
 export function getRateLimitCounter(
   viewer: IntegratorViewer,
@@ -191,8 +191,8 @@ export function getRateLimitCounter(
 }
 
 /**
- * Counts requests to anonymous operations by the caller's address. A caller that sends a valid credential is
- * counted by the credential instead.
+ * Counts requests to operations that need no credential for the caller's network address. If a caller sends a
+ * valid credential, its requests are counted for the credential instead.
  */
 export const limitByAddress: RestStep = {
   name: "limit by address",
@@ -217,9 +217,9 @@ export const limitByAddress: RestStep = {
 };
 
 /**
- * Reads the optional credential of a request to an anonymous operation. If the credential is invalid or its
- * owner is suspended, the caller counts as anonymous. If the rate limit of the credential is exceeded, the
- * request is refused.
+ * Reads the credential of a request to an operation that needs none. If the credential is invalid or its
+ * owner is suspended, the request is handled as if it had no credential. If the rate limit of the credential
+ * is exceeded, the request is refused.
  */
 async function readOptionalViewer(
   call: RestCall,
@@ -254,8 +254,8 @@ export const limitByCredential: RestStep = {
 };
 
 /**
- * Refuses a credential without the operation's scope before the body is read, so that such a caller receives
- * no validation errors, which describe the body.
+ * Refuses a credential without the operation's scope before the body is read, so that the caller gets no
+ * validation errors, which would describe the body.
  */
 export const requireOperationScope: RestStep = {
   name: "require scope",

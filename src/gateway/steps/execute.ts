@@ -51,8 +51,8 @@ function createOnceRequest(operation: RestOperation, call: RestCall): Idempotent
 }
 
 /**
- * Returns the idempotency key of a request and the installation that owns the key. The key belongs to the
- * installation and not to the credential, so a retry with a rotated API key or a new token finds the stored
+ * Returns the idempotency key of a request and the app installation that owns the key. The key belongs to the
+ * installation and not to the API key or token, so a retry with a new API key or token finds the stored
  * answer.
  */
 function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {

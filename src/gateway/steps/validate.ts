@@ -40,7 +40,10 @@ export const validateRequest: RestStep = {
   },
 };
 
-/** Returns a path parameter. A value with control characters cannot be an id and is answered as not found. */
+/**
+ * Returns the value of a path parameter. A value with control characters cannot be an id, so the request is
+ * answered with 404.
+ */
 function pathValue({ request }: RestCall, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
   if (!isTextWithoutForbiddenCharacters(value)) throw fail(notFound);
@@ -210,7 +213,10 @@ function toNameFault({ keyword, params, instancePath }: ErrorObject, isQuery: bo
   };
 }
 
-/** Returns the failure code of a broken rule. All rules of a locale or a country have the same code. */
+/**
+ * Returns the failure code for a broken rule. Every broken rule of a locale has the same code; the same is
+ * true for a country.
+ */
 function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
   const format: unknown = parentSchema?.["format"];
   if (format === "locale") return "invalid_locale";
@@ -301,7 +307,10 @@ function brokenRule(
   return values.has(name) ? "duplicate" : undefined;
 }
 
-/** Creates the fault of a query parameter. A name that cannot be decoded is shown as the client sent it. */
+/**
+ * Creates the fault of a query parameter. If the name of the parameter cannot be decoded, the fault shows it
+ * as the client sent it.
+ */
 function fault(name: string, code: keyof typeof queryRules): Fault {
   const field = name.slice(0, nameLengthMax);
   return {

@@ -40,7 +40,7 @@ export function addMajorAmounts(row: CsvRow): CsvRow {
   return { ...row, exponent, ...Object.fromEntries(amounts) };
 }
 
-/** Converts 12345 with two digits after the decimal point to 123.45. */
+/** Converts an amount in minor units to major units, for example 12345 with two decimal digits to 123.45. */
 function toMajorAmount(amountMinor: number, exponent: number): DecimalCell {
   const digits = String(Math.abs(amountMinor)).padStart(exponent + 1, "0");
   const [whole, fraction] = [

@@ -1,6 +1,6 @@
 /**
  * Reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in GraphQL.
- * Links on pages of this service work with the console's session.
+ * Staff members who are signed in to the console can download the reports through links on its pages.
  */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
@@ -173,5 +173,5 @@ function toQueryFailure(error: GraphQLError): Failure {
   return fail(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });
 }
 
-/** Removes the JSON Pointer, such as `/first: `, with which some messages begin. */
+/** Removes the JSON Pointer with which some error messages begin, such as `/first: `. */
 const withoutPointer = (message: string): string => message.replace(/^\/(?=\w+: )/, "");

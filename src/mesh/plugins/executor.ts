@@ -1,7 +1,7 @@
 /**
  * Chooses the executor of a GraphQL document. Documents that are part of this service run as compiled queries
  * on the contract schema. The document of a subscription is executed once for each event. Every other
- * document keeps Mesh's executor.
+ * document is run by Mesh's own executor.
  */
 import { getCompiledQuery, getContractSchema, isServiceDocument } from "#mesh/contract-schema.ts";
 import { execute, getOperationAST } from "graphql";

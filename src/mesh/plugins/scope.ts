@@ -17,8 +17,8 @@ export default (): Plugin => ({
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
-    // A later plugin, for example a cache, may set a result without calling the executor. The hook replaces
-    // such a result with the refusal.
+    // A plugin that runs later, for example a cache, may set a result without calling the executor. This hook
+    // then replaces the result by the refusal.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {

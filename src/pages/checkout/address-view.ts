@@ -99,8 +99,8 @@ const parts: ReadonlySet<string> = new Set<AddressFormFieldName>([
 const isPart = (name: string): name is AddressFormFieldName => parts.has(name);
 
 /**
- * Reads all address parts from the form, also those that the country does not need, so that they are shown
- * again if the buyer selects the previous country again.
+ * Reads all parts of the address from the form, including parts that the selected country does not need: they
+ * are shown again if the buyer selects the previous country again.
  */
 export function readTypedAddress(form: URLSearchParams): TypedAddress {
   const typedMax = 1000;
@@ -176,7 +176,7 @@ function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...F
   return groups;
 }
 
-/** Returns the saved address as the values of the form's fields. */
+/** Converts the saved address to the values of the form's fields. */
 const toTypedAddress = (address: PostalAddress | undefined): TypedAddress =>
   Object.fromEntries(
     Object.entries(address ?? {}).flatMap(([name, value]) =>

@@ -62,8 +62,8 @@ interface CheckoutLimits {
   readonly requireSecretsLeft: (request: FastifyRequest) => Promise<void>;
   readonly countWrongSecret: (request: FastifyRequest) => Promise<void>;
   /**
-   * Throws if too many wrong promotion codes were sent. Called before a code is tried. The limits apply per
-   * cart and per IP address.
+   * Throws if too many wrong promotion codes were sent for the cart or from the IP address. Called before a
+   * code is applied.
    */
   readonly requireCodesLeft: (request: FastifyRequest, cartId: string) => Promise<void>;
   readonly countWrongCode: (request: FastifyRequest, cartId: string) => Promise<void>;

@@ -8,8 +8,8 @@ import { basePathOf } from "#pages/shared/assets.ts";
 const lifeSeconds = 2 * 86_400;
 
 /**
- * SameSite=Lax: browsers send the cookie when the buyer follows a link from the shop, but not with a form of
- * another site.
+ * Returns the attributes of a cookie. With SameSite=Lax, browsers send the cookie when the buyer follows a
+ * link from the shop, but not with a form of another site.
  */
 export function cookieAttributes(secret: string, publicUrl: string): string {
   const path = `${basePathOf(publicUrl)}/checkout/${secret}`;
@@ -29,7 +29,7 @@ export function readCookie(header: string | undefined, name: string): string | u
  */
 const browserCookieName = "checkout";
 
-/** A browser's identity on the page of one session. */
+/** The identity of a browser on the page of one checkout session. */
 export interface BrowserIdentity {
   readonly value: string;
   /** The SHA-256 digest of the random text that identifies the browser. The database stores only this digest. */

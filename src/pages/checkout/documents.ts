@@ -138,7 +138,7 @@ const orderDocument = `query CheckoutOrder($id: ID!) {
   }
 }`;
 
-/** The order of a completed session, for the browser that placed it. */
+/** The order of a completed checkout session, shown only in the browser that placed the order. */
 export interface PageOrder {
   readonly number: string;
   readonly placedAt: string;

@@ -219,8 +219,8 @@ function answerFault({
 }
 
 /**
- * An empty link, which loads the current page again. The link does not contain the page's URL, because that
- * contains the secret.
+ * An empty link, which loads the current page again. The link does not contain the page's URL, because the
+ * URL contains the secret.
  */
 const hereAgain = "";
 

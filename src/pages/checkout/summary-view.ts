@@ -22,7 +22,7 @@ export interface SummaryViewOptions {
 export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
-  // A canceled or expired session has no order, so the summary shows no totals.
+  // After a canceled or expired checkout session there is no order, so the summary shows no totals.
   const isEnded = session.status === "canceled" || session.status === "expired";
   const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
   const body = html`${general.map((warning) => warningView(warning.code, visit))}

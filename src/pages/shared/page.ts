@@ -15,7 +15,7 @@ const readSheet = (name: string): string => readFileSync(join(import.meta.dirnam
 /** The style sheet that all pages share. A page may add its own style sheet. */
 const baseStyle = readSheet("tokens.css") + readSheet("base.css");
 
-/** The hash of the shared style sheet, as the Content-Security-Policy names it. */
+/** The hash of the shared style sheet, in the form in which the Content-Security-Policy allows it. */
 const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base64")}`;
 
 export interface HtmlPage {
@@ -92,7 +92,7 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the HTTP headers of a page. The Content-Security-Policy also allows forms to redirect to `leadsTo`,
+ * Returns the HTTP headers of a page. The Content-Security-Policy allows forms to redirect to `leadsTo` too,
  * because browsers apply `form-action` also to redirects after a form was sent.
  */
 export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {

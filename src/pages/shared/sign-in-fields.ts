@@ -2,7 +2,7 @@
 import { html, type Markup } from "./html.ts";
 
 export interface SignInFormState {
-  /** The e-mail address that the person typed. It is shown again after an error. */
+  /** The e-mail address that was typed into the form. The form shows it again after an error. */
   readonly email: string;
   readonly fault: string | undefined;
 }

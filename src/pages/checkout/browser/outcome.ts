@@ -4,8 +4,8 @@
  */
 
 /**
- * Opens the shop after a delay, but not if the buyer returned with the Back button. `location.replace` keeps
- * this page out of the history.
+ * Opens the shop after some seconds, unless the buyer came to this page with the Back button.
+ * `location.replace` is used so that the Back button does not lead from the shop to this page.
  */
 export function returnToShopAfterDelay(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");

@@ -67,7 +67,7 @@ async function ask(
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-/** Disables the pay button while a change of the order is running. */
+/** Disables the pay button while another form, which may change the amount, is being sent. */
 function hold(isHeld: boolean): void {
   document.querySelector("main")?.toggleAttribute("data-held", isHeld);
   const pay = document.querySelector<HTMLButtonElement>("#pay:not([aria-describedby])");
@@ -111,7 +111,8 @@ export const readTypedValues = (form: HTMLFormElement): Typed =>
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
-    // The service never sends card numbers back to the page, so the typed values of card fields are kept.
+    // The values that the buyer typed into card fields are kept, because the answer of the service never
+    // contains card numbers.
     const isKept = control.matches("[data-kept]") && control.value !== "";
     if (!isKept && stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
     const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);

@@ -22,7 +22,7 @@ export interface TokenPageData {
   /** The URL path of the documentation; `console` is that of the merchants' console. */
   readonly docs: string;
   readonly console: string;
-  /** The demo's tokens by role; undefined if the page must not show them. */
+  /** The internal tokens of the demo by role; undefined if there is no demo or the page must not show them. */
   readonly demoTokens?: Readonly<Record<string, string>>;
 }
 

@@ -21,8 +21,8 @@ export interface TokenPrompt {
 interface GraphqlRequest {
   readonly body: object;
   /**
-   * Additional headers. If they contain `authorization`, the request is sent with it and the stored token is
-   * not used.
+   * Additional headers of the request. If they contain `authorization`, this value is sent instead of the
+   * stored token.
    */
   readonly headers?: HeadersInit;
   /**
@@ -33,7 +33,7 @@ interface GraphqlRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A response and the time at which its request was sent, without the time spent in the token dialog. */
+/** A response, and the time at which its request was sent after any wait for the token dialog. */
 export interface TimedResponse {
   readonly response: Response;
   /** Milliseconds, by performance.now(). */

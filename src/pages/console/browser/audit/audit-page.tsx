@@ -94,7 +94,10 @@ interface NamedActors {
   };
 }
 
-/** Loads the staff members and API keys by which the log can be filtered; empty until they are loaded. */
+/**
+ * Loads the staff members and API keys by which the audit log can be filtered. Returns an empty list until
+ * they are loaded.
+ */
 function useNamedActors(): NamedActors["actors"] {
   const { data } = useQuery(auditActorsDocument, {});
   return data === undefined

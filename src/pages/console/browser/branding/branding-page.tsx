@@ -49,7 +49,7 @@ export function BrandingPage({ isReadOnly = false }: BrandingPageProps): JSX.Ele
   );
 }
 
-/** The texts of the form's fields, in their order. */
+/** The label and the hint of each field of the branding form, in the order of the fields. */
 const fieldTexts: Readonly<Record<BrandingField, { readonly label: string; readonly hint: string }>> = {
   displayName: {
     label: "Name",

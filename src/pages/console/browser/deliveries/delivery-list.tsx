@@ -48,11 +48,11 @@ import { ReplayDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
   readonly endpointId: string;
-  /** The webhook endpoint; undefined until it is loaded, and if it was deleted. */
+  /** The webhook endpoint; undefined while it is not loaded yet, or if it was deleted. */
   readonly endpoint: Endpoint | undefined;
   /**
-   * The delivery status by which the list is filtered, from the page's address and in lower case; null for
-   * all deliveries.
+   * The delivery status by which the list is filtered: in lower case, as in the page's URL; null if all
+   * deliveries are shown.
    */
   readonly status: string | null;
   /**

@@ -129,7 +129,10 @@ const attemptColumns = (
 
 interface PartsProps {
   readonly delivery: DeliveryDetail;
-  /** The id of the delivery that the staff member has created by a replay on this page. */
+  /**
+   * The id of the new delivery that was created when the staff member sent this delivery again; undefined if
+   * there is none.
+   */
   readonly replayId: string | undefined;
   readonly onRetried: () => void;
 }

@@ -15,7 +15,7 @@ import { describeDeliveryStatus } from "./delivery-texts.tsx";
 
 interface RetryBarProps {
   readonly delivery: DeliveryDetail;
-  /** The webhook endpoint; null until it is loaded, and if it was deleted. */
+  /** The webhook endpoint; null while it is not loaded yet, or if it was deleted. */
   readonly endpoint: Endpoint | null;
   readonly onRetried: () => void;
 }

@@ -155,7 +155,10 @@ const columns: TableColumn<Endpoint>[] = [
   },
 ];
 
-/** Shows the health of an endpoint with the numbers that led to it. */
+/**
+ * Shows the health of a webhook endpoint with the numbers from which it was determined, for example the
+ * success rate.
+ */
 export function HealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
   const { state, reason, pausedUntil } = assessEndpointHealth(endpoint);
   return (

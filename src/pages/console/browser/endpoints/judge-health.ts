@@ -20,9 +20,9 @@ interface JudgedHealth {
   readonly pausedUntil: string | null;
 }
 
-/** Below this share of successful attempts in 24 hours, an endpoint is failing. */
+/** An endpoint counts as failing if less than this share of its delivery attempts succeeded in 24 hours. */
 const failingBelow = 0.5;
-/** Below this share of successful attempts in 24 hours, an endpoint is degraded. */
+/** An endpoint counts as degraded if less than this share of its delivery attempts succeeded in 24 hours. */
 const degradedBelow = 0.95;
 
 export function assessEndpointHealth(

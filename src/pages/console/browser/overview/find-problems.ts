@@ -11,7 +11,7 @@ import type { LoggedEvent } from "./overview-documents.ts";
 export interface InstallationProblem {
   readonly key: string;
   readonly tone: "fault" | "warn";
-  /** One or two words for the badge beside a problem. */
+  /** One or two words that summarize the problem; shown in a coloured badge beside it. */
   readonly label: string;
   readonly text: string;
   /** The link to the page where the problem is solved: its text, and its path below /console. */

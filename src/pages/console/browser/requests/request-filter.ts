@@ -1,6 +1,6 @@
 /**
- * The filter of the request log: reads it from the page's address, writes it to the address, and converts it
- * into variables of the GraphQL query.
+ * The filter of the request log. This file reads the filter from the page's URL, writes it to the URL, and
+ * converts it to variables of the GraphQL query.
  */
 import type { RequestFilter } from "./request-documents.ts";
 

@@ -48,7 +48,10 @@ interface FoundEvent {
   readonly deliveries: readonly { readonly id: string; readonly status: string }[];
 }
 
-/** A search result that is a checkout session, or a part of an order, for example a payment or a return. */
+/**
+ * An object that was found by its id: a checkout session, or a part of an order, for example a payment or a
+ * return.
+ */
 export interface FoundSessionOrOrderPart extends ById {
   readonly status: string;
   readonly orderId: string | null;

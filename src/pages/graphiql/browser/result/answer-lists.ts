@@ -9,11 +9,14 @@ export type AnswerRow = Readonly<Record<string, AnswerCell>>;
 
 export interface AnswerList {
   /**
-   * The path of fields from the answer's root to the list, without `edges` and `node`, for example
-   * `orders.lines`.
+   * The names of the fields that lead from the start of the answer to the list, for example `orders.lines`;
+   * `edges` and `node` are left out.
    */
   readonly path: string;
-  /** Names of the columns. A column of a nested object has a dotted name, for example `totals.currency`. */
+  /**
+   * The names of the columns. The name of a column with a field of a nested object has a dot, for example
+   * `totals.currency`.
+   */
   readonly columns: readonly string[];
   readonly rows: readonly AnswerRow[];
   /**

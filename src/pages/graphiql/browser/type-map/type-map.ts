@@ -230,7 +230,7 @@ function namedArea(name: string): readonly (readonly [string, string])[] {
   return found === undefined ? [] : [[name, found[0]]];
 }
 
-/** Finds types without an area to which only one area refers. */
+/** Finds the types that have no area yet and to which types of exactly one area refer. */
 function typesReachedFromOneArea(
   parts: Parts,
   areas: ReadonlyMap<string, string>,
