@@ -28,15 +28,18 @@ export const commandLineActor: AuditActor = { actor: "command", actorId: null };
 
 export interface AuditEntryInput extends AuditActor {
   /**
-   * Id of the merchant that the entry belongs to. If it is null, the entry belongs to the merchant that owns
-   * the target, or to the platform if no merchant owns the target.
+   * Id of the merchant that the audit entry belongs to. If it is null, the entry belongs to the merchant that
+   * owns the changed object, or to the platform if no merchant owns the object.
    */
   readonly merchantId: string | null;
   readonly now: Date;
   /** Name of the GraphQL mutation or of the REST operation. */
   readonly action: string;
   readonly targetId: string | null;
-  /** Type of the target, for example `signing_key`. Needed only for targets whose id has no type prefix. */
+  /**
+   * Type of the changed object, for example `signing_key`. Needed only for objects whose id has no type
+   * prefix.
+   */
   readonly targetType?: string | undefined;
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
@@ -90,8 +93,8 @@ function toAuditRow({
 }
 
 /**
- * The tables whose rows belong to a merchant, but may be changed by the platform too, by the kind of their
- * ids.
+ * Tables whose rows belong to a merchant and can also be changed by the platform. The key is the kind of the
+ * rows' ids.
  */
 const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
   apiKey: "api_key",
@@ -104,8 +107,9 @@ const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
 };
 
 /**
- * Returns the id of the merchant that owns the target, or an SQL expression that looks it up; null if no
- * merchant owns the target. With this id, merchants can read which of their data the platform changed.
+ * Returns the id of the merchant that owns the changed object, or an SQL expression that looks the id up;
+ * null if no merchant owns the object. With this id, merchants can read which of their data the platform
+ * changed.
  */
 function findTargetMerchant(
   kind: IdKind | undefined,
@@ -165,13 +169,19 @@ export function getAuditTargetAndDetails(
   return { targetId, details: toAuditDetails(mutation, targetId) };
 }
 
-/** Finds the target's id in the arguments other than `input`, else in the result, else in `input`. */
+/**
+ * Finds the id of the object that a mutation changed: in the arguments other than `input`, else in the
+ * result, else in `input`.
+ */
 function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
   return findId(ids) ?? toAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
 }
 
-/** Finds the id of an object inside the result, for results like `{ apiKey, secret }`. */
+/**
+ * Finds the id of an object that is a part of a mutation's result, for example of `apiKey` in `{ apiKey,
+ * secret }`.
+ */
 const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
@@ -182,7 +192,10 @@ const findNestedId = (result: unknown): string | undefined =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** Returns the object's `id`, else the first id in a field whose name ends in `Id`, else its `merchantId`. */
+/**
+ * Finds the id of an object in a value: its field `id`, else the first id in a field whose name ends in `Id`,
+ * else its field `merchantId`.
+ */
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
@@ -224,7 +237,10 @@ function toAuditDetails(
 }
 
 export interface AuditFilter {
-  /** Id of the merchant; null selects the entries of all merchants and of the platform. */
+  /**
+   * Id of the merchant whose audit entries are selected; null selects the entries of all merchants and of the
+   * platform.
+   */
   readonly merchantId: string | null;
   readonly actor?: AuditActorKind | null | undefined;
   readonly actorId?: string | null | undefined;

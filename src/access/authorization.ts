@@ -8,7 +8,10 @@ import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 export const authSchemes = ["bearer", "dpop"] as const;
 export type AuthScheme = (typeof authSchemes)[number];
 
-/** Options of the challenges that a group of HTTP routes sends. The REST API is one group, for example. */
+/**
+ * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example all routes of the
+ * REST API.
+ */
 export interface AuthenticateChallengeOptions {
   readonly publicUrl: string;
   /**
@@ -16,7 +19,10 @@ export interface AuthenticateChallengeOptions {
    * scheme of the request if the routes accept it, otherwise the first scheme.
    */
   readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
-  /** A sentence that says where to get credentials. It is appended to the error message. */
+  /**
+   * A sentence that says where callers get credentials. It is added to the error message of a refused
+   * request.
+   */
   readonly hint?: string;
   /** The protected resource to which the HTTP routes belong; the REST API by default. */
   readonly resource?: ProtectedResource;

@@ -32,7 +32,7 @@ const keyPurpose = "buyer sessions";
 export interface BuyerSessionInput {
   /** The buyer reference that the frontend gave to the buyer; null for a guest. */
   readonly buyerReference: string | null;
-  /** The session that the new token continues; null to begin a new session. */
+  /** The buyer session that the new token continues; null to begin a new buyer session. */
   readonly continued: BuyerSession | null;
   readonly minutes: number;
 }

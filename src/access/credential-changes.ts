@@ -9,8 +9,8 @@ import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { appendAuditEntries, type AuditEntryInput } from "./audit.ts";
 
 /**
- * The credentials whose cached rows become invalid: a single credential, or all credentials of an
- * installation, a merchant, an OAuth client or a staff account.
+ * The credentials that must be removed from the caches of credentials: a single credential, or all
+ * credentials of an installation, a merchant, an OAuth client or a staff account.
  */
 export type CredentialSelection =
   | { readonly credentialId: string }
@@ -20,14 +20,15 @@ export type CredentialSelection =
   | { readonly staffId: string };
 
 /**
- * Functions that remove rows from the credential caches of this process. They are called directly, because
- * PGlite has no notices.
+ * Functions that remove changed credentials from the caches of this process. They are called directly after a
+ * change, because the embedded database PGlite sends no notices (NOTIFY).
  */
 const caches = new Set<(ownerId: string) => void>();
 
 /**
- * Registers a function that is called with the owner's id whenever credentials change in this process.
- * Returns the function that removes the registration.
+ * Registers a function that is called whenever credentials change in this process, with the id of the changed
+ * credential, installation, merchant, OAuth client or staff account. Returns the function that removes the
+ * registration.
  */
 export function onCredentialsInvalidated(invalidate: (ownerId: string) => void): () => void {
   caches.add(invalidate);
@@ -133,7 +134,7 @@ export async function revokeGrants(
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .returning(["id", "merchantId", "installationId", "clientId"])
     .execute();
-  // Sends a single notice for all grants.
+  // Sends one notice of changed credentials (NOTIFY) for all revoked grants together.
   await invalidateCredentials(transaction, toInvalidatedCredentials(column, value));
   // Deletes the authorization codes and refresh tokens of the grants.
   await sql`delete from oauth_item where grant_id = any(${ids}::text[])`.execute(transaction);

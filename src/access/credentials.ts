@@ -26,7 +26,7 @@ export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
   /** Verifies an internal token or the token of a buyer session. */
   internalToken(value: string): Promise<TokenViewer>;
-  /** Returns whether pages of the origin may send a publishable token that is valid now. */
+  /** Returns whether pages of this web origin may send a publishable token that is now valid. */
   isBrowserOrigin(origin: string): Promise<boolean>;
   readonly accessToken: AccessTokenVerifier;
 }
@@ -41,7 +41,7 @@ export interface CredentialVerifierOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring;
-  /** Returns whether this process has received all recent notices. */
+  /** Returns whether this process has received all recent notices of changed credentials (NOTIFY). */
   readonly isCurrent: () => boolean;
   readonly events: ServiceEvents;
   /** Creates the verifier of access tokens. The verifier reads grants with the given function. */
@@ -65,7 +65,7 @@ export function createCredentialVerifier({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
-  /** The internal tokens of buyer sessions, by the token's id. */
+  /** The cache of internal tokens that have created buyer sessions, by the token's id. */
   const sessionTokens = createCredentialCache<InternalTokenState>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
@@ -118,13 +118,13 @@ export function createCredentialVerifier({
 interface CacheParts<Row> {
   readonly clock: Clock;
   /**
-   * Returns whether this process has received all recent notices. If not, the cache is neither read nor
-   * written.
+   * Returns whether this process has received all recent notices of changed rows (NOTIFY). If not, the cache
+   * is neither read nor written.
    */
   readonly isCurrent: () => boolean;
   /**
-   * Returns the ids of the records whose change invalidates the row, for example the credential, its
-   * installation and its merchant.
+   * Returns the ids of the records on which a cached row depends, for example the credential itself, its
+   * installation and its merchant. If one of these records changes, the row is removed from the cache.
    */
   readonly ownersOf: (row: Row) => readonly (string | null)[];
   /** Limits the total size of the cached rows. Needed only if the sizes of the rows differ much. */
@@ -132,23 +132,26 @@ interface CacheParts<Row> {
 }
 
 export interface CredentialCache<Row> {
-  /** Returns the cached row with this name. If there is none, calls `lookUp` and caches its result. */
+  /**
+   * Returns the database row that is cached under this name. If there is none, calls `lookUp` and caches the
+   * row.
+   */
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
-  /** Removes the rows that a change of this record invalidates (see `ownersOf`). */
+  /** Removes all rows that depend on the given record from the cache (see `ownersOf`). */
   readonly invalidate: (ownerId: string) => void;
-  /** Removes all rows. Called when notices may have been missed. */
+  /** Empties this cache of database rows. Called when notices of changed rows may have been missed. */
   readonly clear: () => void;
 }
 
-/** Maximum number of cached rows, and also of cached unknown names. */
+/** Maximum number of cached database rows. Another cache remembers as many names for which no row exists. */
 const rowsMax = 10_000;
-/** Milliseconds for which a row is cached. */
+/** Milliseconds for which a database row is cached. */
 const rowMsMax = 30_000;
-/** Milliseconds for which the cache remembers that a name has no row. */
+/** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
 /**
- * Maximum age in milliseconds of a running look-up whose result further requests may use. An older look-up
- * may have read a row that has changed since.
+ * Milliseconds for which further requests for the same row may wait for a look-up that is already running.
+ * The result of an older look-up is not used for them, because the row may have changed since it began.
  */
 const sharedMsMax = 250;
 
@@ -174,8 +177,8 @@ export function createCredentialCache<Row extends object>({
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
   const running = new Map<string, LookUp<Row>>();
   /**
-   * A number that increases with every notice. The result of a look-up is cached only if no notice has
-   * arrived since the look-up began.
+   * A number that increases with every notice of a changed row. The result of a look-up is cached only if no
+   * notice has arrived since the look-up began.
    */
   let generation = 0;
 

@@ -88,8 +88,8 @@ export async function updateMerchant(
 }
 
 /**
- * Returns the new value of `suspendedAt` of a merchant or an installation; an empty object if the change
- * leaves the status as it is.
+ * Returns the new value of the column `suspendedAt` for a change of the status of a merchant or an
+ * installation. Returns an empty object if the status stays the same.
  */
 export function buildSuspensionUpdate(
   current: { readonly status: string },
@@ -100,7 +100,10 @@ export function buildSuspensionUpdate(
   return { suspendedAt: next.status === "suspended" ? now : null };
 }
 
-/** Builds the `conflict` of a failure: the current status and version of a row, and the reason. */
+/**
+ * Builds the part `conflict` of an error: the current status and version of the object that prevents the
+ * change, and the reason.
+ */
 export function buildStatusConflict(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },

@@ -151,8 +151,8 @@ export const buildTrustedDocumentQuery = (
 const changeNotice = "trusted_documents";
 
 /**
- * Functions that empty the caches of this process. They are called directly, because on PGlite no notices are
- * sent.
+ * Functions that empty the caches of trusted documents in this process. They are called directly after a
+ * change, because the embedded database PGlite sends no notices (NOTIFY).
  */
 const caches = new Set<() => void>();
 
@@ -177,16 +177,16 @@ interface TrustedDocumentsOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly events: ServiceEvents;
-  /** Returns whether this process has received all recent notices. */
+  /** Returns whether this process has received all recent notices of changed documents (NOTIFY). */
   readonly isCurrent: () => boolean;
 }
 
 const cachedCharactersMax = 8 * 1024 * 1024;
 
 /**
- * Creates the look-up of trusted documents. Like the rows of credentials, rows are cached for up to 30
- * seconds, and only while notices arrive. Every registration or removal of a document empties the caches of
- * all processes.
+ * Creates the look-up of trusted documents. Documents are cached for up to 30 seconds, and the cache is used
+ * only while notices (NOTIFY) arrive, because every registration or removal of a document empties the caches
+ * of all processes by a notice.
  */
 export function createTrustedDocumentLookup({
   db,
@@ -217,7 +217,7 @@ export function createTrustedDocumentLookup({
 }
 
 const dayMs = 86_400_000;
-/** For each cached row, the time of the last use that this process has written to the database. */
+/** For each cached document, the time of the last use that this process has stored in the database. */
 const recordedUses = new WeakMap<TrustedDocumentRow, number>();
 
 /**

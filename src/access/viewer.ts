@@ -17,8 +17,8 @@ interface InstallationCredential {
   readonly merchantId: string;
   readonly scopes: ReadonlySet<Scope>;
   /**
-   * The reason for which the credential is suspended; null if it is not suspended. With a suspended
-   * credential, an app can still call two operations: the viewer and the readiness.
+   * The reason why the credential is suspended; null if it is not suspended. With a suspended credential, an
+   * app can still call the two operations that return its own identity (the viewer) and its readiness.
    */
   readonly suspended: "installation_suspended" | "merchant_suspended" | null;
 }
@@ -199,7 +199,10 @@ export function isScope(text: string): text is Scope {
 interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;
-  /** Name of the limit in answers; left out if the name is the key in `rateLimitQuotas`. */
+  /**
+   * The name under which the API's answers report the limit; left out if this name is the limit's key in
+   * `rateLimitQuotas`.
+   */
   readonly publicName?: string;
 }
 
@@ -219,7 +222,8 @@ export const rateLimitQuotas = {
   // Requests with unknown promotion codes. The first limit counts them per cart, the second per credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
   "promo-fail-credential": { quota: 60, windowSeconds: 600, publicName: "promo-fail" },
-  // Wrong passwords on sign-in pages. The first limit counts them per account, the second per IP address.
+  // Wrong passwords on sign-in pages are counted twice: per account (`login-fail`) and per IP address
+  // (`login-fail-address`).
   "login-fail": { quota: 10, windowSeconds: 600 },
   "login-fail-address": { quota: 30, windowSeconds: 600, publicName: "login-fail" },
 } as const satisfies Record<string, Quota>;

@@ -1,6 +1,6 @@
 /**
- * Creates the service of one process: the shared services, the HTTP plugins in their order, and the
- * background work.
+ * Creates the service that runs in one process: first the shared services, then the HTTP plugins in the order
+ * of their registration, then the background work.
  */
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
@@ -60,7 +60,10 @@ export interface ServiceAppOptions {
   readonly clock?: Clock;
   /** The folder of `.meshrc.yaml`; the project's folder if left out. */
   readonly meshFolder?: string;
-  /** An open database, which `close` leaves open. If left out, the database of the settings is used. */
+  /**
+   * An open database; `close` of the service does not close it. If left out, the service opens the database
+   * that the settings name.
+   */
   readonly database?: OpenedDatabase;
   readonly onStatement?: (event: LogEvent) => void;
   /** The role of this process; `all` by default. */
@@ -71,7 +74,10 @@ export interface ServiceAppOptions {
   readonly fetchDocument?: SafeFetch["fetch"];
   /** The rate limiter, which `close` closes. If left out, the rate limiter of the settings is used. */
   readonly limiter?: RateLimiter | undefined;
-  /** Collects the metrics of all processes of one command; undefined if there is only one process. */
+  /**
+   * The connection to the parent process for adding up the metrics of all processes of the service; undefined
+   * if the service has only one process.
+   */
   readonly exchange?: MetricsExchange | undefined;
 }
 
@@ -152,15 +158,15 @@ export async function createServiceApp(options: ServiceAppOptions): Promise<Serv
 type Parts = Awaited<ReturnType<typeof createParts>>;
 
 /**
- * Creates the services that the HTTP plugins and the background work share, each after the services that it
- * uses.
+ * Creates the services that both the HTTP plugins and the background work use. A service is created after the
+ * services that it needs.
  */
 async function createParts(options: ServiceAppOptions) {
   const { settings, log, clock = systemClock, role = "all" } = options;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const publicUrl = getPublicUrl({ ...settings, port });
   const events = createServiceEvents();
-  // Mesh and the database are opened concurrently, which shortens the start.
+  // GraphQL Mesh and the database are opened at the same time, so that the service starts faster.
   const [mesh, database] = await Promise.all([
     openMesh(options.meshFolder),
     options.database ?? openConfiguredDatabase(options),
@@ -220,11 +226,17 @@ async function createParts(options: ServiceAppOptions) {
 
 interface CredentialOptions extends Pick<GraphServices, "db" | "clock" | "publicUrl" | "keyring" | "events"> {
   readonly log: Log;
-  /** Returns whether the process has received all recent notices, so that its caches are current. */
+  /**
+   * Returns whether the process receives all notices about changed credentials from the database, so that its
+   * cache of credentials is current.
+   */
   readonly isCurrent: () => boolean;
 }
 
-/** Creates the signing keys of access tokens and the verifier of all credentials. */
+/**
+ * Creates the service that manages the signing keys of access tokens, and the verifier of all kinds of
+ * credentials.
+ */
 function createCredentials({ log, isCurrent, events, ...services }: CredentialOptions): {
   readonly signingKeys: SigningKeys;
   readonly credentials: ClosableCredentialVerifier;
@@ -243,7 +255,10 @@ function createCredentials({ log, isCurrent, events, ...services }: CredentialOp
   return { signingKeys, credentials };
 }
 
-/** Registers the HTTP plugins in order. A worker serves only health checks and metrics. */
+/**
+ * Creates the HTTP server and registers its plugins in a fixed order. A process with the role `worker` serves
+ * only health checks and metrics.
+ */
 async function createHttpServer(
   parts: Parts,
   { settings, log, role = "all", exchange, fetchDocument }: ServiceAppOptions,

@@ -1,7 +1,7 @@
 /**
- * Background work: payments, webhook deliveries, exports, and sweeps. A process with the role `all` does its
- * own background work. With PostgreSQL, `worker` processes can do the background work of `gateway` processes,
- * which send notices (NOTIFY) if work is due.
+ * Background work: payments, webhook deliveries, exports, and sweeps (periodic jobs). A process with the role
+ * `all` does its own background work. With PostgreSQL, `worker` processes can do the background work instead
+ * of the `gateway` processes, which notify the workers with NOTIFY when there is work to do.
  */
 import { settlePaymentOperationAsSystem } from "#commerce/orders/payment/settle-payment.ts";
 import {
@@ -30,7 +30,10 @@ export type ProcessRole = "all" | "gateway" | "worker";
 
 export interface PaymentBackgroundWork extends PaymentDriver {
   readonly parts: PaymentDriverOptions;
-  /** Runs all payment operations that are due; resolves when they have ended. */
+  /**
+   * Runs all payment operations (for example captures) that are due. The promise resolves when all of them
+   * have ended.
+   */
   readonly drive: () => Promise<void>;
 }
 
@@ -95,15 +98,16 @@ export function createBackgroundWork(
 }
 
 /**
- * The number of connections that is assumed for the embedded database. PGlite has one connection, but several
- * payment operations must run concurrently, so that a slow provider does not delay other payments.
+ * The number of database connections with which the code calculates if the database is PGlite. PGlite has
+ * only one connection, but several payment operations must run concurrently, so that a slow payment provider
+ * does not delay other payments.
  */
 const embeddedConnections = 8;
 const paymentWorkersMax = 8;
 
 interface PaymentOptions {
   readonly log: Log;
-  /** Number of database connections of the process. */
+  /** The maximum number of database connections that the process opens. */
   readonly connections: number;
 }
 
@@ -117,7 +121,8 @@ function createPayments(
     clock,
     keyring,
     log,
-    // Payments use at most half of the connections; requests can always use the other half.
+    // Payments use at most half of the database connections, so that the other half is always free for
+    // requests.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
     provider: createTestProvider({ db, clock }),
     settle: (operation, outcome) =>

@@ -1,7 +1,8 @@
 /**
  * Reads the encryption keys of stored data from the setting ENCRYPTION_KEYS. With the embedded database, the
- * setting is optional; without it, a key is generated once and stored in a file in DATA_DIR. The key file is
- * written atomically and never replaced, because data encrypted with a lost key cannot be decrypted.
+ * setting is optional: if ENCRYPTION_KEYS is not set, a key is generated once and stored in a file in
+ * DATA_DIR. The key file is written in one step and never replaced, because data cannot be decrypted after
+ * its key is lost.
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,8 +15,8 @@ export const encryptionKeysRule = "a comma-separated list of id:base64, each key
 const keyForm = /^([\w-]{1,32}):([A-Za-z\d+/]{43}=?)$/;
 
 /**
- * Parses the text of ENCRYPTION_KEYS. Returns the keys; returns the broken rule, a text, if the text is
- * invalid.
+ * Parses the text of the setting ENCRYPTION_KEYS. Returns the keys; if the text is invalid, returns a text
+ * with the broken rule.
  */
 export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
   const keys = text.split(",").flatMap((part): EncryptionKey[] => {
@@ -34,13 +35,16 @@ export interface KeySettings {
   readonly dataDir: string;
 }
 
-/** Creates the keyring from the configured keys, or from the key file if none are configured. */
+/**
+ * Creates the object that encrypts and decrypts stored data, with the keys of ENCRYPTION_KEYS, or with the
+ * key file in DATA_DIR if this setting is not set.
+ */
 export const createConfiguredKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring =>
   createKeyring(encryptionKeys ?? loadOrCreateEncryptionKeys(dataDir));
 
 /**
- * Reads the key file in the folder; creates the file if it is missing. Concurrent calls of several processes
- * return the same keys.
+ * Reads the file with the encryption key in the folder `dataDir`, and creates the file if it is missing. If
+ * several processes call this at the same time, all get the same key.
  */
 export function loadOrCreateEncryptionKeys(dataDir: string): EncryptionKey[] {
   const path = join(dataDir, "encryption-keys");
@@ -57,15 +61,20 @@ export function loadOrCreateEncryptionKeys(dataDir: string): EncryptionKey[] {
   );
 }
 
-/** Creates the key file. Returns its content, which is from another process if that was faster. */
+/**
+ * Creates the file with the encryption key and returns its content. If another process has created the file
+ * first, returns the content that the other process has written.
+ */
 function createKeyFile(dataDir: string, path: string): string {
-  // The key id is random, so that an error about data from another folder names the key that is missing.
+  // The id of the key is random, so that an error about data that another folder's key has encrypted names a
+  // key id that this folder does not have.
   const text = `local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}\n`;
   const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
-    // Creating a hard link fails if the file exists, and never makes an incomplete file visible.
+    // The complete file is written under a temporary name and then linked to its final name: creating a hard
+    // link fails if the name exists, and other processes never see an incomplete file.
     linkSync(draft, path);
     return text;
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * Erases a buyer's data at the operator's request. First searches for the data, without locks. One
- * transaction then locks the data, checks that the search result is still valid, erases the data, publishes
- * the events and writes the audit entry.
+ * Erases a buyer's personal data at the operator's request. First searches for the data without locking it.
+ * Then, in one transaction, locks the found carts and orders, checks that they have not changed since the
+ * search, erases the data, publishes the events and writes the audit entry.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
@@ -35,7 +35,10 @@ export interface ErasureRequest {
   readonly isForced: boolean;
 }
 
-/** The maximum number of searches. The search is repeated if the buyer's data changes after a search. */
+/**
+ * The maximum number of searches for a buyer's data. The search is repeated if the buyer's data changes
+ * between the search and the erasure.
+ */
 const roundsMax = 5;
 
 export async function runBuyerErasure(
@@ -88,7 +91,8 @@ async function eraseFinds(
       { finds, isForced },
     );
   });
-  // Buyer references and address tokens are not recorded, because audit entries are never deleted.
+  // The audit entry contains the id of a cart or order, but never a buyer reference or an address token,
+  // because audit entries are never deleted.
   const targetId = target.by === "cart" || target.by === "order" ? target.value : null;
   const details = { by: target.by, ...erased, cartIds, orderIds, ...(isForced ? { forced: true } : {}) };
   await appendAuditEntries(transaction, {

@@ -1,4 +1,4 @@
-/** Opens the database and the rate limiter of the settings, and finds a free port. */
+/** Opens the database and the rate limiter that the settings describe, and finds a free port. */
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -14,7 +14,7 @@ export interface OpenResourcesOptions {
   readonly settings: ServiceSettings;
   readonly log: Log;
   readonly onStatement?: (event: LogEvent) => void;
-  /** The rate limiter; if left out, the rate limiter of the settings is created. */
+  /** The rate limiter to use; if left out, the rate limiter that the settings describe is created. */
   readonly limiter?: RateLimiter | undefined;
 }
 

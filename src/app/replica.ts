@@ -1,6 +1,7 @@
 /**
- * Opens the replica of DATABASE_READ_URL for reports and public reads, and creates the services that run
- * reports and count searches. Without a replica, reports run on the primary.
+ * Opens the read replica of the database (setting DATABASE_READ_URL) for reports and for reads without a
+ * credential, and creates the services that run reports and count searches. Without a replica, reports run on
+ * the primary database.
  */
 import type { LogEvent } from "kysely";
 import { createSearchCountRecorder } from "#commerce/search/search-counts.ts";
@@ -31,8 +32,9 @@ export interface ReportServicesOptions {
 const runningMax = 4;
 
 /**
- * Returns the maximum number of reports that run concurrently on the primary: a third of the connections, so
- * that requests can always use the others. The embedded database has one connection.
+ * Returns the maximum number of reports that run at the same time on the primary database: a third of its
+ * connections (at least 1, at most 4), so that the other connections are always free for requests. For the
+ * embedded database, which has a single connection, returns 1.
  */
 const reportsOnPrimary = ({ engine }: OpenedDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
@@ -53,8 +55,8 @@ export function createReportServices({
 }
 
 /**
- * The replica of DATABASE_READ_URL, with separate connection pools for analysts (including reports) and for
- * public reads.
+ * The read replica of the database (DATABASE_READ_URL), with one connection pool for analysts, including
+ * reports, and another for reads without a credential.
  */
 export interface OpenedReplica extends ReplicaSources {
   readonly close: () => Promise<void>;
@@ -66,12 +68,21 @@ interface ReplicaOptions {
   readonly onStatement: ((event: LogEvent) => void) | undefined;
 }
 
-/** The number of connections for analysts: four for reports (`runningMax`), four for other queries. */
+/**
+ * The number of replica connections for analysts: four for reports, which equals the maximum number of
+ * concurrent reports, and four for other queries.
+ */
 const analystConnections = 8;
-/** The time limit of an analyst's transaction in milliseconds: one second longer than that of a report. */
+/**
+ * The time limit in milliseconds for a database transaction of an analyst: one second longer than the time
+ * limit of a report.
+ */
 const analystMs = reportTimeoutMs + 1_000;
 
-/** Opens the replica; returns undefined if DATABASE_READ_URL is not set. The first query connects. */
+/**
+ * Opens the read replica; returns undefined if DATABASE_READ_URL is not set. The connection is made by the
+ * first query.
+ */
 export async function openReplica({
   settings,
   clock,

@@ -1,7 +1,8 @@
 /**
- * Wraps the data keys of all encrypted rows with the first of ENCRYPTION_KEYS, so that the other keys can be
- * removed. The service can keep running. Rows that already use the first key are skipped, so that a new run
- * continues an interrupted run. Rows that change during the run are skipped too.
+ * Encrypts the data keys of all encrypted rows again with the first key of ENCRYPTION_KEYS, so that the
+ * operator can remove the other keys from the setting. The service can keep running meanwhile. Rows that
+ * already use the first key are skipped, so a new run continues where an interrupted run stopped. Rows that
+ * another process changes during the run are skipped too.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -18,9 +19,15 @@ import { getWebhookSecretSealContext } from "#webhooks/signatures.ts";
 export interface RewrapResult {
   readonly table: string;
   readonly rewrapped: number;
-  /** The reason for each value that could not be decrypted. These values are not changed. */
+  /**
+   * One text for each value that could not be decrypted: the row and the reason. These values are not
+   * changed.
+   */
   readonly broken: readonly string[];
-  /** The number of rows that still use another key, because a running process encrypts with that key. */
+  /**
+   * The number of rows that still use another key than the first of ENCRYPTION_KEYS, because a running
+   * process with older settings encrypts with that key.
+   */
   readonly left: number;
 }
 
@@ -37,7 +44,10 @@ interface SealedValuesCheck {
   readonly broken: readonly string[];
 }
 
-/** Decrypts every encrypted value, to check its key. Changes nothing. */
+/**
+ * Checks that every encrypted value of the database can be decrypted with the configured keys. Changes
+ * nothing.
+ */
 export async function verifySealedValues({
   db,
   keyring,
@@ -69,7 +79,7 @@ export async function rewrapSealedValues(options: RewrapOptions): Promise<Rewrap
   return results;
 }
 
-/** Counts the rows whose data key is not wrapped with the first key. */
+/** Counts the rows whose data key is not encrypted with the first key of ENCRYPTION_KEYS. */
 export async function countRowsToRewrap({ db, keyring }: RewrapOptions): Promise<number> {
   let total = 0;
   for (const column of sealedColumns) total += await countOthers(db, keyring, column);
@@ -108,7 +118,10 @@ async function rewrapColumn(
   };
 }
 
-/** An encrypted row. `first` and `second` are the columns of its primary key as texts, with bytes in hex. */
+/**
+ * A row with an encrypted value. `first` and `second` are the values of its primary key columns as texts; the
+ * text of a column of bytes is hexadecimal.
+ */
 interface SealedRow {
   readonly first: string;
   readonly second: string;
@@ -119,7 +132,7 @@ interface SealedRow {
 
 interface PageQuery {
   readonly column: SealedColumn;
-  /** The id of the encryption key whose rows are skipped; undefined to read all rows. */
+  /** Rows whose data key is encrypted with the key of this id are skipped; undefined to read all rows. */
   readonly skippedKeyId: string | undefined;
 }
 
@@ -169,7 +182,10 @@ interface DecryptOptions {
   readonly broken: string[];
 }
 
-/** Returns whether the row can be decrypted; otherwise adds the reason to `broken`. */
+/**
+ * Returns whether the value of a row can be decrypted. If not, adds a text with the reason to the list
+ * `broken`.
+ */
 function canDecrypt(row: SealedRow, { keyring, column, broken }: DecryptOptions): boolean {
   try {
     keyring.open(row, column.sealContextOf(row.first, row.second));
@@ -198,8 +214,8 @@ interface RewrappedRows {
 }
 
 /**
- * Saves the new data keys. Skips rows whose data key has changed since they were read, because these rows
- * were erased or written again.
+ * Saves the newly encrypted data keys of rows. Skips a row whose data key has changed since it was read,
+ * because another process has meanwhile erased the value or written a new one.
  */
 function saveRows(db: Database, { column, currentKeyId, renewed }: RewrappedRows): Promise<number> {
   const { table, dataKey, keyId, key } = column;
@@ -231,15 +247,18 @@ interface SealedKeyColumn {
 interface SealedColumn {
   readonly table: string;
   /**
-   * The names of the three columns of an encrypted value. All three columns are null in a row without a
-   * value.
+   * The names of the three columns that store an encrypted value: the value, its data key, and the id of the
+   * encryption key. In a row without a value, all three are null.
    */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
-  /** The columns of the primary key. */
+  /** The one or two columns of the table's primary key. */
   readonly key: readonly [SealedKeyColumn] | readonly [SealedKeyColumn, SealedKeyColumn];
-  /** Returns the seal context of the row with this primary key; bytes are given in hex. */
+  /**
+   * Returns the table, column and row id to which the encrypted value of a row is bound. The arguments are
+   * the values of the primary key as texts, bytes in hexadecimal.
+   */
   readonly sealContextOf: (first: string, second: string) => SealContext;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Creates the services that the GraphQL resolvers of one process share, and the renderer of event objects. An
- * event object has the fields that a document in `schema/events` selects, with enum values in lower case as
- * in REST answers.
+ * Creates the services that all GraphQL resolvers of one process use, and the function that renders the
+ * objects in events, for example the changed order. The object in an event has the fields that a document in
+ * `schema/events` selects, with enum values in lower case as in answers of the REST API.
  */
 import type { DocumentNode } from "graphql";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
@@ -30,13 +30,14 @@ export type EventSubjectRenderer = (
   subject: EventSubject,
 ) => ReturnType<RenderEventSubject>;
 
-/** Returns whether a subscription in this process reports changes of the subject. */
+/** Returns whether a GraphQL subscription of this process follows changes of the given cart or order. */
 type IsWatched = (subject: EventSubject) => boolean;
 
 /**
- * Adds the renderer of event objects to the services. An object is only rendered to publish an event about
- * it. The renderer therefore also notifies the webhook dispatcher (once per transaction) and the
- * subscriptions to the object, after the commit.
+ * Adds the function that renders the objects in events to the services. An object is rendered only when an
+ * event about it is published, so this function also registers two notifications for the time after the
+ * commit: the webhook dispatcher (once per transaction) and the GraphQL subscriptions that follow the
+ * object.
  */
 export function createGraphServices(
   parts: Omit<GraphServices, "render">,
@@ -66,7 +67,10 @@ function notifyAfterCommit(
   };
 }
 
-/** Creates the renderer of event objects. Throws if there is a subject type without a document. */
+/**
+ * Creates the function that renders the objects in events. Throws if `schema/events` has no document for a
+ * type of object.
+ */
 export function createEventSubjectRenderer({
   events,
   run,
@@ -95,7 +99,10 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
   return document;
 }
 
-/** Puts the changed object into its loader, so that the document does not load the object again. */
+/**
+ * Puts the changed object into the cache of its loader, so that rendering the event does not load the object
+ * from the database again.
+ */
 function prime(
   { carts, orders, products, webhookEndpoints }: GraphLoaders,
   { type, id, object }: Pick<EventSubject, "type" | "id"> & { readonly object: object },
@@ -106,7 +113,10 @@ function prime(
   if (type === "webhook_endpoint") webhookEndpoints.prime(id, object as WebhookEndpoint);
 }
 
-/** Creates the renderer of event objects for the command line. The first event opens Mesh. */
+/**
+ * Creates the function that renders the objects in events for the command line. GraphQL Mesh is opened only
+ * when the first event is rendered.
+ */
 export function createCommandEventRenderer(db: Database, settings: ServiceSettings): RenderEventSubject {
   let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
   const keyring = createConfiguredKeyring(settings);
@@ -118,8 +128,8 @@ export function createCommandEventRenderer(db: Database, settings: ServiceSettin
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
-    // These events have no listeners, because a command of the command line has no subscriptions, and a
-    // running service polls for new payments and deliveries.
+    // Notifications within this process have no listeners: a command of the command line has no
+    // subscriptions, and the running service regularly looks for new payments and deliveries in the database.
     events: createServiceEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,

@@ -1,6 +1,6 @@
 /**
- * Reads the settings from environment variables. If a value is invalid, the service does not start, and its
- * error names the variable and the rule.
+ * Reads the settings from environment variables. If the value of a variable is invalid, the service does not
+ * start, and the error names the variable and the broken rule.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -95,29 +95,38 @@ const variableNames: readonly string[] = [...settingNames, ...[...secretNames].m
 export interface ServiceSettings {
   readonly host: string;
   readonly port: number;
-  /** The public base URL; undefined to create the base URL from host and port. */
+  /** The base URL under which clients reach the service; undefined if the base URL is made from host and port. */
   readonly publicUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
-  /** The URL of the replica for reports, analysts and public reads; undefined to read from the primary. */
+  /**
+   * The URL of the read replica of the database, for reports, analysts and reads without a credential;
+   * undefined if they read from the primary database.
+   */
   readonly databaseReadUrl: string | undefined;
   readonly databasePool: number;
   readonly databasePrepared: boolean;
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   /**
-   * The encryption keys. The first key encrypts; all keys decrypt. Undefined only on the embedded database,
-   * to use the key file in `dataDir`.
+   * The encryption keys of stored data: the first key encrypts new data, and all keys can decrypt. Undefined
+   * only with the embedded database; the key file in `dataDir` is used then.
    */
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
   /** True if merchants in test mode may use webhook receivers on this machine. */
   readonly webhookAllowLoopback: boolean;
-  /** The factor by which the delays between delivery attempts are multiplied. */
+  /**
+   * The factor that multiplies the delays between the attempts to deliver a webhook; for example, 0.5 halves
+   * them.
+   */
   readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
-  /** The token for reading the metrics; undefined to allow reading only from this machine. */
+  /**
+   * The token that a caller of `/metrics` must send; undefined if only callers on this machine may read the
+   * metrics.
+   */
   readonly metricsToken: string | undefined;
   /** The number of processes that one `serve`, `gateway` or `worker` command starts. */
   readonly processes: number;
@@ -163,7 +172,10 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
   });
 }
 
-/** Returns the base URL of all links: PUBLIC_URL, or the address that the service listens on. */
+/**
+ * Returns the base URL of all links that the service sends: the setting PUBLIC_URL, or else the address at
+ * which the service listens.
+ */
 export function getPublicUrl({
   publicUrl,
   host,
@@ -172,7 +184,10 @@ export function getPublicUrl({
   return publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns all settings as texts, including defaults, with secrets masked. Used by the command `config`. */
+/**
+ * Returns all settings as texts, including default values; secrets are hidden. The command `config` prints
+ * them.
+ */
 export function formatMaskedSettings(environment: EnvironmentVariables): Record<string, string | null> {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
@@ -193,8 +208,8 @@ function formatSetting(name: string, value: unknown): string | null {
 }
 
 /**
- * Finds environment variables whose names differ from a setting's name in one letter, which are probably
- * typing errors.
+ * Finds environment variables whose name differs from the name of a setting by one letter, which is probably
+ * a typing error.
  */
 export function findMisspeltSettings(
   environment: EnvironmentVariables,

@@ -1,6 +1,7 @@
 /**
- * Runs the sweeps: periodic jobs that store changes which become due with time, for example the expiry of a
- * cart. Until a sweep has stored a change, reads compute the change from the current time.
+ * Runs the sweeps: periodic jobs that store changes which happen at a certain time, for example that a cart
+ * has expired. Before a sweep has stored such a change, every read takes it into account by comparing the
+ * times with the current time.
  */
 import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
 import { deleteExpiredOauthItems } from "#access/oauth/oauth-items.ts";
@@ -26,15 +27,18 @@ import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweep
 
 export interface SweepRound {
   readonly now: Date;
-  /** Stops the sweep between two transactions. */
+  /** Aborted when the service stops; the sweep then ends after its current transaction. */
   readonly signal: AbortSignal;
 }
 
 interface Sweep {
   readonly name: string;
-  /** Minimum number of milliseconds between two runs of the sweep. If left out, it runs in every round. */
+  /**
+   * Minimum number of milliseconds between two runs of the sweep. If left out, the sweep runs in every round
+   * of sweeps.
+   */
   readonly everyMs?: number;
-  /** Stores all changes that are due. */
+  /** Runs the sweep once: stores all changes whose time has come. */
   readonly run: (services: GraphServices, round: SweepRound) => Promise<unknown>;
 }
 
@@ -52,19 +56,20 @@ export const sweeps: readonly Sweep[] = [
     name: "expire carts",
     run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
   },
-  // Runs before the search index is refreshed. Prices end at their time; the sweep stores and publishes it.
+  // Stores and publishes that temporary prices have ended; reads ignore an ended price at once, even before
+  // this sweep. Runs before the search index is refreshed, so that the index gets the new prices.
   {
     name: "end prices",
     run: ({ db, render }, round) => endDuePrices({ db, render, reindex: indexProducts, ...round }),
   },
-  // Runs after the sweeps that release stock, so that the search index shows the released stock in the same
-  // round. The index shows a pre-order for up to a minute after its release date, because a round starts
-  // every minute.
+  // Refreshes the search index. Runs after the sweeps that release stock, so that the index shows the
+  // released stock in the same round. A pre-order product can stay in the index as such for up to a minute
+  // after its release date, because a round starts every minute.
   { name: "index due changes", run: ({ db }, { now, signal }) => reindexDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
-  // Places the orders of sessions whose total became 0 when their prices were loaded again. The orders of
-  // other sessions with a total of 0 are placed when the sessions are submitted.
+  // Places the orders of submitted checkout sessions whose total became 0 when their prices were loaded
+  // again. If the total is 0 from the start, the order is placed when the session is submitted.
   {
     name: "place free checkouts",
     run: (services, round) => placeOrdersOfFreeCheckouts({ ...services, reindex: indexProducts, ...round }),
@@ -113,8 +118,8 @@ export const sweeps: readonly Sweep[] = [
 ];
 
 /**
- * Starts the sweeps; their rounds do not overlap. Returns a function that stops the sweeps and waits for the
- * current round.
+ * Starts to run all sweeps in rounds, which do not overlap. Returns a function that stops the sweeps and
+ * waits until the current round has ended.
  */
 export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
@@ -144,7 +149,10 @@ export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000)
   };
 }
 
-/** Logs a failed sweep. If the sweep skipped failed rows, also logs the error of each row. */
+/**
+ * Logs that a sweep failed. If the sweep skipped rows because of errors, also logs the error of each of these
+ * rows.
+ */
 function logFailure(log: Log, sweep: string, error: unknown): void {
   log.error({ err: error, sweep }, "A sweep failed.");
   if (error instanceof AggregateError)

@@ -1,6 +1,6 @@
 /**
- * The commands `merchant`, `app`, `installation`, `key` and `token`. They follow the same rules as the
- * GraphQL mutations.
+ * The commands `merchant`, `app`, `installation`, `key` and `token`. The commands apply the same rules as the
+ * GraphQL mutations for the same changes.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";

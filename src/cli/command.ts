@@ -1,6 +1,6 @@
 /**
- * Shared by the commands: opening the configured database, common options, and `runAuditedCommand`, which
- * runs a change in one transaction together with its events and its audit entry.
+ * Functions that all commands use: they open the configured database, declare common options, and run a
+ * change in one transaction together with its events and its audit entry (`runAuditedCommand`).
  */
 import { Command, InvalidArgumentError } from "commander";
 import type { InstallationAccessEvent } from "#access/credential-changes.ts";
@@ -23,8 +23,8 @@ export const createCliCommand = (name: string, description: string): Command =>
 
 interface CommandLineContext extends AccessCommandContext {
   /**
-   * Collects the events of installations and API keys, which are published after the change in the same
-   * transaction.
+   * Collects the events about installations and API keys that the change causes. They are published after the
+   * change, in the same transaction.
    */
   readonly publish: (events: readonly InstallationAccessEvent[]) => void;
   readonly settings: ServiceSettings;
@@ -33,8 +33,9 @@ interface CommandLineContext extends AccessCommandContext {
 type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /**
- * The action in the audit log: the name of the GraphQL mutation that makes the same change, and the type of
- * the target if its id has no type prefix.
+ * The action that the audit entry of the command names: the name of the GraphQL mutation that makes the same
+ * change. `targetType` is the type of the changed object; given if it cannot be derived from the prefix of
+ * the object's id.
  */
 type Action = string | { readonly name: string; readonly targetType: string };
 
@@ -72,7 +73,10 @@ export async function runAuditedCommand(
   });
 }
 
-/** Returns all ids in the result except the target's, for the details of the audit entry. */
+/**
+ * Returns the ids in a command's result, except the id of the changed object. The audit entry lists them as
+ * details.
+ */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(others).filter(([, value]) => toAuditableId(value) !== undefined));
 
@@ -90,8 +94,8 @@ interface CommandServices {
 }
 
 /**
- * Publishes the events of installations and API keys, as the service does. The renderer is loaded only if
- * there are events.
+ * Publishes the events about installations and API keys that a command has caused, as the service does for
+ * its own changes. The code that renders events is loaded only if there are events.
  */
 async function publishCommandEvents(
   transaction: Transaction,
@@ -103,7 +107,7 @@ async function publishCommandEvents(
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
-  // Events have no actor for the command line, so the operator appears in them as `staff`.
+  // The actors that events can name do not include the command line, so the operator is named as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   await publishInstallationAccessEvents(transaction, events, {
     now,

@@ -1,7 +1,8 @@
 /**
- * The request contexts of `mesh dev`. Opens the service on the configured database, without listening on a
- * port, and creates a context for every caller with a valid internal token. The embedded database allows one
- * process, so a running service must be stopped first.
+ * Creates the GraphQL contexts for requests to `mesh dev`, the development server of GraphQL Mesh. Opens the
+ * service on the configured database without listening on a port, and creates a context for every caller with
+ * a valid internal token. The embedded database can be opened by one process only, so a running service must
+ * be stopped first.
  */
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
@@ -18,8 +19,8 @@ export async function createMeshDevContext(authorization: string): Promise<Graph
     throw fail("credentials_malformed", {
       message: "The Authorization header must be `Bearer` followed by an internal token.",
     });
-  // If the service cannot be opened, the next request tries again: another process may have released the
-  // database by then.
+  // If the service cannot be opened, the next request tries again, because another process may have closed
+  // the database in the meantime.
   opening ??= open().catch((error: unknown) => {
     opening = undefined;
     throw error;

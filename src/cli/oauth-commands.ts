@@ -78,7 +78,7 @@ function parseJwks(json: string): OauthClientInput["jwks"] {
     const value: unknown = JSON.parse(json);
     if (isJsonWebKeySet(value)) return value;
   } catch {
-    // Invalid JSON is ignored here and causes the error below.
+    // Invalid JSON ends in the same error as a value that is not a key set.
   }
   throw new InvalidArgumentError('It must be a JSON Web Key Set: {"keys":[…]}.');
 }

@@ -74,7 +74,10 @@ async function start(
   }
 }
 
-/** Starts tracing before the service is created, because its parts check only once whether tracing is on. */
+/**
+ * Starts tracing. Must be called before the service is created, because parts of the service check only once,
+ * when they are created, whether tracing is on.
+ */
 async function startConfiguredTracing(
   { tracesEndpoint: endpoint }: ServiceSettings,
   log: Log,
@@ -92,11 +95,12 @@ async function prepareConfiguredDemo(
   return prepareDemo(database, { ...services, dataDir, now: clock.now() });
 }
 
-/** The message channel to the parent process. */
+/** The channel on which this process exchanges messages with its parent process. */
 const parent: ProcessMessagePort = {
   send: (message) => {
     if (!process.connected) return false;
-    // Errors are ignored here: the `disconnect` event reports that the parent has ended.
+    // An error while sending means that the parent process has ended, which the event `disconnect` reports;
+    // it is ignored here.
     process.send?.(message, undefined, {}, () => undefined);
     return true;
   },

@@ -1,6 +1,6 @@
 /**
- * The output of commands: results go to standard output, as lines for people or as one JSON value with
- * --json.
+ * Prints the results of commands to standard output: as readable lines, or as one JSON value with the option
+ * `--json`.
  */
 import { type CommandStream, getCommandSession } from "./command-session.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Runs several processes on one port. The parent process serves no requests: it accepts connections and
- * passes each to a child process, counts rate limits for all children, adds up their metrics, and replaces a
- * child that has ended.
+ * Runs the service in several processes on one port. The parent process answers no requests: it accepts
+ * connections and passes each to a child process, counts rate limits for all children, adds up their metrics,
+ * and starts a new child when a child has ended.
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
@@ -58,8 +58,8 @@ interface ChildSpec {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * True for the child that is started first. If it ends before it was ready for the first time, the parent
-   * exits too.
+   * True for the child process that is started first. If this child ends before it has ever been ready, the
+   * parent process exits too.
    */
   readonly isFirst: boolean;
 }
@@ -77,8 +77,8 @@ interface ChildProcesses {
 const restartDelayMs = 1_000;
 
 /**
- * Manages the child processes. `onStart` returns a function that is called when the process has ended or
- * could not be started.
+ * Starts and stops the child processes. `onStart` is called for each started process and returns a function,
+ * which is called when this process has ended or could not be started.
  */
 function createChildProcesses(log: Log, onStart: (child: Worker) => () => void): ChildProcesses {
   const running = new Set<Worker>();
@@ -115,14 +115,14 @@ function createChildProcesses(log: Log, onStart: (child: Worker) => () => void):
             resolve(ready);
           },
           onEnd: (code) => {
-            // The parent prints nothing, because the child has already printed the reason.
+            // The parent process prints no error, because the child has already printed the reason.
             if (spec.isFirst && !wasReady) process.exit(code === null || code === 0 ? 1 : code);
           },
         });
       }),
     stop: async (signal) => {
       isStopping = true;
-      // Kills the children that are still running when the parent exits.
+      // When the parent process exits, kills the child processes that are still running.
       process.once("exit", () => {
         for (const child of running) child.process.kill("SIGKILL");
       });
@@ -145,7 +145,7 @@ function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEven
   });
   child.once("exit", onEnd);
   child.once("error", () => {
-    // If the process could not be started, there is no `exit` event.
+    // A process that could not be started emits no event `exit`, so its end is handled here.
     if (child.process.pid === undefined) onEnd(null, null);
   });
   return child;
@@ -167,7 +167,8 @@ function portOf(child: Worker): ProcessMessagePort {
   return {
     send: (message) => {
       if (!child.isConnected()) return false;
-      // Errors are ignored here: the `exit` event reports that the child has ended.
+      // An error while sending means that the child process has ended, which the event `exit` reports; it is
+      // ignored here.
       child.send(message, () => undefined);
       return true;
     },

@@ -1,7 +1,8 @@
 /**
- * The command line: `npm run commerce -- COMMAND`. Declares the commands and explains their failures. Exit
- * codes: 0 on success, 1 if the command failed, 2 if its arguments are wrong. The modules of other commands
- * are loaded only if the command is not `serve`, `gateway` or `worker`, so that these commands start fast.
+ * The command line: `npm run commerce -- COMMAND`. Declares the commands and prints an explanation if a
+ * command fails. Exit codes: 0 on success, 1 if the command failed, 2 if its arguments are wrong. The
+ * commands `serve`, `gateway` and `worker` start without loading the modules of other commands, so that they
+ * start fast.
  */
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
@@ -79,8 +80,8 @@ const hasOperatorMessage = (error: Error): boolean =>
   error.message.startsWith("Migration ");
 
 /**
- * Explains why HOST and PORT cannot be used. Checks the failed system call, because looking up the database's
- * host fails with the same code as looking up HOST.
+ * Explains why the service cannot listen at HOST and PORT. Checks which system call failed, because an
+ * unknown host name of the database has the same error code as an unknown HOST.
  */
 function explainListenError(
   error: Error & { readonly code?: unknown; readonly syscall?: unknown; readonly hostname?: unknown },
@@ -98,7 +99,7 @@ function explainListenError(
 function explainDatabaseError(error: Error): string | undefined {
   if (isDatabaseUnreachable(error))
     return `The database at DATABASE_URL does not respond: ${error.message || "connection refused"}`;
-  // SQLSTATE classes 28 and 3D: the user or the database is not known to the server.
+  // The database server does not know the user (SQLSTATE class 28) or the database (class 3D).
   return /^(28|3D)/.test(getSqlState(error) ?? "")
     ? `The database at DATABASE_URL refuses the connection: ${error.message}`
     : undefined;
@@ -182,7 +183,8 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
   );
   requireDatabase(role, settings);
   const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyOutput() : undefined);
-  // Each branch loads its own modules, because the parent of several processes serves no requests.
+  // Modules are loaded only where they are needed: the parent of several processes serves no requests, so it
+  // does not load the service.
   if (cluster.isWorker)
     return (await import("./one-process.ts")).serveAsChildProcess({
       settings,

@@ -117,7 +117,10 @@ interface AdditionalSeed {
   readonly isQuiet: boolean;
 }
 
-/** Seeds products first, because carts and orders contain products. */
+/**
+ * Adds generated products, then carts, then orders. Products come first, because carts and orders contain
+ * products.
+ */
 async function seedAdditional(
   database: OpenedDatabase,
   { merchantId, products, carts, orders, now, keyring, isQuiet }: AdditionalSeed,
@@ -139,7 +142,8 @@ async function seedAdditional(
   await withProgressBar({ count: orders, objects: "orders", isQuiet }, (onProgress) =>
     seedBulkOrders(db, { merchantId, count: orders, now, keyring, onProgress }),
   );
-  // Updates the planner's statistics for the new rows before the first requests.
+  // Updates the statistics of PostgreSQL's query planner, so that queries of the new rows are fast from the
+  // first request on.
   await database.script((run) => run("analyze"));
 }
 

@@ -76,7 +76,10 @@ interface PasswordStdin {
   readonly passwordStdin?: boolean;
 }
 
-/** Reads the password from standard input, or generates one, which is then printed. */
+/**
+ * Reads the password of a staff account from standard input; if there is none, generates a password, which is
+ * then printed.
+ */
 async function readOrGeneratePassword({
   passwordStdin,
 }: PasswordStdin): Promise<{ readonly password: string; readonly printed: { readonly password?: string } }> {

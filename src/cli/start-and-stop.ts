@@ -1,6 +1,6 @@
 /**
- * Start and end of a serving process: the welcome text with its URLs, and an orderly stop on SIGTERM and
- * SIGINT.
+ * Prints the welcome text with the URLs of a started service, and stops the process in an orderly way on
+ * SIGTERM and SIGINT.
  */
 import cluster from "node:cluster";
 import { setTimeout as sleep } from "node:timers/promises";

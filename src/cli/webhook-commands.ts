@@ -101,7 +101,7 @@ async function replayOne(
   return { id: deliveryId, replayOf: original.id };
 }
 
-/** Replays the matching deliveries page by page, each page in a separate transaction. */
+/** Queues the matching webhook deliveries again in batches, each in its own transaction. */
 async function replayAll(
   db: Database,
   context: ReplayCommandContext,

@@ -29,7 +29,10 @@ export interface DatabaseOptions {
    */
   readonly directUrl?: string | undefined;
   readonly poolSize?: number;
-  /** False if statements must not be prepared; true if left out. */
+  /**
+   * False to send statements without preparing them, for example through a transaction pooler; true if left
+   * out.
+   */
   readonly prepared?: boolean;
   /** Time limits of statements; undefined for no limits. */
   readonly limits?: StatementTimeouts | undefined;
@@ -86,7 +89,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenedData
 async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
   const release = folder === undefined ? (): void => undefined : await createAndLockFolder(folder);
   try {
-    // The module is imported here, so that processes with PostgreSQL do not load PGlite.
+    // The module `pglite.ts` is imported only here, so that processes that use PostgreSQL do not load PGlite.
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,

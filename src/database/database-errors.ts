@@ -33,7 +33,10 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return error.cause !== undefined && isDatabaseUnreachable(error.cause);
 }
 
-/** Returns whether pg stopped waiting for an answer. The database may still run the statement. */
+/**
+ * Returns whether the database driver pg stopped waiting for an answer. The database may still run the
+ * statement.
+ */
 export function isQueryTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }

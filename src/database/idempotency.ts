@@ -78,8 +78,8 @@ interface IdempotencyServices {
 }
 
 export function createIdempotentRunner(services: IdempotencyServices): IdempotentRunner {
-  // PGlite has a single connection. Without this set, a duplicate would wait until the first request ends,
-  // instead of being refused at once.
+  // PGlite has a single connection. Without the set of running requests, a duplicate request would wait until
+  // the first request ends, instead of being refused at once.
   const running = new Set<string>();
   return async (claim, work) => {
     const digestedClaim: DigestedClaim = {
@@ -125,21 +125,25 @@ async function runOnce(
     return { recorded, isReplay: false };
   };
   try {
-    // The lock and the record need two statements. A single statement would read the record as it was before
-    // the lock was taken.
+    // Locking the key and reading its record need two statements. A single statement would read the record as
+    // it was before the key was locked.
     return await inTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
-    // There is no record, but the database may still commit. The client is therefore asked to retry: a retry
-    // with the same key gets the stored answer, or runs the request if nothing was committed.
+    // No record of the request was found, but the database may still commit one. The client is therefore
+    // asked to retry: a retry with the same key gets the stored answer, or runs the request if nothing was
+    // committed.
     throw fail("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
 
-/** Returns whether another process stored a record with the same key after this process looked for one. */
+/**
+ * Returns whether the error shows that another process has just stored a record with the same idempotency
+ * key.
+ */
 const isRecordedByOther = (error: unknown): boolean =>
   getSqlState(error) === uniqueViolation && getBrokenConstraint(error) === "idempotency_record_pkey";
 
@@ -160,7 +164,7 @@ interface FoundRecord extends SealedValue {
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly contentType: string;
-  /** False if the record has expired, so that its key counts as unused. */
+  /** False if the idempotency record has expired, so that its key counts as unused. */
   readonly isKept: boolean;
 }
 
@@ -206,7 +210,8 @@ async function writeRecord(
   const { ownerId, digest, now } = claim;
   const context = getIdempotencyRecordSealContext(claim);
   const { sealed, dataKey, keyId } = keyring.seal(body, context);
-  // The fingerprint is keyed (HMAC), because a password in the request could be guessed from a plain digest.
+  // The fingerprint of a request is computed with a secret key (HMAC). From a plain digest, a password in the
+  // request could be guessed.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   if (hasExpiredRecord)
     await runWithCommit(

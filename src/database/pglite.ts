@@ -33,8 +33,8 @@ export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGli
 
 export class SerialPGliteDialect extends PGliteDialect {
   /**
-   * Replaces the adapter of `PGliteDialect`. With that adapter, Kysely would wait for the connection before
-   * it calls the driver, and the guard of transaction-dialect.ts would refuse statements too late.
+   * Replaces the adapter of `PGliteDialect`. With the adapter of `PGliteDialect`, Kysely would wait for the
+   * single connection before the check in `transaction-dialect.ts` could refuse a forbidden statement.
    */
   override createAdapter(): DialectAdapter {
     return new PostgresAdapter();
@@ -48,8 +48,8 @@ export class SerialPGliteDialect extends PGliteDialect {
     driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
       if (isInUse) await new Promise<void>((go) => waiting.push(go));
       isInUse = true;
-      // PGlite runs in this thread, and its promises are resolved without a turn of the event loop. Without
-      // this pause, a sequence of statements would delay sockets and timers.
+      // PGlite runs in this thread, and its promises are resolved without a turn of the event loop. The wait
+      // for the next turn lets sockets and timers run between statements.
       await nextTurn();
       return acquire(options);
     };

@@ -83,7 +83,8 @@ export function createDatabasePoller<State>({
   };
   return {
     watch: (id, onState) => {
-      // No polls run without watchers, so no poll could have reset `isFaulty`.
+      // No polls run while no object is watched, so the state of the last failure is reset when the first
+      // watch begins.
       if (watchers.size === 0) state.isFaulty = false;
       const callbacks = watchers.get(id);
       if (callbacks === undefined) watchers.set(id, new Set([onState]));

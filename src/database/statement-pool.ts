@@ -68,16 +68,16 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
         return "processID" in client ? client.processID : undefined;
       },
       release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
-      // After an unanswered statement, all further statements of the connection fail at once. Even a ROLLBACK
-      // would wait until that statement ends.
+      // If a statement was not answered in time, all further statements of the connection fail at once. Even
+      // a ROLLBACK would wait until the unanswered statement ends.
       query: async (text: string, values?: unknown[]) => {
         if (unanswered !== undefined) throw unanswered;
         try {
           return await query(client, text, values);
         } catch (error) {
           if (isQueryTimeout(error)) unanswered = error;
-          // The statement is not sent again here, because its transaction may have ended. `inTransaction`
-          // runs the whole transaction again.
+          // The failed statement is not sent again here, because its transaction may have ended.
+          // `inTransaction` runs the whole transaction again.
           if (isPlanStale(error)) names.renew();
           throw error;
         }
@@ -102,7 +102,7 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
 
 interface Names {
   readonly of: (text: string) => string | undefined;
-  /** Changes all names, so that every connection prepares its statements again. */
+  /** Changes the names of all prepared statements, so that every connection prepares its statements again. */
   readonly renew: () => void;
 }
 

@@ -115,9 +115,9 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
 }
 
 /**
- * True in code that runs inside a transaction. There, every statement must use the transaction's handle: a
- * statement on the root handle would wait forever on PGlite, and would not see the transaction's changes on
- * PostgreSQL. The guard throws an error on both databases.
+ * True in code that runs inside a transaction. Every statement in this code must use the handle of the
+ * transaction: a statement on the root handle would wait forever on PGlite, and would not see the
+ * transaction's changes on PostgreSQL. `requireOutsideTransaction` throws an error on both databases.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 

@@ -1,4 +1,7 @@
-/** Loads the data files in src/demo/data. Each file is read once, when it is used for the first time. */
+/**
+ * Loads the data files in src/demo/data. A file is read when it is needed for the first time, and then kept
+ * in memory.
+ */
 import { z } from "zod";
 import { pictureMotifs } from "#demo/pictures/pictures.ts";
 import { catalogFileSchema, type productFamilySchema } from "./data/catalog-schema.ts";
@@ -14,7 +17,7 @@ import {
 import { salesFileSchema } from "./data/sales-schema.ts";
 import { type CategoryEntry, type demoMerchantSchema, merchantsFileSchema } from "./data/merchants-schema.ts";
 
-/** A merchant of merchants.json together with its product families of catalog.json. */
+/** A merchant of merchants.json, with the product families of catalog.json that the merchant sells. */
 export interface DemoMerchant extends Omit<z.infer<typeof demoMerchantSchema>, "families"> {
   readonly families: readonly z.infer<typeof productFamilySchema>[];
 }
@@ -28,8 +31,8 @@ const bulkItemType = z.strictObject({
 });
 export type BulkItemType = z.infer<typeof bulkItemType>;
 /**
- * Materials and traits that can be combined. A clock, for example, is never knitted. The German text of a
- * material is in the dative case, because it follows "aus".
+ * The materials and properties that generated products of one kind can have; a clock, for example, is never
+ * knitted. The German text of a material is in the dative case, because it follows "aus".
  */
 const bulkMake = z.strictObject({ materials: z.array(localizedText), traits: z.array(localizedText) });
 
@@ -72,8 +75,8 @@ const synonymRules = z.array(
 const synonymsFile = z.strictObject({ en: synonymRules, de: synonymRules, ja: synonymRules });
 
 /**
- * Parsers of the data files' JSON text. A parser throws an error that names the file, the entry and the
- * broken rule.
+ * One parser for the JSON text of each data file. A parser throws an error that names the file, the entry and
+ * the broken rule.
  */
 export const parseDemoData = {
   catalog: (json: string) => parseDataFile("catalog.json", catalogFileSchema, json),

@@ -1,7 +1,7 @@
 /**
- * Reads and writes `demo.json`, which has the ids and secrets that a developer needs to try the demo. Only
- * the owner of the file can read it. A write replaces the file atomically, and keeps parts of the file that
- * other versions of the service have written.
+ * Reads and writes `demo.json`, which contains the ids and secrets that a developer needs to try the demo.
+ * Only the owner of the file can read it. The file is always replaced as a whole, so that readers never see a
+ * half-written file. Parts that another version of the service has written are kept.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -69,8 +69,8 @@ export type DemoPromotionCodeKey = (typeof demoPromotionCodeKeys)[number];
 const demoFile = z.looseObject({
   baseUrl: z.string(),
   /**
-   * API keys of the first merchant's installation, except `otherMerchant`, which belongs to the second
-   * merchant. A key has all four scopes unless its name states its scope.
+   * API keys of the app that the first merchant has installed. Only the key `otherMerchant` belongs to the
+   * second merchant. A key has all four scopes, unless its name says which scope it has.
    */
   keys: z.object({
     full: z.string(),
@@ -94,30 +94,39 @@ const demoFile = z.looseObject({
   merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
   /**
-   * Cart ids of the first merchant, except `otherMerchant`, which belongs to the second merchant. The name of
-   * each cart describes its state.
+   * Cart ids by name; the name of each cart describes its state. The carts belong to the first merchant; only
+   * `otherMerchant` belongs to the second merchant.
    */
   carts: z.record(z.enum(demoCartNames), z.string()),
   /**
-   * Checkout session ids, named as the carts are. The session `open` belongs to the cart `locked`, the
-   * session `completed` to the cart `completed`.
+   * Ids of checkout sessions; the name of each describes its state. The session `open` belongs to the cart
+   * `locked`, the session `completed` to the cart `completed`.
    */
   sessions: z.record(z.enum(demoSessionNames), z.string()),
   /**
-   * The checkout page of the session `open`, which can be used without a credential. Absent if no session
-   * could be opened, for example because its products are sold out.
+   * The URL of the checkout page for the checkout session `open`; it can be opened without a credential. Left
+   * out if no session could be opened, for example because its products are sold out.
    */
   checkout: z.object({ url: z.string() }).optional(),
-  /** Order ids, named as the carts are. The order `delivered` was placed with the cart `completed`. */
+  /**
+   * Ids of orders; the name of each describes its state. The order `delivered` was placed with the cart
+   * `completed`.
+   */
   orders: z.record(z.enum(demoOrderNames), z.string()),
-  /** Promotion codes of the first merchant, except `otherMerchant`, which belongs to the second merchant. */
+  /**
+   * Promotion codes by name. They belong to the first merchant; only the code `otherMerchant` belongs to the
+   * second merchant.
+   */
   promotionCodes: z.record(z.enum(demoPromotionCodeKeys), z.string()),
   /**
-   * Ids of the webhook endpoint of the first merchant's installation, and of its deliveries. No server
-   * listens at the endpoint's URL.
+   * The id of the webhook endpoint of the app that the first merchant has installed, and the ids of the
+   * deliveries to this endpoint. No server listens at the endpoint's URL.
    */
   webhooks: z.object({ endpoint: z.string(), deliveries: z.record(z.enum(demoDeliveryNames), z.string()) }),
-  /** The sign-in of a staff member of the first merchant, for the page where staff authorize an app. */
+  /**
+   * E-mail address and password of a staff member of the first merchant, for signing in to the page on which
+   * staff authorize an app.
+   */
   staff: z.object({ email: z.string(), password: z.string() }),
   /** The OAuth client of the app that both merchants have installed. */
   oauthClient: z.object({ clientId: z.string(), redirectUri: z.string() }),
@@ -125,7 +134,10 @@ const demoFile = z.looseObject({
 export type DemoFile = z.infer<typeof demoFile>;
 export type DemoPromotionCodes = DemoFile["promotionCodes"];
 
-/** The schema of files that an earlier version of the service may have written, without these parts. */
+/**
+ * The schema of a demo.json that an earlier version of the service may have written: the listed parts may be
+ * missing.
+ */
 const partialDemoFile = demoFile.partial({
   carts: true,
   sessions: true,
@@ -157,8 +169,8 @@ export function makeDemoFolder(folder: string): void {
 }
 
 /**
- * Reads demo.json. Returns undefined if the file does not exist; throws if the file does not have the
- * expected parts.
+ * Reads demo.json. Returns undefined if the file does not exist. Throws if the content of the file does not
+ * have the expected form.
  */
 export function readDemoFile(folder: string): PartialDemoFile | undefined {
   const path = getDemoFilePath(folder);

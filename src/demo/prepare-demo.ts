@@ -1,8 +1,9 @@
 /**
- * Prepares the demo at the start of the service. Seeds an empty database, and writes demo.json. If demo.json
- * is missing or incomplete, for example because an earlier version wrote the file, creates new keys, tokens,
- * accounts, carts, orders and webhooks for the missing parts. The existing objects are not reused, because
- * secrets cannot be read back, and users may have changed carts, orders and deliveries.
+ * Prepares the demo at the start of the service. Adds the demo data to an empty database, and writes
+ * demo.json. If demo.json is missing or incomplete, for example because an earlier version wrote the file,
+ * creates new keys, tokens, accounts, carts, orders and webhooks for the missing parts. Existing objects are
+ * not used for these parts: their secrets cannot be read from the database, and users may have changed carts,
+ * orders and deliveries.
  */
 import { sql } from "kysely";
 import { getPageUrlOfOpenSession } from "#commerce/checkout/render-session.ts";
@@ -31,38 +32,39 @@ import {
 } from "./demo-file.ts";
 import { listDemoProducts, seedDemo } from "./seed-demo.ts";
 
-/** The services and settings that preparing the demo needs, except the database. */
+/** The services and settings that are needed to prepare the demo, except the database. */
 export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
   /** Encrypts the buyers' addresses and the secret of the webhook endpoint. */
   readonly keyring: Keyring;
-  /** Renders the bodies of the webhook events. */
+  /** Renders the objects in webhook events, for example an order. */
   readonly render: RenderEventSubject;
 }
 
 /**
- * The slugs of the merchants in data/merchants.json. The slugs are repeated here, so that this file need not
- * be read at each start.
+ * The slugs of the two merchants in data/merchants.json. They are also written here, so that the service does
+ * not have to read that file at each start.
  */
 const demoMerchantSlugs = { first: "lindenhof", second: "morgenrot" } as const;
 
 const seedingLockKey = 7_462_193_016;
 
 /**
- * Prepares the demo and writes demo.json. Does not change a database that has merchants but not the demo's,
- * and then returns undefined unless demo.json exists.
+ * Prepares the demo and writes demo.json. If the database has merchants but not those of the demo, changes
+ * nothing, and returns undefined unless demo.json exists.
  */
 export async function prepareDemo(
   { db }: OpenedDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoFile | undefined> {
-  // The folder is created only if there is a demo. A service on PostgreSQL without a demo needs no folder.
+  // The data folder is created only if the database has the demo or is empty. A service on PostgreSQL without
+  // a demo needs no data folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
   const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
-    // The lock prevents two processes that start at the same time from both seeding the demo.
+    // This lock prevents that two processes which start at the same time both add the demo data.
     await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
@@ -96,8 +98,8 @@ export async function prepareDemo(
 }
 
 /**
- * Returns the URL of the demo's open checkout session. Opens a new session if the session has ended, which
- * happens after a day at the latest.
+ * Returns the URL of the demo's open checkout session. If this session has ended, which happens after at most
+ * a day, opens a new session.
  */
 async function renewOpenCheckout(
   transaction: Transaction,
@@ -165,13 +167,13 @@ async function createMerchantParts(
 }
 
 interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
-  /** The parts that demo.json already has. */
+  /** The parts of the demo that the existing demo.json lists. */
   readonly knownParts: Partial<PartialDemoFile>;
 }
 
 /**
- * Creates carts if demo.json has none. Creates checkouts and orders, together with their two carts, if
- * demo.json has none or if the other carts are new.
+ * Creates carts if demo.json lists none. Creates checkouts and orders, together with the two carts that
+ * belong to them, if demo.json lists none or if the other carts have just been created.
  */
 async function createSalesParts(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Creates pseudo-random numbers for the demo. The same seed gives the same numbers, so that each seeding
- * creates the same data.
+ * Creates pseudo-random numbers for the demo. The same seed always gives the same numbers, so the demo data
+ * is the same in every new database.
  */
 
 /** Computes the 32-bit FNV-1a hash of a text. */
@@ -37,7 +37,10 @@ export function createGtin(number: number): string {
   return body + computeGtinCheckDigit(body);
 }
 
-/** Computes the GS1 check digit: modulo 10, with the weights 3 and 1 in turn, from the right. */
+/**
+ * Computes the check digit of a GTIN by the rule of GS1: the digits are multiplied by 3 and 1 in turn, from
+ * the right; the check digit completes their sum to a multiple of 10.
+ */
 function computeGtinCheckDigit(body: string): string {
   let sum = 0;
   for (let index = 0; index < body.length; index += 1)

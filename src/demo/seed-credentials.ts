@@ -24,7 +24,7 @@ export interface CredentialContext {
   readonly now: Date;
 }
 
-/** The origins of web pages that may send the demo's publishable token: local development servers. */
+/** The origins of the web pages that may use the demo's publishable token: local development servers. */
 const demoBrowserOrigins = ["http://localhost:5173", "http://127.0.0.1:5173"] as const;
 
 /** Creates the API keys and internal tokens that demo.json lists. */
@@ -93,7 +93,10 @@ async function createExpiredKey(
   return (await createApiKey(transaction, access, input)).value;
 }
 
-/** The redirect URI of the demo's OAuth client. No server listens there until a developer starts one. */
+/**
+ * The redirect URI of the demo's OAuth client, to which staff are sent after they have authorized the app. No
+ * server listens there until a developer starts one.
+ */
 const redirectUri = "http://127.0.0.1:4010/callback";
 
 interface AccountSeedContext {

@@ -1,7 +1,7 @@
 /**
- * Seeds an empty database with the two demo merchants, their catalogs, the search counts of four weeks, and
- * an app that both merchants have installed. The caller creates keys and tokens, and updates the search
- * index.
+ * Fills an empty database with the two demo merchants, their catalogs, the number of searches per day for
+ * four weeks, and an app that both merchants have installed. Keys and tokens are created, and the search
+ * index is updated, by the caller.
  */
 import { integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -25,15 +25,15 @@ import { listOptionCombinations, createVariantSku } from "./rows/variant-rows.ts
 import { drawDemoLogo } from "./pictures/draw-logo.ts";
 import { hashTextToNumber, createRandomNumberGenerator } from "./random.ts";
 
-/** Ids and products of the seeded demo. */
+/** The ids and products of the demo data that have been added to the database. */
 export interface DemoSeedResult {
   readonly merchants: { readonly first: SeededMerchant; readonly second: SeededMerchant };
-  /** Ids of the app's installation at each merchant. Both installations have all four scopes. */
-  readonly installations: { readonly first: string; readonly second: string };
   /**
-   * Products that are in stock in the market DE. The products of the first merchant precede those of the
-   * second.
+   * The ids of the two installations of the demo's app, one at each merchant. Both installations have all
+   * four scopes.
    */
+  readonly installations: { readonly first: string; readonly second: string };
+  /** Products that are in stock in the market DE: first those of the first merchant, then those of the second. */
   readonly products: readonly DemoProduct[];
   /** Ids of all published products, for the search index. */
   readonly productIds: readonly string[];
@@ -45,7 +45,7 @@ interface SeededMerchant {
 }
 
 const dayMs = 86_400_000;
-/** The age of the merchants in days; higher than the age of their oldest product. */
+/** How many days ago the merchants were created: earlier than their oldest product. */
 const merchantAgeDays = 400;
 const productAgeDaysMax = 200;
 /**
@@ -55,8 +55,8 @@ const productAgeDaysMax = 200;
 const priceHistoryAgeDaysMin = 60;
 
 /**
- * The branding of the first merchant. The second merchant has no branding, so that the demo shows both looks
- * of the checkout page.
+ * The logo and colours of the first merchant. The second merchant has none, so that the demo shows the
+ * checkout page both with and without them.
  */
 const demoBranding = {
   color: "#7a3e1d",
@@ -136,8 +136,8 @@ function createMerchantWithProducts(
 }
 
 /**
- * Computes the age of a product in days. Each product has another age; multiples of the golden ratio give
- * products of one family very different ages.
+ * Computes how many days ago a product was created. Every product has a different age. Multiples of the
+ * golden ratio spread the ages of consecutive products widely.
  */
 function computeProductAgeDays(
   entry: DemoCatalogEntry,
@@ -150,7 +150,7 @@ function computeProductAgeDays(
 }
 
 /**
- * Lists the products that are in stock in Germany. The products of the first merchant precede those of the
+ * Lists the products that are in stock in Germany: first those of the first merchant, then those of the
  * second.
  */
 export function listDemoProducts(): DemoProduct[] {
@@ -209,10 +209,13 @@ async function insertAppWithInstallations(
   return [first.id, second.id];
 }
 
-/** The number of days with search counts, including today. */
+/** The number of days, including today, for which the demo has numbers of searches. */
 const searchDays = 28;
 
-/** Creates the daily counts of the buyers' searches, with and without results. */
+/**
+ * Creates the rows that say how often buyers searched for each query on each day, for queries with and
+ * without results.
+ */
 export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
   const { found, missed } = loadDemoSales().searches;
   return [
@@ -224,8 +227,8 @@ export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
 type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
 
 /**
- * Creates one row per day. Leaves out days with fewer searches than the service stores
- * (`clientsPerQueryMin`).
+ * Creates one row per day for a search query. Leaves out days with fewer searches than the service would
+ * store (`clientsPerQueryMin`).
  */
 function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,

@@ -1,27 +1,28 @@
 /**
  * Encryption at rest. Each value is encrypted with AES-256-GCM under its own data key. The first key of
- * ENCRYPTION_KEYS wraps (encrypts) new data keys; every key of ENCRYPTION_KEYS can unwrap data keys. A value
- * and its data key are bound to the value's table, column and row, so a value that is copied to another row
- * or column does not decrypt. A value that does not decrypt throws `DecryptionError`; there is no fallback.
+ * ENCRYPTION_KEYS wraps (encrypts) new data keys; every key of ENCRYPTION_KEYS can unwrap (decrypt) the data
+ * keys that it has wrapped. A value and its data key are bound to the value's table, column and row, so a
+ * value that is copied to another row or column does not decrypt. Reading a value that does not decrypt
+ * throws `DecryptionError`; no other value is returned instead.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 export interface EncryptionKey {
   readonly id: string;
-  /** The key of AES-256, 32 bytes. */
+  /** The secret key for AES-256: 32 bytes. */
   readonly key: Uint8Array;
 }
 
 export interface SealedValue {
   readonly sealed: Uint8Array;
-  /** The data key of the value, wrapped with the key that `keyId` names. */
+  /** The key that encrypts this value, itself encrypted with the encryption key whose id is `keyId`. */
   readonly dataKey: Uint8Array;
   readonly keyId: string;
 }
 
 /**
- * The table, column and row of an encrypted value. AES-GCM authenticates the context together with the value
- * (as associated data), so the value decrypts only in this context.
+ * The table, column and row of an encrypted value. AES-GCM authenticates them together with the value
+ * (associated data), so the value cannot be decrypted if it is copied to another place.
  */
 export interface SealContext {
   readonly table: string;
@@ -30,28 +31,31 @@ export interface SealContext {
 }
 
 export interface Keyring {
-  /** The id of the key that wraps new data keys. */
+  /** The id of the encryption key that encrypts new data keys: the first key of ENCRYPTION_KEYS. */
   readonly currentKeyId: string;
   /** The ids of all keys, in the keyring's order. */
   readonly keyIds: readonly string[];
   /** Encrypts a value under a new data key. */
   seal(plaintext: Uint8Array | string, context: SealContext): SealedValue;
   /**
-   * Decrypts a value. Throws `DecryptionError` if the value was changed, its key is missing or the context is
-   * wrong.
+   * Decrypts a value. Throws `DecryptionError` if the encrypted value was changed, its encryption key is
+   * missing, or the given table, column or row is not that of the value.
    */
   open(sealed: SealedValue, context: SealContext): Buffer;
-  /** Returns the same encrypted value, with its data key wrapped by the current key. */
+  /**
+   * Returns the encrypted value unchanged, but with its data key encrypted again, by the current encryption
+   * key.
+   */
   rewrap(sealed: SealedValue, context: SealContext): SealedValue;
   /**
    * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the sealed value. Without the encryption
-   * keys, guesses of `data` cannot be compared with the HMAC. Rewrapping the data key does not change the
-   * HMAC.
+   * keys, guesses of `data` cannot be compared with the HMAC. The HMAC stays the same if the data key is
+   * encrypted again with another encryption key.
    */
   digest(sealed: SealedValue, context: SealContext, data: Uint8Array): Buffer;
   /**
    * Derives keys for a purpose other than encryption, for example for signatures. Returns one derived key for
-   * each key of the keyring, in the keyring's order.
+   * each encryption key, in the order of ENCRYPTION_KEYS.
    */
   derive(purpose: string): readonly Buffer[];
 }
@@ -125,8 +129,9 @@ const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", key, "", purpose, keyBytes));
 
 /**
- * Returns nonce, ciphertext and tag, in this order. Random nonces are safe here, because a data key encrypts
- * only once, and a wrapping key encrypts far fewer than 2³² data keys.
+ * Encrypts with AES-256-GCM and returns nonce, ciphertext and authentication tag, in this order. Random
+ * nonces are safe here: a data key encrypts one value only, and an encryption key encrypts far fewer than 2³²
+ * data keys.
  */
 function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: SealContext): Buffer {
   const nonce = randomBytes(nonceBytes);
@@ -164,8 +169,9 @@ function decrypt(key: Uint8Array, { bytes: sealed, keyId }: EncryptedBytes, cont
 }
 
 /**
- * Returns the associated data of AES-GCM for a context. The length of each part precedes the part, so two
- * different contexts never have the same associated data.
+ * Returns the table, column and row id of a value as one buffer, which AES-GCM authenticates with the value
+ * (associated data). The length of each part precedes the part, so different tables, columns or rows never
+ * give the same buffer.
  */
 function associatedData({ table, column, rowId }: SealContext): Buffer {
   return Buffer.from([table, column, rowId].map((part) => `${Buffer.byteLength(part)}:${part}`).join(""));

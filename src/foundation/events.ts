@@ -1,8 +1,7 @@
 /**
- * Notifications between the parts of one process. Code emits an event after its transaction has committed.
- * Listeners subscribe when the process starts (`src/app/`). Code that emits an event never waits for the
- * listeners. A lost event only delays work, because due work is stored in the database and timers look for
- * due work too.
+ * Notifications between the parts of one process. Code emits an event after its transaction has committed,
+ * and never waits for the listeners. Listeners subscribe when the process starts (`src/app/`). A lost event
+ * only delays work: work to do is stored in the database, and timers look for it there too.
  */
 import { EventEmitter } from "node:events";
 
@@ -13,35 +12,38 @@ export interface DeliveryAttemptResult {
    * an error of this service, or `interrupted` if the process stopped during the attempt.
    */
   readonly outcome: string | number;
-  /** Duration of the attempt in milliseconds; null if the attempt ended without a result. */
+  /** Duration of the delivery attempt in milliseconds; null if the attempt ended without a result. */
   readonly durationMs: number | null;
   /**
-   * Milliseconds between the event and its first delivery attempt. Null for later attempts, for replays, and
-   * for attempts without a result.
+   * Milliseconds between the event and its first delivery attempt. Null for every later attempt, for replays
+   * of a delivery, and if the attempt ended without a result.
    */
   readonly waitedMs: number | null;
 }
 
 export interface ServiceEventMap {
-  /** A payment operation has been queued. */
+  /** Emitted when a payment operation, for example a capture, has been stored in the queue. */
   paymentsDue: [];
-  /** A webhook event, or a delivery to repeat, has been stored and can be sent. */
+  /** Emitted when a webhook event, or a webhook delivery to repeat, has been stored and can be sent. */
   deliveriesDue: [];
-  /** An export has been queued. */
+  /** Emitted when an export of data to a file has been stored in the queue. */
   exportsDue: [];
-  /** A webhook delivery or its attempts have changed in this process. */
+  /** Emitted when this process has changed a webhook delivery or stored an attempt of it. */
   deliveriesChanged: [];
   /**
-   * This process has changed a cart or an order that GraphQL subscriptions watch. The argument is the type of
-   * the changed object.
+   * Emitted when this process has changed a cart or an order that a GraphQL subscription follows. The
+   * argument is the type of the changed object.
    */
   subjectChanged: [type: string];
   /**
-   * A notice between processes (`src/database/notices.ts`) has arrived. The argument is its text, or "" if
-   * notices may have been missed.
+   * Emitted when a notice from another process (`src/database/notices.ts`) has arrived. The argument is the
+   * text of the notice, or "" if notices may have been missed.
    */
   noticeReceived: [text: string];
-  /** A GraphQL document of a client is executed. The argument is the cost of the document. */
+  /**
+   * Emitted before a GraphQL document of a client is executed. The argument is the cost of the document in
+   * points.
+   */
   documentExecuted: [cost: number];
   deliveryAttempted: [attempt: DeliveryAttemptResult];
 }

@@ -1,7 +1,7 @@
 /**
- * The closed registry of failures: their codes, HTTP statuses and public texts. Domain code throws
- * `fail("cart_locked", …)`. REST and GraphQL each translate failures into answers at one place. Every other
- * thrown error is a bug: the caller gets `internal_error`, and the log has the details.
+ * All failures that the API can answer, with their codes, HTTP statuses and public texts. Domain code throws
+ * `fail("cart_locked", …)`. REST and GraphQL each convert failures to answers in one place. Every other
+ * thrown error is a bug of this service: the caller gets `internal_error`, and the log has the details.
  */
 export interface FailureKind {
   readonly status: number;
@@ -119,9 +119,9 @@ export type FailureCode = keyof typeof failureKinds;
 
 export interface FailureDetail {
   readonly in: "path" | "query" | "header" | "body" | "limit";
-  /** A parameter's name, or a JSON Pointer (RFC 6901) into the body. */
+  /** The invalid field: the name of a parameter, or a JSON Pointer (RFC 6901) into the request body. */
   readonly field: string;
-  /** The broken rule, in lower snake case. */
+  /** The code of the rule that the field violates, in lower snake case, for example `too_long`. */
   readonly code: string;
   readonly message: string;
   readonly allowed?: readonly string[] | null;
@@ -145,7 +145,7 @@ export interface FailureOptions {
   readonly retryAfterSeconds?: number;
   /** Additional headers of the answer, for example `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The error that caused the failure. It is logged, and never sent to the caller. */
+  /** The error that caused the failure. This error is logged, and never sent to the caller. */
   readonly cause?: unknown;
 }
 
@@ -168,7 +168,7 @@ export class Failure extends Error {
   }
 }
 
-/** Returns a failure and does not throw it. Callers write `throw fail("cart_locked")`. */
+/** Creates a failure without throwing it; callers write `throw fail("cart_locked")`. */
 export function fail(code: FailureCode, parts?: FailureOptions): Failure {
   return new Failure(code, parts);
 }
@@ -214,9 +214,9 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
 export const getErrorDocUrl = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
 
 /**
- * Returns the number of seconds to wait before a retry: the failure's own `retryAfterSeconds`, else 1.
- * Returns null if the failure is not retryable, and for `cart_locked`, because the end of the checkout cannot
- * be predicted.
+ * Returns the number of seconds that a client must wait before a retry: `retryAfterSeconds` of the failure if
+ * set, otherwise 1. Returns null if a retry cannot succeed. Also returns null for `cart_locked`, because the
+ * end of the checkout that locks the cart cannot be predicted.
  */
 export function defaultRetryAfterSeconds(failure: Failure): number | null {
   if (failure.parts.retryAfterSeconds !== undefined) return failure.parts.retryAfterSeconds;
@@ -224,8 +224,9 @@ export function defaultRetryAfterSeconds(failure: Failure): number | null {
 }
 
 /**
- * Converts a thrown value into a failure. Returns a failure unchanged, also if a GraphQL error wraps the
- * failure. Every other value is a bug and becomes `internal_error`, with the value as the cause.
+ * Converts a thrown value to a failure. A failure is returned unchanged; from a GraphQL error that wraps a
+ * failure, the failure is returned. Every other value is a bug and becomes `internal_error`, with the value
+ * as the cause.
  */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
@@ -234,11 +235,11 @@ export function toFailure(thrown: unknown): Failure {
   return fail("internal_error", { cause: thrown });
 }
 
-/** EnvironmentVariables variables, in the form of Node's `process.env`. */
+/** Environment variables by name, in the form of Node's `process.env`. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The error of a setting whose value is invalid. The message names the setting, its rule and the allowed
- * values. A process with an invalid setting does not start.
+ * Thrown at start if a setting has an invalid value; the process then does not start. The message names the
+ * setting, the broken rule and the allowed values.
  */
 export class InvalidSettingError extends Error {}

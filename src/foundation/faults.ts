@@ -16,13 +16,13 @@ export function requireNoFaults(faults: readonly FailureDetail[]): void {
 }
 
 /**
- * Replaces the general subject of a fault's message by the field, for a message without the details beside
- * it.
+ * Names the field in a message: "The text must …" becomes `"name" must …`. Used if the message is shown
+ * alone, without the field beside it.
  */
 const nameField = ({ field, message }: FailureDetail): string =>
   message.replace(/^The (?:value|text|list)(?= must )/, `"${writeFieldPath(field)}"`);
 
-/** Writes a JSON Pointer as GraphQL writes fields: `/lines/0/quantity` as `lines[0].quantity`. */
+/** Converts a JSON Pointer to the notation of GraphQL paths: `/lines/0/quantity` becomes `lines[0].quantity`. */
 const writeFieldPath = (pointer: string): string =>
   pointer
     .slice(1)
@@ -36,8 +36,8 @@ export function createBodyFault(field: string, code: string, message: string): F
 }
 
 /**
- * Returns a failure with one faulty field, for faults that only the database can reveal, for example an
- * unknown id or a name that is already in use.
+ * Creates a failure for a single invalid field. Used if only the database shows that the value is invalid,
+ * for example an unknown id or a name that is already in use.
  */
 export function failAtField(
   failure: FailureCode,
@@ -48,17 +48,17 @@ export function failAtField(
 }
 
 export interface TextRule {
-  /** Minimum length in characters; 1 by default. */
+  /** Minimum length of the text in characters; 1 by default. */
   readonly min?: number;
   /** Maximum length in characters. */
   readonly max: number;
-  /** `one` (the default) refuses tabs and line breaks; `many` allows them. */
+  /** With `one` (the default), tabs and line breaks in the text are refused; with `many`, they are allowed. */
   readonly lines?: "one" | "many";
 }
 
 const lineBreak = /[\t\n\r\u0085\u2028\u2029]/;
 
-/** Checks the length and characters of a text. Null and undefined are valid. */
+/** Checks the length of a text and refuses forbidden characters. A missing text (null or undefined) is valid. */
 export function findTextFaults(
   field: string,
   text: string | null | undefined,
@@ -123,7 +123,7 @@ export function findListLengthFaults(
   return [];
 }
 
-/** Checks that an optional list has at most `max` entries without duplicates. */
+/** Checks that a list, if given, has at most `max` entries and no entry twice. */
 export function findUniqueListFaults(
   field: string,
   list: readonly string[] | null | undefined,
@@ -137,8 +137,8 @@ export function findUniqueListFaults(
 }
 
 /**
- * Returns a fault for every key that equals an earlier key of the list. `fieldOf` returns the field of the
- * fault for the index of the key.
+ * Returns a fault for every key that already occurs earlier in the list. `fieldOf` gets the index of the
+ * repeated key and returns the field that the fault names.
  */
 export function findDuplicateFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
   return keys.flatMap((key, index) =>
@@ -174,7 +174,7 @@ export function findCountryFaults(field: string, country: string): Faults {
       ];
 }
 
-/** Checks a currency code. Null and undefined are valid. */
+/** Checks that a currency code is a code of ISO 4217. A missing code (null or undefined) is valid. */
 export function findCurrencyFaults(field: string, currency: string | null | undefined): Faults {
   if (currency === null || currency === undefined || isCurrency(currency)) return [];
   return [createBodyFault(field, "unknown_currency", "The currency must be an ISO 4217 code.")];

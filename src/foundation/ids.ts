@@ -65,8 +65,8 @@ const pool = new Uint8Array(1024 * bytesEach);
 let usedBytes = pool.length;
 
 /**
- * Returns 80 random bits from a pool that is refilled in bulk, because separate random bytes for each id
- * would be slow. No bits are returned twice.
+ * Returns the next 80 unused bits of a pool of random bytes. The pool is filled with many bytes at once,
+ * because generating random bytes for each id separately would be slow.
  */
 function randomBits(): Uint8Array {
   if (usedBytes === pool.length) {
@@ -89,8 +89,8 @@ export function createOrderedId(kind: IdKind, at: number): string {
 }
 
 /**
- * Returns a lower bound of the ids of a kind: the ids that were created at the given time or later sort after
- * the returned text.
+ * Returns the lowest possible id of a kind for a time: all ids of this kind that were created at this time or
+ * later sort after the returned text.
  */
 export function getLowestIdAtTime(kind: IdKind, at: number): string {
   return `${idPrefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
@@ -126,7 +126,7 @@ const kinds = new Map(
   Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind as IdKind] as const),
 ) as ReadonlyMap<string, IdKind>;
 
-/** Returns the kind of object that an id names; undefined if the text is not an id. */
+/** Returns the kind of object to which an id belongs; undefined if the text is not an id. */
 export function getIdKind(text: string): IdKind | undefined {
   const kind = kinds.get(text.slice(0, text.indexOf("_")));
   return kind !== undefined && isId(kind, text) ? kind : undefined;
@@ -149,8 +149,8 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * Makes an id from a request safe for PostgreSQL, which refuses NUL characters. Returns "" if the text has
- * control characters or lone surrogates. No row has the id "", so the look-up then finds no row.
+ * Returns an id of a request unchanged, or "" if it has control characters or lone surrogates, because
+ * PostgreSQL refuses NUL characters. No row has the id "", so a search for "" finds no row.
  */
 export function toSafeId(text: string): string {
   return isTextWithoutForbiddenCharacters(text) ? text : "";

@@ -24,8 +24,8 @@ export function createLog(level: LogLevel, stream: DestinationStream = standardO
 }
 
 /**
- * Creates a stream that writes log entries in readable form, for terminals. The library is loaded only when
- * this function is called.
+ * Creates a stream that writes log entries in readable form, for terminals. The library that formats them is
+ * loaded only when this function is called.
  */
 export async function createPrettyOutput(): Promise<DestinationStream> {
   const { PinoPretty } = await import("pino-pretty");
@@ -33,14 +33,15 @@ export async function createPrettyOutput(): Promise<DestinationStream> {
 }
 
 /**
- * Maximum size of one write in bytes: PIPE_BUF of Linux. If several processes write to one pipe, writes up to
- * this size are not mixed with each other.
+ * Maximum number of bytes of one write to standard output: PIPE_BUF of Linux. If several processes write to
+ * the same pipe, the kernel keeps writes of up to this size in one piece.
  */
 const bytesAtOnceMax = 4096;
 
 /**
- * Creates a stream to standard output. The lines of one event loop turn are written together at the end of
- * the turn, because a separate write for each line would take longer than building the line.
+ * Creates a stream to standard output. Lines that are logged within the same turn of the event loop are
+ * written together at its end, because writing each line separately would take longer than building the
+ * line.
  */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true });
@@ -51,7 +52,8 @@ function standardOutput(): DestinationStream {
     for (const text of groupIntoWrites(pending)) output.write(text);
   };
   let isEnding = false;
-  // `setImmediate` does not run any more after the event `exit`, so later lines are written at once.
+  // After the event `exit`, callbacks of `setImmediate` do not run, so lines logged after it are written
+  // immediately.
   process.once("exit", () => {
     isEnding = true;
     write();
@@ -83,8 +85,8 @@ function groupIntoWrites(lines: readonly string[]): string[] {
 }
 
 /**
- * Shortens the strings in a log line that is longer than `bytesAtOnceMax`. Only lines of errors with causes
- * are that long.
+ * Shortens the strings in a log line that is longer than `bytesAtOnceMax`. Only log lines of errors that
+ * contain other errors as causes are so long.
  */
 function shortenToLimit(line: string): string {
   let text = line;

@@ -1,6 +1,6 @@
 /**
- * Amounts of money: an integer of minor units (for example cents), a currency (ISO 4217) and the exponent of
- * the currency. Amounts are never floating-point numbers.
+ * Amounts of money. An amount has an integer number of minor units (for example cents), a currency (ISO 4217)
+ * and the number of decimal digits of the currency (exponent). Amounts are never floating-point numbers.
  */
 export interface Money {
   readonly amountMinor: number;

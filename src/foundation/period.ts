@@ -1,7 +1,7 @@
 /**
  * The period of a report: local calendar days of one time zone, divided into buckets (hours, days, weeks or
- * months). This file computes the bucket boundaries instead of the database, so that days of 23 or 25 hours
- * are correct.
+ * months). The start and end of each bucket are computed here and not in the database, so that days of 23 or
+ * 25 hours are correct.
  */
 import { fail, type FailureDetail } from "./failure.ts";
 import { createBodyFault } from "./faults.ts";
@@ -14,20 +14,17 @@ export const hourlyPeriodDaysMax = 14;
 const [firstYear, lastYear] = [2000, 2199];
 
 export interface Period {
-  /**
-   * The first local day of the period, for example `2026-01-31`. `to` is the last local day. Both days belong
-   * to the period.
-   */
+  /** The first local day of the period, for example `2026-01-31`. The period also includes its last day, `to`. */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
   readonly startsAt: Date;
-  /** The end of the period, exclusive. */
+  /** The first moment after the period: the period ends just before this time. */
   readonly endsAt: Date;
 }
 
 export interface PeriodBucket {
-  /** The local day on which the bucket begins. */
+  /** The local calendar day on which this part of the period begins, for example `2026-01-31`. */
   readonly day: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -37,7 +34,10 @@ export interface PeriodInput {
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
-  /** The length of a bucket; undefined if the report has no buckets. */
+  /**
+   * The unit into which the report divides the period, for example day; undefined if the report covers the
+   * period as a whole.
+   */
   readonly interval?: BucketInterval | undefined;
 }
 
@@ -66,7 +66,7 @@ export function isCalendarDay(text: string): boolean {
   }
 }
 
-/** Returns the number of days from `from` to `to`. Both days are counted. */
+/** Returns the number of calendar days from the day `from` to the day `to`, including both. */
 export const countDaysBetween = (from: string, to: string): number =>
   Temporal.PlainDate.from(from).until(Temporal.PlainDate.from(to)).days + 1;
 
@@ -118,8 +118,9 @@ function dayFaults(field: string, day: string): FailureDetail[] {
 }
 
 /**
- * Returns the buckets of a period in order and without gaps. Weeks begin on Mondays, months on their first
- * day. The first and the last bucket are shorter if the period begins or ends inside a week or month.
+ * Divides a period into consecutive buckets (hours, days, weeks or months). Weeks begin on Mondays, months on
+ * their first day. The first and the last bucket are shorter if the period begins or ends inside a week or
+ * month.
  */
 export function divideIntoBuckets(period: Period, interval: BucketInterval): PeriodBucket[] {
   const starts =
@@ -154,8 +155,8 @@ function nextStart(day: Temporal.PlainDate, interval: Exclude<BucketInterval, "h
 const hourMs = 3_600_000;
 
 /**
- * Returns the hours of each day of the period, counted from the start of the day. A day on which the clock
- * changes has 23 or 25 hours.
+ * Returns the start of each hour of each day of the period. Hours are counted from the start of the day, so a
+ * day on which daylight saving time begins or ends has 23 or 25 hours.
  */
 function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
   return daysOf(period, "day").flatMap((day) => {

@@ -8,8 +8,8 @@ export const localeLengthMax = 35;
 const headerLengthMax = 1000;
 
 /**
- * Maximum number of entries of each cache below. Parsed locale tags and headers are cached, because clients
- * send the same few values again and again and parsing is slow.
+ * Maximum number of entries of each cache of this file: parsed locale tags and parsed Accept-Language
+ * headers. They are cached, because clients send the same few values again and again and parsing is slow.
  */
 const cachedMax = 5000;
 const cachedTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: cachedMax });
@@ -53,9 +53,9 @@ export function getLocaleFallbackChain(locale: string): readonly string[] {
 }
 
 /**
- * Chooses the locale in which an object is shown: the first available locale in the fallback chains of the
- * requested locales, else in the chains of the fallbacks, else the first available locale in alphabetical
- * order. Returns undefined only if no locale is available.
+ * Chooses one of the available locales in which an object is shown. The order of preference is: the requested
+ * locales and their more general forms (de-CH, then de); the fallback locales and their more general forms;
+ * the first available locale in alphabetical order. Returns undefined only if no locale is available.
  */
 export function chooseLocale(
   available: readonly string[],
@@ -127,10 +127,7 @@ export function isCountry(text: string): boolean {
 // eslint-disable-next-line no-control-regex -- The pattern finds control characters on purpose.
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/**
- * Returns whether a text is well-formed Unicode. Control characters other than tab and line breaks are
- * refused.
- */
+/** Returns whether a text is well-formed Unicode without control characters. Tabs and line breaks are allowed. */
 export function isTextWithoutForbiddenCharacters(text: string): boolean {
   return !forbidden.test(text) && text.isWellFormed();
 }

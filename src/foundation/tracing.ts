@@ -9,19 +9,22 @@ export interface SpanOptions {
   readonly name: string;
   readonly kind?: "internal" | "server" | "client";
   readonly attributes?: SpanAttributes;
-  /** The `traceparent` that a remote caller sent; undefined for a child of the current span. */
+  /**
+   * The `traceparent` header that a remote caller sent; undefined if the new span is a child of the current
+   * span of this process.
+   */
   readonly caller?: string | undefined;
   /**
-   * If given, the span starts a new trace instead of continuing the current trace. `id` sets the id of the
-   * new trace; a trace without `id` gets a random id.
+   * If given, the span starts a new trace instead of continuing the current trace. `id` is the id of the new
+   * trace; without `id`, the trace gets a random id.
    */
   readonly ownTrace?: { readonly id?: string };
   /**
-   * The `traceparent`s of earlier spans that caused this span and did not wait for it, for example of a
-   * request that queued a webhook delivery. They become links of this span.
+   * The `traceparent` values of earlier spans that caused this span but did not wait for it, for example of
+   * the request that queued a webhook delivery. The new span gets a link to each of them.
    */
   readonly causes?: readonly string[];
-  /** The start of the span; the present time if left out. */
+  /** The time at which the span starts; the present time if left out. */
   readonly startedAt?: Date;
 }
 
@@ -29,7 +32,10 @@ export interface Span {
   readonly traceId: string;
   /** The span's `traceparent` header (W3C Trace Context), for requests to other services. */
   readonly traceparent: string;
-  /** False if sampling dropped the span. The children of a dropped span are dropped too. */
+  /**
+   * False if the span is not recorded, because only a sample of all traces is recorded. Spans inside a span
+   * that is not recorded are not recorded either.
+   */
   readonly isRecorded: boolean;
   set(attributes: SpanAttributes): void;
   /**
@@ -40,13 +46,16 @@ export interface Span {
   /** Marks the span as failed. Only errors of this service, not errors of the caller, make a span failed. */
   markFailed(): void;
   end(): void;
-  /** Runs the work with this span as the current span. */
+  /**
+   * Runs the given function with this span as the current span, so that spans that the function starts become
+   * children of this span.
+   */
   run<Result>(work: () => Result): Result;
 }
 
 export interface Tracer {
   start(start: SpanOptions): Span;
-  /** Returns the span inside which the calling code runs; undefined outside of spans. */
+  /** Returns the span inside which the calling code runs; undefined if the code runs outside of every span. */
   current(): Span | undefined;
 }
 
@@ -62,8 +71,8 @@ export const isTracing = (): boolean => tracer !== undefined;
 export const startSpan = (start: SpanOptions): Span | undefined => tracer?.start(start);
 
 /**
- * Returns the span inside which the calling code runs; undefined outside of spans, and if sampling dropped
- * the span.
+ * Returns the span inside which the calling code runs. Returns undefined if the code runs outside of every
+ * span, or if the span is not in the recorded sample of traces.
  */
 export function currentRecordedSpan(): Span | undefined {
   const span = tracer?.current();
@@ -97,12 +106,15 @@ export function runInSpan<Result>(start: SpanOptions, work: (span: Span | undefi
   });
 }
 
-/** Runs `work` inside a new span if the current span is recorded; otherwise runs only `work`. */
+/** Runs `work` inside a new child span if the current span is recorded; otherwise runs `work` without a span. */
 export function runInChildSpan<Result>(start: SpanOptions, work: (span: Span | undefined) => Result): Result {
   return currentRecordedSpan() === undefined ? work(undefined) : runInSpan(start, work);
 }
 
-/** The values of a `traceparent` header. */
+/**
+ * The parsed values of a `traceparent` header (W3C Trace Context): the trace id, the span id, and whether the
+ * trace is recorded.
+ */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -113,8 +125,8 @@ const traceparentPattern =
   /^(?<version>[\da-f]{2})-(?<traceId>[\da-f]{32})-(?<spanId>[\da-f]{16})-(?<flags>[\da-f]{2})(?<more>-.*)?$/;
 
 /**
- * Parses a `traceparent` header (W3C Trace Context, section 3.2). Later versions may have further fields.
- * Returns undefined if the header is invalid.
+ * Parses a `traceparent` header (W3C Trace Context, section 3.2). Additional fields after those of version 00
+ * are ignored if the header has a later version. Returns undefined if the header is invalid.
  */
 export function parseTraceparent(text: string): TraceContext | undefined {
   const {

@@ -1,6 +1,6 @@
 /**
- * Builds the REST operations and their OpenAPI document from the documents in schema/operations, and the
- * webhooks from the documents in schema/events.
+ * Builds the REST operations and their OpenAPI document from the GraphQL documents in schema/operations, and
+ * the description of the webhooks from the GraphQL documents in schema/events.
  */
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
 import { type RestOperation, buildRestContract } from "./contract.ts";
@@ -22,7 +22,10 @@ export interface ApiDescription {
   /** The version of the service, as in package.json. */
   readonly version: string;
   readonly operations: readonly RestOperation[];
-  /** The OpenAPI 3.1 document, without the service's public URL. */
+  /**
+   * The OpenAPI 3.1 document with relative URLs; the public URL of the service is added when the document is
+   * sent.
+   */
   readonly document: Readonly<Record<string, unknown>>;
 }
 
@@ -31,8 +34,9 @@ const schemaPrefix = "#/components/schemas/";
 type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
 
 /**
- * Describes the API of an opened Mesh. Throws an error if a document in schema/operations is invalid, or a
- * document in schema/events is missing.
+ * Builds the operations and the OpenAPI document from the schema and the documents that GraphQL Mesh has
+ * loaded. Throws an error if a document in schema/operations is invalid, or a document in schema/events is
+ * missing.
  */
 export function describeApi(mesh: DescribedMesh): ApiDescription {
   const { operations, components } = buildRestContract(mesh.contractSchema, mesh.operations);
@@ -56,9 +60,9 @@ export function describeApi(mesh: DescribedMesh): ApiDescription {
 }
 
 /**
- * Returns the schema of the object that an event is about: either the complete object, or only its id. An
- * event has only the id if its endpoint chose thin payloads, or if the body with the complete object would be
- * too large.
+ * Returns the JSON Schema of the object in a webhook body: either the complete object, or only its id. The
+ * body has only the id if the webhook endpoint is set to thin payloads, or if the complete object would make
+ * the body too large.
  */
 function objectSchema(mesh: DescribedMesh, subject: SubjectType, components: SchemaComponents): JsonSchema {
   return { anyOf: [completeSchema(mesh, subject, components), idOnlySchema] };

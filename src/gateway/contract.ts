@@ -1,7 +1,7 @@
 /**
- * Reads the documents in schema/operations and their directives as REST operations, once at start. Routes,
- * validation, scopes, rate limits, compiled executors and the OpenAPI document are all made from these
- * operations.
+ * Reads the GraphQL documents in schema/operations and their directives as REST operations, once when the
+ * server starts. The routes, validation, scopes, rate limits, compiled queries and the OpenAPI document are
+ * all derived from these operations.
  */
 import {
   type DocumentNode,
@@ -48,18 +48,19 @@ export interface RestParameter {
 }
 
 /**
- * The limit of an operation for failed attempts, against guessing, for example of promotion codes. A failure
- * with a listed code is counted twice: for the value of a path parameter, and for the caller's credential.
+ * Limits the failed attempts of callers of an operation, so that callers cannot guess, for example, promotion
+ * codes. An answer with one of the listed failure codes counts as an attempt, once for the value of a path
+ * parameter and once for the caller's credential.
  */
 export interface FailedAttemptsLimit {
   readonly bucket: RateLimitBucket;
   readonly credentialBucket: RateLimitBucket;
   readonly codes: readonly FailureCode[];
-  /** The name of the path parameter by which failures are counted. */
+  /** The name of the path parameter; failed attempts are counted separately for each value of it. */
   readonly by: string;
 }
 
-/** A REST operation with everything that its document says about it. */
+/** A REST operation, as its GraphQL document and the directives in this document define it. */
 export interface RestOperation {
   readonly id: string;
   readonly description: string;
@@ -71,7 +72,10 @@ export interface RestOperation {
   readonly deprecation: OperationDeprecation | null;
   readonly security: OperationSecurity;
   readonly isIdempotent: boolean;
-  /** Whether the operation overwrites, removes or ends something, so that a client may ask a person first. */
+  /**
+   * Whether the operation overwrites, deletes or ends an object, so that an AI assistant or other client can
+   * first ask its user for confirmation.
+   */
   readonly isDestructive: boolean;
   readonly parameters: readonly RestParameter[];
   /** The name and the schema of the request body; null if the operation takes no body. */
@@ -79,11 +83,17 @@ export interface RestOperation {
   /** The name of the schema of the answer's body in the OpenAPI document. */
   readonly response: string;
   readonly answer: JsonSchema;
-  /** The field of `data` that has the language of the answer; null if the answer depends on no language. */
+  /**
+   * The name of the field of `data` that contains the language of the answer; null if the answer does not
+   * depend on a language.
+   */
   readonly languageField: string | null;
-  /** The fields of `data` that are only read for headers and left out of the body. */
+  /**
+   * The fields of `data` from which only headers of the answer are made; these fields are left out of the
+   * body.
+   */
   readonly headerOnlyFields: readonly string[];
-  /** The field of `data` that has the version for the ETag header; null if the answer has no version. */
+  /** The name of the field of `data` whose value becomes the ETag header; null if the answer has no version. */
   readonly versionField: string | null;
   /**
    * The field of `data` that changes only with a release. If it is set, clients can ask whether the answer
@@ -96,21 +106,25 @@ export interface RestOperation {
    */
   readonly ownBucket: RateLimitBucket | null;
   readonly failureLimit: FailedAttemptsLimit | null;
-  /** The failure code that the operation answers with status 404. */
+  /** The failure code with which the operation answers 404. */
   readonly notFound: FailureCode;
   /**
-   * Failure codes that the operation's document lists in `@refuses`. Codes that follow from the operation's
-   * parameters, body and security are not in this list.
+   * The failure codes that the operation's document lists in the directive `@refuses`. Codes that follow from
+   * the operation's parameters, body and security are not in this list.
    */
   readonly refusals: readonly FailureCode[];
-  /** The path of field names from the root of the GraphQL result to the object that has `data` (and `meta`). */
+  /**
+   * The names of the nested fields that lead from the root of the GraphQL result to the object that contains
+   * `data` (and `meta`).
+   */
   readonly envelope: readonly string[];
   readonly document: DocumentNode;
 }
 
 /**
- * Reads the operations from documents that are valid on `schema`, the contract schema of `mesh/open-mesh.ts`.
- * Throws an error if a document is invalid, for example because a directive is missing or has a wrong value.
+ * Reads the REST operations from GraphQL documents that have been validated on `schema`, the schema with
+ * lower-case enum values of `mesh/open-mesh.ts`. Throws an error if a document is not a valid REST operation,
+ * for example because a directive is missing or has a wrong value.
  */
 export function buildRestContract(
   schema: GraphQLSchema,
@@ -237,8 +251,8 @@ function readParameter(
 }
 
 /**
- * Finds the argument of the GraphQL schema to which an operation's document passes a variable. The
- * description and the bounds of this argument are also those of the REST parameter.
+ * Finds the argument of the GraphQL schema to which an operation's document passes a variable. The REST
+ * parameter made from the variable gets the description and the bounds of this argument.
  */
 function argumentOf(
   schema: GraphQLSchema,
@@ -292,7 +306,10 @@ function readAnswer(
   throw new Error(`schema/operations: ${nameOf(definition)} has no field aliased data.`);
 }
 
-/** Returns the schema of a 200 answer. Its `data` is never null, because a null `data` is answered with 404. */
+/**
+ * Returns the JSON Schema of the body of a 200 answer. In this body, `data` is never null, because the API
+ * answers 404 if `data` is null.
+ */
 function envelopeShape(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],

@@ -33,8 +33,8 @@ export interface JsonSchema {
 }
 
 /**
- * The schemas of object types by their GraphQL name. They become `components/schemas` of the OpenAPI
- * document, so that each type is described once.
+ * The JSON Schemas of GraphQL object types by the name of the type. They become `components/schemas` of the
+ * OpenAPI document, so that each type is described only once.
  */
 export type SchemaComponents = Map<string, JsonSchema>;
 
@@ -59,8 +59,8 @@ function toLeafSchema(type: GraphQLNamedType): JsonSchema {
   if (!isScalarType(type)) throw new Error(`${type.name} is neither an enum nor a scalar.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
   if (schema === undefined) throw new Error(`The scalar ${type.name} must have the extension jsonSchema.`);
-  // Mesh merges the extensions of a scalar from several sources and repeats the items of their lists, so
-  // duplicate examples are removed.
+  // Removes duplicate examples: Mesh merges the extensions of a scalar from several sources, so the same
+  // example can occur several times.
   return Array.isArray(schema["examples"])
     ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] }
     : schema;
@@ -81,8 +81,8 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Returns the schema of the data that a selection on a type returns. The data has every selected field; a
- * field without a value is null.
+ * Returns the JSON Schema of the data that a GraphQL selection returns. The data always has every selected
+ * field; a field without a value is null.
  */
 export function toAnswerSchema(
   type: GraphQLOutputType,
@@ -120,14 +120,14 @@ function toNonNullSchema(
   return toSchemaReference(type.name, shape, components);
 }
 
-/** Country codes are accepted in lower case too, but answers always have upper case. */
+/** Requires upper case for country codes in answers. Requests may also send lower-case country codes. */
 function withAnswerPattern(schema: JsonSchema): JsonSchema {
   return schema["format"] === "country-code" ? { ...schema, pattern: "^[A-Z]{2}$" } : schema;
 }
 
 /**
- * Returns a reference to the schema in `components/schemas`, and adds the schema there under the type's name.
- * If another selection of the type has already added a different schema under this name, the given schema
+ * Adds a schema to `components/schemas` under the type's name and returns a reference to it. If a different
+ * schema already has this name, because another selection of the type has other fields, the given schema
  * itself is returned instead of a reference.
  */
 function toSchemaReference(name: string, schema: JsonSchema, components: SchemaComponents): JsonSchema {
@@ -137,13 +137,13 @@ function toSchemaReference(name: string, schema: JsonSchema, components: SchemaC
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Returns whether a field is read only for a header of the answer, not for its body. */
+/** Returns whether a selected field is used only for a header of the answer and left out of the body. */
 export const isHeaderOnly = ({ directives = [] }: FieldNode): boolean =>
   directives.some(({ name }) => name.value === "headerOnly");
 
 /**
- * Returns the fields of a selection. Throws if the selection has fragments, which `mesh/documents.ts` has
- * replaced.
+ * Returns the fields of a selection. Throws if the selection contains a fragment, because `mesh/documents.ts`
+ * should have replaced all fragments by their fields.
  */
 export function getSelectedFields(selection: SelectionSetNode | undefined): FieldNode[] {
   return (selection?.selections ?? []).map((node) => {
@@ -159,8 +159,8 @@ export function getSelectedFields(selection: SelectionSetNode | undefined): Fiel
 type InputDeclaration = GraphQLArgument | GraphQLInputField;
 
 /**
- * Returns the schema of an argument or input field, with the description, default and bounds that the graph
- * declares.
+ * Returns the JSON Schema of an argument or input field, with the description, default value and bounds that
+ * the GraphQL schema declares.
  */
 export function toInputSchema(type: GraphQLInputType, declared?: InputDeclaration): JsonSchema {
   if (isNonNullType(type)) return toInputSchema(type.ofType, declared);
@@ -182,8 +182,8 @@ export function toInputSchema(type: GraphQLInputType, declared?: InputDeclaratio
 }
 
 /**
- * Returns the bounds of an argument or input field as JSON Schema, made from its zod schema. GraphQL requests
- * are checked with the same zod schema.
+ * Converts the zod schema of an argument or input field to JSON Schema keywords, for example `maximum`.
+ * GraphQL requests are checked with the same zod schema.
  */
 function getBounds(declared: InputDeclaration | undefined): JsonSchema {
   const schemas = declared?.extensions["@pothos/plugin-validation"] as { schemas?: z.ZodType[] } | undefined;

@@ -1,10 +1,13 @@
-/** The error answers of the OpenAPI document: one response for each status, and the schema of their body. */
+/**
+ * The part of the OpenAPI document about errors: one response for each HTTP status, and the schema of the
+ * error body.
+ */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Failure codes that only GraphQL, `/mcp` and downloads of exports answer, never REST. */
+/** Failure codes that only `/graphql`, `/mcp` and the downloads of export files answer, never the REST API. */
 const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "role_not_allowed",
   "origin_not_allowed",
@@ -144,12 +147,15 @@ export const errorBodySchema: JsonSchema = {
   },
 };
 
-/** The responses of the OpenAPI document for errors, by name. */
+/** The responses for errors in the OpenAPI document (`components/responses`), by their name. */
 export const errorResponses: Part = Object.fromEntries(
   statuses.map((status) => [`Error${status}`, errorResponse(status)]),
 );
 
-/** References to the shared error responses, by status. Every operation of the OpenAPI document includes them. */
+/**
+ * References to the error responses, by HTTP status. The OpenAPI document adds all of them to every
+ * operation.
+ */
 export const errorResponseReferences: Part = Object.fromEntries(
   statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
 );

@@ -79,8 +79,8 @@ export function listErrorCodes(operation: RestOperation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
     "unknown_parameter",
-    // `invalid_parameter` applies also to operations without query parameters, because a query string that
-    // cannot be decoded has this code.
+    // Operations without query parameters can answer `invalid_parameter` too, because a query string that
+    // cannot be decoded is answered with this code.
     "invalid_parameter",
     ...parameterCodes(operation),
     ...bodyCodes(operation),
@@ -151,22 +151,22 @@ function credentialCodes({ security }: RestOperation): FailureCode[] {
   ];
 }
 
-/** One rate limit of an operation, as the OpenAPI document shows it. */
+/** One rate limit of an operation in the form in which the OpenAPI document describes it. */
 interface OpenApiRateLimit {
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
   /**
-   * Says for whom requests are counted together: per `credential`, `installation` or `address`, or per value
-   * of the path parameter with this name.
+   * What has its own counter: each `credential`, each `installation` of an app, each network `address`, or,
+   * if this is the name of a path parameter, each value of this parameter.
    */
   readonly per: string;
 }
 
 /**
- * Returns an operation's rate limits with their default quotas. The setting that scales quotas is not
- * included.
+ * Returns an operation's rate limits with their default quotas. A setting of the service can multiply all
+ * quotas; the returned quotas are those before this multiplication.
  */
 export function describeRateLimits({
   security,
@@ -193,18 +193,21 @@ export function describeRateLimits({
   return [keyed, ...failures];
 }
 
-/** One event type, as the OpenAPI document shows it. */
+/** One event type of webhooks in the form in which the OpenAPI document describes it. */
 interface EventDescription {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** JSON Schema of those fields of the webhook body whose values or types differ between event types. */
+  /**
+   * JSON Schema of the fields of the webhook body that are specific to this event type; the other fields are
+   * the same for all event types.
+   */
   readonly fixed: JsonSchema;
 }
 
-/** The event types for which webhooks are sent, and the body that they share. */
+/** The event types for which webhooks are sent, and the fields that the bodies of all webhooks have. */
 export interface WebhookEventsDescription {
-  /** JSON Schema of the body of all events. */
+  /** JSON Schema of the fields that the webhook bodies of all event types have. */
   readonly envelope: JsonSchema;
   readonly events: readonly EventDescription[];
 }

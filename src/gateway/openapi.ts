@@ -1,6 +1,6 @@
 /**
- * Builds the OpenAPI 3.1 document from the same operations that the gateway enforces, so the document is
- * always correct.
+ * Builds the OpenAPI 3.1 document from the operations with which the gateway also validates and executes
+ * requests, so the document always matches the behaviour of the API.
  */
 import { createRequire } from "node:module";
 import { idempotencyHeaderPattern } from "#database/idempotency.ts";
@@ -176,8 +176,8 @@ function toParameter({ name, in: location, required, schema }: RestParameter): P
 const sharedSchemaName = "OperationResponse";
 
 /**
- * Returns the schema of an operation's answer. Several operations share one schema of the answer; for each of
- * them the schema of its own `data` is added, so that generated clients know the fields.
+ * Returns the schema of an operation's answer. Several operations refer to one common schema; the schema of
+ * the operation's own `data` is added to the reference, so that generated clients know the fields of `data`.
  */
 function answerReference({ response, answer }: RestOperation): Part {
   const reference = { $ref: `#/components/schemas/${response}` };

@@ -33,8 +33,8 @@ declare module "fastify" {
 }
 
 /**
- * The steps of a REST request, in order. The steps before `executeOperation` may refuse the request and
- * change no data.
+ * The steps of a REST request, in order. The steps before `executeOperation` only check the request: they may
+ * refuse it, and do not change shop data.
  */
 export const restSteps: readonly RestStep[] = [
   limitByAddress,
@@ -116,8 +116,9 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
 }
 
 /**
- * The names of the steps of a REST request that get a span of their own, because they may take long. Other
- * steps are quick. If one of them refuses the request, the error code of the answer shows which.
+ * The names of the steps of a REST request that get their own span in a trace, because they can take long.
+ * All other steps are quick. If one of the other steps refuses the request, the error code of the answer
+ * shows which step it was.
  */
 const tracedStepNames: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
@@ -128,8 +129,8 @@ function tracedStep(name: string, run: RunStep): RunStep {
 }
 
 /**
- * Adds the request to the request log of the caller's installation. Requests without a known credential
- * belong to no installation and are not logged.
+ * Adds an answered request to the request log of the caller's app installation. Requests without a known
+ * credential belong to no installation and are not logged.
  */
 function logAnsweredRequest(
   { operation, request, reply, requestId, viewer, refusedOwner }: RestCall,
@@ -150,7 +151,10 @@ function logAnsweredRequest(
   });
 }
 
-/** Returns the part of the caller's credential that log lines show. */
+/**
+ * Returns the parts of the caller's credential that may appear in log lines, for example the prefix of an API
+ * key.
+ */
 function toLoggedCredential(viewer: Viewer): FastifyRequest["credential"] {
   if (viewer.kind === "api_key")
     return { installationId: viewer.installationId, keyPrefix: viewer.keyPrefix };
@@ -186,7 +190,7 @@ function toFixedHeaders(
 
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** Creates the function that runs the document of a REST operation for its caller. */
+/** Creates the function that executes the GraphQL document of a REST operation with the rights of the caller. */
 export function createOperationExecutor(
   run: DocumentRunner,
   services: GraphServices,
@@ -195,7 +199,8 @@ export function createOperationExecutor(
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;
     const { id, document, languageField, security } = operation;
-    // The header Accept-Language is used only for operations whose `Vary` header names it.
+    // The Accept-Language header is read only for operations whose answers depend on the language, as their
+    // `Vary` header says.
     const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
     const caller = {
       viewer,

@@ -1,7 +1,8 @@
 /**
- * Sends public reads to the replica, if there is one, and to the primary database if the replica fails: it is
- * unreachable, hangs, cancels a statement or lacks the columns of the last migration. After a failure public
- * reads go to the primary for some seconds before one of them tries the replica again.
+ * Sends reads that need no credential to the read replica of the database, if there is one. Sends them to the
+ * primary database if the replica is unreachable, hangs, cancels a statement or lacks the columns of the last
+ * migration. After a failure of the replica, such reads go to the primary database for some seconds; then one
+ * of them tries the replica again.
  */
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
@@ -12,8 +13,8 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
 /**
- * Runs a read that needs no credential. Calls `read` with the replica, or with undefined if `read` must use
- * the primary database.
+ * Runs a read that needs no credential. Calls `read` with the read replica of the database, or with undefined
+ * if `read` must use the primary database.
  */
 export type AnonymousReadRunner = (read: (source: ReadSource | undefined) => Result) => Result;
 
@@ -22,15 +23,15 @@ export interface ReplicaFallbackOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * The time in milliseconds for which public reads go to the primary database after a failure of the
-   * replica.
+   * The time in milliseconds after a failure of the replica during which reads without a credential go to the
+   * primary database.
    */
   readonly pauseMs?: number;
 }
 
 /**
- * Creates the function that runs public reads on the replica, or on the primary database while the replica
- * fails.
+ * Creates the function that runs reads without a credential on the read replica, or on the primary database
+ * while the replica fails.
  */
 export function createReplicaFallback(
   { replica }: Pick<GraphServices, "replica">,
@@ -50,10 +51,10 @@ export function createReplicaFallback(
     else log.info({}, "The replica answers again.");
   };
   return async (read) => {
-    // While the replica fails, only one request per `pauseMs` tries the replica again.
+    // After a failure of the replica, only one request per `pauseMs` milliseconds tries the replica again.
     const nowMs = clock.now().getTime();
-    // A next attempt that is more than `pauseMs` away means that the clock was set back. The replica is then
-    // tried at once.
+    // If the planned time of the next attempt is more than `pauseMs` ahead, the system clock was set back.
+    // The replica is then tried immediately.
     if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return read(undefined);
     nextTryAt = nowMs + pauseMs;
     const result = await read(replica.forPublicReads);
@@ -64,9 +65,8 @@ export function createReplicaFallback(
 }
 
 /**
- * Returns the error if the replica failed to answer; otherwise undefined. A failure with a registered code,
- * for example "not found", is a valid answer of the replica; only `internal_error` means that the replica
- * failed.
+ * Returns the error in a result if the replica failed; otherwise undefined. A failure with another code than
+ * `internal_error`, for example "not found", is a valid answer of the replica.
  */
 function findReplicaError({ errors = [] }: ExecutionResult): unknown {
   const failure = errors

@@ -1,6 +1,6 @@
 /**
- * The state of one REST request, which its steps read and complete. A step refuses the request by throwing a
- * Failure.
+ * The state of one REST request. The steps that handle the request read the state and add to it. A step
+ * refuses the request by throwing a `Failure`.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
@@ -13,7 +13,6 @@ import type { CredentialOwner, Viewer } from "#access/viewer.ts";
 import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 
-/** The state of one REST request. */
 export interface RestCall {
   readonly operation: RestOperation;
   readonly request: FastifyRequest;
@@ -34,8 +33,8 @@ export interface RestCall {
 }
 
 /**
- * The services that the steps of REST requests use. The gateway depends neither on the TypeScript types of
- * the GraphQL schema nor on the rules of commerce.
+ * The services that the steps of REST requests use. They are passed as an object, so that the gateway does
+ * not import the GraphQL schema or the code of carts, orders and products.
  */
 export interface GatewayServices {
   readonly db: Database;
@@ -47,8 +46,8 @@ export interface GatewayServices {
   /** Adds an answered request to the request log. Returns at once and never throws. */
   readonly logRequest: (request: LoggedRequest) => void;
   /**
-   * Runs the operation's document through Mesh. If `once` is not null, the document runs once for its
-   * idempotency key.
+   * Executes the operation's GraphQL document with GraphQL Mesh. If `once` is not null, it has an idempotency
+   * key, and the document is executed only once for this key.
    */
   readonly execute: (
     call: RestCall,

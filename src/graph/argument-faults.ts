@@ -1,7 +1,8 @@
 /**
  * Reports all invalid arguments of a GraphQL field in one failure. The validation plugin of Pothos stops at
- * the first fault of an input and reports it in the words of zod. This plugin runs only after such a fault:
- * it checks every argument again and describes each fault with the argument's path and the whole rule.
+ * the first fault of an input and reports it with a message of the library zod. The plugin of this file runs
+ * only after such a fault: it checks every argument again and describes each fault with the argument's path
+ * and the whole rule.
  */
 import SchemaBuilder, {
   BasePlugin,
@@ -144,14 +145,14 @@ const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, pat
   );
 
 /**
- * Maximum length in characters of one name in the path of a fault. Only names in metadata can be longer,
- * because clients choose them.
+ * Maximum length in characters of one name in the path of a fault. Only the keys of metadata can be longer,
+ * because clients choose these keys.
  */
 const stepLengthMax = 100;
 
 /**
- * Paths of faults leave out the name of the argument `input`, so that GraphQL and REST report the same paths:
- * the argument has the fields of the REST operation's body.
+ * Paths of faults leave out the name of the argument `input`. The fields of `input` are the fields of the
+ * REST operation's body, so GraphQL and REST then report the same paths.
  */
 const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
 

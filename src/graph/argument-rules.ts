@@ -3,7 +3,7 @@ import { z } from "zod";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The parameters of a zod issue that a rule of this project reports itself. */
+/** The parameters of a zod issue that a validation rule of this project creates itself, instead of zod. */
 export interface ArgumentIssueParams {
   /** The code of the broken rule. */
   readonly rule: string;
@@ -40,7 +40,10 @@ export function describeBrokenRule(schema: z.ZodType, issue: z.core.$ZodIssue): 
   return rule.type === "string" || rule.type === "array" ? `must have ${describeSize(rule)}` : "is not valid";
 }
 
-/** Returns the JSON Schema of a list's items if `step` is an index, otherwise of a map's entries. */
+/**
+ * Returns the JSON Schema for the next step of a path: the schema of a list's items if `step` is an index,
+ * the schema of a map's values if `step` is a key.
+ */
 const findRule = ({ items, additionalProperties }: JsonSchema, step: PropertyKey): JsonSchema =>
   asRule(typeof step === "number" ? items : additionalProperties);
 

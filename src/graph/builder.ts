@@ -69,8 +69,8 @@ export const builder = new SchemaBuilder<GraphTypes>({
         "The position of this page within the list: its first and last cursor, and whether there are " +
         "other pages.",
     },
-    // The multiplier is 1 here, because the field that returns the connection already multiplies the cost by
-    // the page size.
+    // The cost multiplier of `edges` is 1, because the field that returns the connection already multiplies
+    // the cost by the page size.
     edgesFieldOptions: {
       description: "The items of this page in the order of the list, each with its cursor.",
       nullable: false,
@@ -95,8 +95,8 @@ export const builder = new SchemaBuilder<GraphTypes>({
   scopeAuth: {
     authScopes,
     unauthorizedError: (_parent, context, info) => createRoleFailure(context, info),
-    // Checks whether the caller may subscribe before the stream begins. By default the check would run only
-    // when the first event is sent.
+    // Makes Pothos check before the stream of a subscription begins whether the caller may subscribe. By
+    // default, Pothos would check only when the first event is sent.
     authorizeOnSubscribe: true,
   },
   validation: { validationError: () => new InvalidArgumentsError() },

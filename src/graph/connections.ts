@@ -62,8 +62,8 @@ export const pageSizeDefault = 20;
 export type CursorForm = IdKind | RegExp;
 
 /**
- * How one page of a list is read: either the rows are sorted by an id column (and before it by a column of
- * numbers), or a function loads the page.
+ * How one page of a list is read. Either `loadConnection` itself reads rows that are sorted by an id column
+ * (or by a column of numbers and then by an id column), or `loadPage` reads the page.
  */
 type Paging<Row> = { readonly cursor: CursorForm } & (
   | (KeysetOrder & { readonly isDescending?: boolean })
@@ -83,7 +83,7 @@ type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
 /** A row of a list. */
 interface ListRow {
   readonly id: string;
-  /** The value of the list's `sortColumn`, if it has one. */
+  /** The row's value in the column by which the list is sorted; left out if the list is sorted only by id. */
   readonly sortValue?: string | number;
 }
 
@@ -142,7 +142,8 @@ async function loadCheckedPage<Row extends ListRow>(
   // Pothos's type allows null edges, for rows that do not exist. A page loaded here has only existing rows,
   // so the cast is safe.
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionPage<Row>, "totalCount">;
-  // Pothos gives an empty page the cursors of its arguments.
+  // For an empty page, Pothos returns the cursors of the request's arguments as start and end cursor. They
+  // are replaced by null.
   return edges.length === 0
     ? { edges, pageInfo: { ...pageInfo, startCursor: null, endCursor: null } }
     : { edges, pageInfo };
@@ -170,8 +171,8 @@ function toPage(part: {
 }
 
 /**
- * Converts a request for a page of a list in ascending order. The result selects the same rows from the list
- * in descending order.
+ * Converts the request for a page of an ascending list into a request that selects the same rows from the
+ * same list in descending order.
  */
 const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,

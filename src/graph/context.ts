@@ -109,7 +109,10 @@ export interface GraphServices extends ReadSource {
   readonly render: RenderEventSubject;
   /** Emits events to listeners inside this process. */
   readonly events: ServiceEvents;
-  /** Checks the documents that a merchant registers; if left out, documents cannot be registered. */
+  /**
+   * Checks the GraphQL documents that a merchant registers as trusted documents; if left out, documents
+   * cannot be registered.
+   */
   readonly checkDocument?: TrustedDocumentChecker;
   /** Checks the IP addresses of the host names of webhook endpoints, before a transaction begins. */
   readonly resolvedNames: HostNameChecker;

@@ -13,17 +13,23 @@ import {
 
 /** The cost of a field, as `@pothos/plugin-complexity` reads it. */
 interface ComputedCost {
-  /** Points for the field itself; 1 if left out. */
+  /** The cost in points of the field itself, without the fields below it; 1 if left out. */
   readonly field?: number;
   /** The factor for the cost of the fields that are selected below the field. */
   readonly multiplier?: number;
 }
 
-/** Arguments that set the factor of a cost. */
+/** The arguments of a field that determine the multiplier of its cost, for example `first`. */
 interface FactorArguments {
-  /** The names of the arguments; the first argument that the query gives counts. */
+  /**
+   * The names of the arguments that determine the multiplier. If a query gives several of them, the first one
+   * in this list counts.
+   */
   readonly sizedBy: readonly string[];
-  /** Describes the factor, for the description of the field. */
+  /**
+   * Says how the arguments determine the multiplier, for example "`pageSize` / 20, at least 1". A part of the
+   * field's description.
+   */
   readonly factor: string;
 }
 
@@ -48,13 +54,13 @@ export interface FieldCost {
   /** Points for the field itself. */
   readonly points: number;
   /**
-   * The factor for the cost of the fields that are selected below the field. If arguments set the factor, the
-   * factor without these arguments; null if one of them is required.
+   * The factor by which the cost of the fields below this field is multiplied. If arguments determine the
+   * factor, this is the factor for a query without these arguments, or null if one of them is required.
    */
   readonly multiplier: number | null;
-  /** The arguments that set the factor. */
+  /** The names of the arguments that determine the multiplier of the field's cost. */
   readonly sizedBy: readonly string[];
-  /** Describes how the arguments set the factor; null if no argument sets it. */
+  /** Says how the arguments determine the multiplier of the field's cost; null if no argument does. */
   readonly factor: string | null;
 }
 

@@ -7,7 +7,7 @@ import { failWithDetail } from "#foundation/failure.ts";
 import { toSafeId } from "#foundation/ids.ts";
 import type { GraphContext } from "./context.ts";
 
-/** The tables of the objects that filters name, with the noun for error messages. */
+/** The tables of the objects by which lists can be filtered, with the noun for error messages. */
 const nouns = {
   category: "category",
   variant: "variant",
@@ -18,17 +18,20 @@ const nouns = {
 
 interface NamedObject {
   readonly table: keyof typeof nouns;
-  /** The id that the client sent; null and undefined are not checked. */
+  /**
+   * The id of the object in the filter that the client sent. If it is null or undefined, there is nothing to
+   * check.
+   */
   readonly id: string | null | undefined;
-  /** The merchant of the list; null for a list of all merchants. */
+  /** Id of the merchant whose list is filtered; null for a list of all merchants. */
   readonly merchantId: string | null;
-  /** True if the client may send the object's handle in place of the id. */
+  /** True if the filter may name the object by its handle instead of its id. */
   readonly acceptsHandle?: boolean;
 }
 
 /**
- * Throws `resource_not_found` if the argument `field` names an object that does not exist or that belongs to
- * another merchant.
+ * Throws `resource_not_found` if the object that a filter names does not exist or belongs to another
+ * merchant. `field` is the name of the filter's argument, for the error message.
  */
 export async function requireFilterObject(
   context: Pick<GraphContext, "db">,

@@ -26,7 +26,10 @@ type Period<Name extends string> = Readonly<
   Partial<Record<`${Name}From` | `${Name}To`, Date | null | undefined>>
 >;
 
-/** Refuses a period that ends before it begins. `name` is the beginning of both arguments' names. */
+/**
+ * Refuses a period that ends before it begins. `name` is the common beginning of the names of both arguments:
+ * `created` for `createdFrom` and `createdTo`.
+ */
 export function requireOrderedPeriod<Name extends string>(name: Name, args: Period<Name>): void {
   const from = args[`${name}From`];
   const to = args[`${name}To`];

@@ -124,7 +124,7 @@ export interface GraphLoaders {
   readonly childCategories: DataLoader<string, CategoryRow[]>;
   /** The categories above a category, the top-level category first, by category id. */
   readonly categoryAncestors: DataLoader<string, CategoryRow[]>;
-  /** The slugs of a category in single locales, by category id. */
+  /** The slugs of a category that apply to one locale each, by category id. */
   readonly categorySlugs: DataLoader<string, CategorySlugRow[]>;
   readonly merchants: DataLoader<string, MerchantRow>;
   /** The branding of a merchant, by merchant id; null if there is none. */
@@ -155,7 +155,10 @@ export interface GraphLoaders {
   readonly webhookEndpoints: DataLoader<string, WebhookEndpoint | null>;
   /** The webhook endpoints of an installation, oldest first, by installation id. */
   readonly endpointsOfInstallations: DataLoader<string, WebhookEndpoint[]>;
-  /** The signature fixture of an endpoint, by endpoint id. */
+  /**
+   * The data from which example requests with valid signatures are made for an endpoint (the signature
+   * fixture), by endpoint id.
+   */
   readonly signatureFixtures: DataLoader<string, SealedFixtureSource | null>;
   /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, EventLog>;
@@ -315,7 +318,10 @@ async function loadAfterSalesFacts(
   );
 }
 
-/** The aggregates that many requests of a process read together (`database/shared-reads.ts`). */
+/**
+ * Reads carts, orders and public products for many requests of this process at once
+ * (`database/shared-reads.ts`).
+ */
 export interface SharedAggregateReads {
   readonly carts: SharedReads<string, CartAggregate>;
   readonly orders: SharedReads<string, OrderAggregate>;

@@ -1,16 +1,19 @@
-/** Names the argument of a mutation whose object was not found, in errors that do not name it themselves. */
+/**
+ * If a mutation fails because an object does not exist, adds the name of the argument with the object's id to
+ * the error, unless the error has a name already.
+ */
 import { failAtField } from "#foundation/faults.ts";
 import { Failure, failureKinds } from "#foundation/failure.ts";
 
 interface MutationIds {
-  /** The id arguments of the mutation, which name the object that the mutation changes. */
+  /** The id arguments of the mutation, which say which object the mutation changes. */
   readonly ids: Readonly<Record<string, unknown>>;
   readonly input: object;
 }
 
 /**
- * Returns the error with the name of the argument if a mutation failed with a general `resource_not_found`
- * and was sent exactly one id. Returns every other error unchanged.
+ * Adds the name of the only id argument that was sent to a general `resource_not_found` error of a mutation.
+ * Returns the error unchanged if it is another error, or if several ids or none were sent.
  */
 export function nameMissingObject(error: unknown, { ids, input }: MutationIds): unknown {
   const isGeneral =

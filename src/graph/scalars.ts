@@ -26,7 +26,10 @@ interface ScalarDefinition<Value> {
   readonly specifiedByURL?: string;
   readonly jsonSchema: Readonly<Record<string, unknown>>;
   readonly failure?: FailureCode;
-  /** Describes valid values of the scalar and the values in answers, for its description. */
+  /**
+   * Says which values the scalar accepts and which values it has in answers. A part of the scalar's
+   * description.
+   */
   readonly rule: string;
   /** Describes valid values for error messages, as the end of a sentence that begins with `must be`. */
   readonly valid: string;
@@ -180,10 +183,10 @@ const url = scalar<string>({
     typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined,
 });
 
-// The two scalars below accept every text. The commands check the values and name each invalid field in
-// `details`; an invalid value of a scalar would be reported without its field. Values that were stored under
-// earlier rules can always be read. docs/decisions/0013-own-email-and-phone-scalars.md has the reasons
-// against the scalars of graphql-scalars.
+// The scalars EmailAddress and PhoneNumber accept every text. The commands check the values and name each
+// invalid field in `details`; a scalar would report an invalid value without its field. Stored values that
+// only earlier rules allowed can always be read. docs/decisions/0013-own-email-and-phone-scalars.md has the
+// reasons against the scalars of graphql-scalars.
 const emailAddress = scalar<string>({
   name: "EmailAddress",
   description: "An e-mail address, for example ana@shop.example. The domain may have letters of any script.",

@@ -1,6 +1,6 @@
 /**
- * Authentication of `/graphql` and the reports: verifies an internal token or the console's session before
- * the body is read, and keeps the viewer until the answer is sent.
+ * Authenticates requests to `/graphql` and to the CSV reports: verifies an internal token or the session of
+ * the staff console before the body is read, and keeps the caller (viewer) until the answer is sent.
  */
 import type { FastifyRequest } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
@@ -13,14 +13,20 @@ import { type ConsoleCallerOptions, findConsoleCaller } from "#http/staff-sessio
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
 export interface InternalAuthentication {
-  /** Verifies the caller of a request. Throws the failure with which the request must be answered. */
+  /**
+   * Verifies the credential of a request's caller. Throws a failure, with which the request is answered, if
+   * the credential is not valid.
+   */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
   /**
-   * Verifies the caller of a download as `authenticate` does. In addition, accepts the session of a staff
-   * member who follows a link on a page of this service.
+   * Verifies the caller of a download as `authenticate` verifies callers, but also accepts the session cookie
+   * of a staff member who follows a link on a page of this service.
    */
   readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalViewer>;
-  /** Verifies the caller of an open stream again, without counting another use of the credential. */
+  /**
+   * Verifies the caller of an open event stream again. The check is not counted as another use of the
+   * credential.
+   */
   readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
 }
 
@@ -58,7 +64,8 @@ function authenticationOf({
       return credentials.internalToken(text);
     },
   };
-  // An unknown session secret counts as a failed attempt of the address, in the same counter as wrong tokens.
+  // A request with an unknown session secret counts as a failed attempt of its network address, in the same
+  // counter as requests with wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
     const state = await limiter.consume("auth-fail", getClientKey(request));
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
@@ -72,10 +79,10 @@ function authenticationOf({
   };
 }
 
-/** Returns the key under which the requests of one network address are counted. */
+/** Returns the key of the rate limit counter for the network address of a request. */
 export const getClientKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
 
-/** The server context that Yoga gets with each request. */
+/** The data that the plugin passes to GraphQL Yoga (the GraphQL server library) with each request. */
 export interface YogaServerContext {
   readonly caller: FastifyRequest;
 }
@@ -93,7 +100,10 @@ export function recordCredentialForLog(request: FastifyRequest, viewer: Internal
 
 const replays = new WeakMap<FastifyRequest, boolean>();
 
-/** Records whether the answer is a replay of a stored answer. The header `Idempotent-Replayed` shows this. */
+/**
+ * Records whether the answer repeats the stored answer of an earlier request with the same idempotency key.
+ * The answer then has the header `Idempotent-Replayed`.
+ */
 export function recordReplayedAnswer(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);
 }

@@ -1,6 +1,7 @@
 /**
- * Rules for callers whose credential is in a buyer's browser: publishable tokens and buyer sessions. Everyone
- * can read a publishable token, so these callers have limits that callers with a secret token do not have.
+ * Limits for requests that come from a buyer's browser, with a publishable token or a buyer session. Every
+ * visitor of a shop can read a publishable token, so these requests have limits that requests with a secret
+ * token do not have.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type DocumentNode, type ExecutionResult, Kind, visit } from "graphql";
@@ -16,9 +17,9 @@ export const isBrowserCaller = (viewer: InternalViewer): boolean =>
   viewer.role === "browser" || getBuyerSession(viewer) !== undefined;
 
 /**
- * Counts a request of a browser caller for its network address, and refuses the request if it comes from a
- * page whose origin the token does not allow. Requests without the header Origin do not come from a page of
- * another site, so they are accepted.
+ * Counts a request of a buyer's browser for its network address. Refuses the request if it comes from a page
+ * whose origin the token does not allow. A request without the header Origin does not come from a page of
+ * another site, so it is accepted.
  */
 export async function admitBrowserCaller(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -35,15 +36,15 @@ export async function admitBrowserCaller(
   });
 }
 
-/** The mutations that apply a promotion code, with which a caller could guess codes. */
+/** The mutations that apply a promotion code. A caller could use them to guess codes. */
 const codeMutations: ReadonlySet<string> = new Set([
   "cartPromotionApply",
   "hostedCheckoutSessionPromotionApply",
 ]);
 
 /**
- * The failures that count as a wrong code. A code that exists but does not apply counts too, because the
- * failure reveals that the guessed code exists.
+ * The failures that count as a wrong promotion code. The failure of a code that exists but does not apply to
+ * the cart counts too, because this failure reveals that the guessed code exists.
  */
 const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
   "promotion_code_not_found",
@@ -61,9 +62,9 @@ const countCodeMutations = (document: DocumentNode): number => {
 };
 
 /**
- * Runs a document of a browser caller. Wrong promotion codes are counted per network address, in the same
- * counter as the codes that buyers enter on checkout pages. At the limit, the caller gets only
- * `rate_limited`, so guessing codes does not help.
+ * Executes a GraphQL document that a buyer's browser has sent. Wrong promotion codes are counted per network
+ * address, in the same counter as codes that buyers enter on checkout pages. Above the limit, the caller gets
+ * only `rate_limited`, so guessing codes does not help.
  */
 export async function runWithPromotionCodeLimit(
   limiter: RateLimiter,

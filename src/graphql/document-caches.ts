@@ -6,9 +6,9 @@ import type { PreparedDocument } from "#mesh/prepared-document.ts";
 
 const documentsMax = 1_000;
 /**
- * Maximum length in characters of one document that is cached. Longer documents are parsed for every request,
- * because a parsed document needs memory in proportion to its text. `documentsLengthMax` is the same limit
- * for all documents of a cache together.
+ * Maximum length in characters of a document that is cached. Longer documents are parsed again for every
+ * request, because the memory of a parsed document grows with its text. `documentsLengthMax` limits the total
+ * length of all documents in one cache.
  */
 const documentLengthMax = trustedDocumentLimits.lengthMax;
 const documentsLengthMax = 8 * 1024 * 1024;

@@ -11,8 +11,8 @@ import { fail, Failure } from "#foundation/failure.ts";
 
 export interface EventStream {
   /**
-   * Aborted when the stream ends. The reason of the abort is the failure to send to the client, if there is
-   * one.
+   * Becomes aborted when the stream ends. If the stream ended because sending to the client failed, the
+   * failure is the reason of the abort.
    */
   readonly signal: AbortSignal;
   readonly end: (failure?: Failure) => void;
@@ -26,15 +26,15 @@ export interface EventStreams {
 
 export interface EventStreamsOptions {
   readonly clock: Clock;
-  /** Verifies the caller of an open stream again. Throws if the caller's credential is no longer valid. */
+  /** Verifies the caller of an open event stream again. Throws if the credential is no longer valid. */
   readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
 }
 
 export const streamsPerCallerMax = 20;
 export const streamsMax = 500;
 /**
- * Seconds after which a client should retry whose stream was refused because of a limit. The time is short,
- * because another client can disconnect and free a stream at any moment.
+ * Seconds after which a client should try again if its stream was refused because too many streams are open.
+ * The time is short, because another client can disconnect and free a stream at any moment.
  */
 const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
@@ -44,8 +44,8 @@ interface Entry extends EventStream {
   readonly caller: FastifyRequest;
   readonly callerId: string;
   /**
-   * The credential that the caller of the stream sent. Streams with the same credential are verified
-   * together.
+   * The credential that the caller of the stream sent. All streams with the same credential are verified by a
+   * single check.
    */
   readonly credential: string;
   readonly endsAt: number;
@@ -55,8 +55,8 @@ export function createEventStreams({ clock, recheck }: EventStreamsOptions): Eve
   const entries = new Set<Entry>();
   let checking: NodeJS.Timeout | undefined;
   let isOver = false;
-  // The timer that verifies the callers of all streams is started by the first stream. It runs in a detached
-  // context, so that it does not belong to the trace of that stream's request.
+  // The first stream starts the timer that verifies the callers of all streams. The timer runs outside of the
+  // context of the request, so that its work does not appear in the trace of the first stream's request.
   const inDetachedContext = AsyncLocalStorage.snapshot();
   const open = (caller: FastifyRequest, callerId: string): EventStream => {
     requireFreeStream([...entries], callerId, isOver);
@@ -145,7 +145,10 @@ async function checkStreams(
  * as an event `complete`, and a comment if there was no result for some time.
  */
 export interface SubscriptionResults extends EventStream {
-  /** Waits for the next event of the subscription; `return` ends the wait at once. */
+  /**
+   * The results of the subscription, one for each event. Calling `return` on the iterator ends a wait for the
+   * next event immediately.
+   */
   readonly steps: AsyncIterator<unknown>;
   readonly renderStep: (step: unknown) => Promise<SubscriptionStepResult>;
   readonly renderEnd: (reason: unknown) => object | undefined;
@@ -158,13 +161,13 @@ export interface SubscriptionStepResult {
 }
 
 /**
- * Milliseconds without data on a stream after which a comment is sent, because proxies close silent
- * connections.
+ * If a stream sends no data for this number of milliseconds, a comment is sent, because proxies close
+ * connections without data.
  */
 const heartbeatMs = 12_000;
 /**
- * Milliseconds between the end of a stream and the closing of its connection, so that the client can read the
- * end.
+ * Milliseconds between the last event of a stream and the closing of its connection, so that the client has
+ * time to read the last event.
  */
 const closingMs = 2_000;
 
@@ -172,8 +175,8 @@ export function sendSubscriptionResults(reply: FastifyReply, results: Subscripti
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
   const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();
-  // The event `close` of the body ends the stream. It is emitted even if the client never began to read the
-  // body.
+  // The stream ends when its body emits the event `close`, which occurs even if the client never began to
+  // read the body.
   body.once("close", () => end());
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
@@ -224,8 +227,8 @@ const comment = ":\n\n";
 const eventOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
 
 /**
- * Waits for a promise for at most `ms` milliseconds. Returns undefined if the promise has not settled by
- * then.
+ * Waits for a promise, but at most `ms` milliseconds. Returns undefined if the promise has not settled in
+ * this time.
  */
 async function within<Value>(pending: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();

@@ -18,8 +18,8 @@ export interface FailureServices {
 }
 
 /**
- * Yoga plugin: turns all errors of a request into failures in the format of the API, also errors of documents
- * that cannot be parsed or validated.
+ * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API,
+ * including errors of documents that cannot be parsed or validated.
  */
 export function createFailureTranslationPlugin(services: FailureServices): Plugin<GraphContext> {
   return {
@@ -74,12 +74,15 @@ export function translateSubscriptionErrors(
 }
 
 /**
- * The roles whose errors do not name similar fields, because the names could be of fields that only other
- * roles may read.
+ * The roles of callers to whom an error about an unknown field does not suggest similar field names, because
+ * the suggested fields could be fields that only other roles may read.
  */
 const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
 
-/** Converts the errors of a result that are not yet failures of the API. Logs those that this service caused. */
+/**
+ * Converts the errors of a GraphQL result to failures of the API, unless they are failures already. Logs the
+ * errors that this service caused.
+ */
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
@@ -118,8 +121,8 @@ function statusOf(failures: readonly Failure[], result: ExecutionResult): number
 }
 
 /**
- * Adds the HTTP status and headers of the answer to an error, in `extensions.http`. Yoga reads them there and
- * does not send `extensions.http` to the client.
+ * Adds the HTTP status and headers of the answer to an error, in `extensions.http`. Yoga reads
+ * `extensions.http` and removes it before the error is sent to the client.
  */
 function withHttp(error: PublicError, status: number): GraphQLError {
   const { message, nodes, source, positions, path, failure, extensions } = error;

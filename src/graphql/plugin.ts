@@ -1,8 +1,8 @@
 /**
- * `/graphql`, for internal frontends, analysts and the console: POST for every document, GET for trusted
- * documents. Yoga parses and validates requests, Mesh executes them. Callers authenticate with an internal
- * token; the console's pages authenticate with the session of the staff member. Every error has the body that
- * the REST contract has under `error`.
+ * The route `/graphql`, for the merchant's own frontends, analysts and the staff console. POST accepts every
+ * document, GET only trusted documents. Yoga parses and validates the documents, Mesh executes them. Callers
+ * authenticate with an internal token; pages of the console authenticate with the session of the staff
+ * member. The body of every error is the same as that of `error` in the REST API.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { ExecutionArgs } from "graphql";
@@ -92,11 +92,11 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       setViewer(request, viewer);
       recordCredentialForLog(request, viewer);
       await admitBrowserCaller({ request, reply }, viewer, options.limiter);
-      // Refuses a malformed X-Buyer-Reference header before the body is read, as a fault of the whole HTTP
-      // request and not of a single operation.
+      // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request fails
+      // then, not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
-      // A request is refused before its body is read if its Content-Length is over the limit of the caller.
+      // Refuses a request before its body is read if its Content-Length exceeds the limit for this caller.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
         throw fail("request_too_large");
     },
@@ -124,7 +124,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     },
   };
   server.route({ ...route, method: "POST" });
-  // GraphiQL answers the GET requests that name no trusted document.
+  // GET requests that name no trusted document are answered by GraphiQL, the page for writing queries.
   server.addConstraintStrategy(trustedDocumentConstraint);
   server.route({
     ...route,
@@ -163,8 +163,8 @@ function contextsOf({
   return (request) => {
     const viewer = getInternalViewer(request);
     if (viewer === undefined) throw fail("credentials_missing");
-    // Analysts read from the replica if there is one. They change no data, so slightly older data is
-    // sufficient.
+    // Requests of analysts read from the database replica if there is one: analysts change no data, and data
+    // that is some seconds old is sufficient for them.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createGraphContext(services, {
       ...callerDetailsOf(request, viewer),
@@ -198,8 +198,8 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // Yoga's own masking of errors is off, because `createFailureTranslationPlugin` already converts every
-    // error and hides the messages of unknown errors.
+    // Yoga's own function that hides error messages is off: `createFailureTranslationPlugin` already converts
+    // every error and hides the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: createDocumentCaches(),
@@ -242,8 +242,8 @@ interface Refusal {
 }
 
 /**
- * Answers a request that fails before Yoga receives it, for example without a valid token. The body has the
- * form of GraphQL errors.
+ * Answers a request that is refused before Yoga receives it, for example because the token is not valid. The
+ * body has the form of a GraphQL result with `errors`.
  */
 function answerFailure(error: unknown, { request, reply, options }: Refusal): void {
   const failure: Failure = toHttpFailure(error);
@@ -300,8 +300,8 @@ function corsOf(
 
 /**
  * Returns the buyer that the caller acts for: the buyer of its buyer session, or the buyer that the header
- * X-Buyer-Reference names; null if there is neither. Throws if the header is malformed or is sent with a
- * buyer session: ignoring the header would show a buyer data of other buyers.
+ * X-Buyer-Reference names; null if there is neither. Throws if the header is malformed or is sent together
+ * with a buyer session: if the header were ignored, a buyer could see data of another buyer.
  */
 function buyerReferenceOf(request: FastifyRequest, viewer: InternalViewer): string | null {
   const session = getBuyerSession(viewer);

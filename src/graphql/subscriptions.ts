@@ -1,7 +1,7 @@
 /**
- * Subscriptions: Yoga parses and validates the document of a subscription, and this file turns it into a
- * stream of events. The document is executed again for each event, with the caller's rights at that moment
- * and with new loaders.
+ * GraphQL subscriptions. Yoga parses and validates the document of a subscription, and this file turns it
+ * into a stream of events. For each event, the document is executed again, with the permissions that the
+ * caller has at that moment and without data cached for earlier events.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -38,7 +38,10 @@ export interface SubscriptionServices extends FailureServices {
   readonly schema: GraphQLSchema;
   readonly run: DocumentRunner;
   readonly streams: EventStreams;
-  /** Verifies the caller of an open subscription again. Returns the caller's current viewer. */
+  /**
+   * Verifies the caller of an open subscription again. Returns the role and permissions that the caller has
+   * now.
+   */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
   readonly contextOf: (caller: FastifyRequest, viewer: InternalViewer) => GraphContext;
 }
@@ -46,8 +49,8 @@ export interface SubscriptionServices extends FailureServices {
 const begun = new WeakMap<FastifyRequest, SubscriptionResults>();
 
 /**
- * Returns the results of the subscription that a request started; undefined if it started none. The results
- * are sent as an event stream instead of Yoga's answer.
+ * Returns the results of the subscription that a request started; undefined if the request started none. The
+ * results are sent as an event stream, and the answer that Yoga created is not sent.
  */
 export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResults | undefined {
   return begun.get(caller);
@@ -56,8 +59,8 @@ export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResu
 const accepting = new WeakSet<FastifyRequest>();
 
 /**
- * Records whether the caller accepts server-sent events. Called before the Accept header is replaced for
- * Yoga.
+ * Records whether the caller accepts server-sent events. Must be called before the Accept header is replaced
+ * by one that always accepts JSON.
  */
 export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
@@ -83,8 +86,8 @@ interface Subscribing extends ExecutionArgs {
 }
 
 /**
- * Starts a subscription. Returns a result with errors if the subscription is refused; otherwise an empty
- * result, and the event stream is sent instead of this result.
+ * Starts a subscription. Returns a result with errors if the subscription is refused. Otherwise returns an
+ * empty result, which is not sent: the event stream is sent instead.
  */
 async function begin(args: Subscribing, services: SubscriptionServices): Promise<ExecutionResult> {
   const { caller, viewer } = args.contextValue;
@@ -179,7 +182,10 @@ async function renderStepResult(
   return { result: translateSubscriptionErrors(result, caller, services), isLast };
 }
 
-/** Executes the document for one event, with the caller's present rights. */
+/**
+ * Executes the document of a subscription for one event, with the permissions that the caller has at that
+ * moment.
+ */
 async function runStep(
   step: unknown,
   args: Subscribing,
@@ -194,8 +200,8 @@ async function runStep(
       rootValue: step,
     });
   } catch (error) {
-    // An error of one event is converted here and sent as a result. Otherwise the stream would end without a
-    // reason.
+    // An error in the execution for one event is sent to the client as a result with errors. If it were
+    // thrown, the stream would end without showing the reason.
     return { errors: [asPublicError(toUnavailableIfTemporary(toFailure(error)), args.contextValue)] };
   }
 }

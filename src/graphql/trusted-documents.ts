@@ -18,15 +18,18 @@ import { fail, type Failure, failWithDetail, toFailure } from "#foundation/failu
 import type { GraphContext } from "#graph/context.ts";
 import { getInternalViewer, type YogaServerContext } from "./authenticate.ts";
 
-/** The parameter that names a trusted document. Yoga refuses parameters that it does not know. */
+/**
+ * The request parameter that contains the hash of a trusted document. Yoga, the GraphQL server library,
+ * refuses all parameters that are not registered.
+ */
 export const documentIdParameter = "documentId";
 
 type Constraint = Parameters<FastifyInstance["addConstraintStrategy"]>[0];
 type RouteHandler = Parameters<ReturnType<Constraint["storage"]>["set"]>[1];
 
 /**
- * Selects the GET route of trusted documents for requests whose query string names a trusted document.
- * GraphiQL answers the other GET requests.
+ * Routes a GET request to the trusted documents if its query string has the hash of one. All other GET
+ * requests go to GraphiQL, the browser page for writing queries.
  */
 export const trustedDocumentConstraint: Constraint = {
   name: "trustedDocument",
@@ -104,8 +107,9 @@ interface DocumentRequest {
 }
 
 /**
- * Returns whether the text of a document must be found by its hash; false if the request has a text that may
- * run. Throws if the request has a text that may not run, or a text with the hash of another text.
+ * Returns true if a request has only the hash of a document, so that the text must be read from the stored
+ * documents. Returns false if the request has a text that the caller may run. Throws if the caller may not
+ * run the text, or if the request also has a hash and it is not the hash of the text.
  */
 function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: DocumentRequest): boolean {
   if (isLimitedToTrusted(viewer) && (query !== undefined || hash === undefined)) throw textRefusal();

@@ -46,8 +46,8 @@ const invalidJson = (message: string): Failure =>
   failWithDetail("invalid_json", { in: "body", field: "", code: "invalid_json", message });
 
 /**
- * Maximum size in bytes of bodies whose members are not counted before parsing. So small a body is parsed
- * quickly even if one of its objects has very many members.
+ * Maximum size in bytes of bodies whose members are not counted before parsing. A body up to this size is
+ * parsed quickly even if one of its objects has very many members.
  */
 const quickBodyBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
@@ -142,7 +142,7 @@ function duplicateMemberFailure(bytes: Uint8Array): Error {
 function requireSafeJson(value: unknown, path: string, depth: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (depth > depthMax) throw nestingFailure();
-  // Only those items of a list are checked that are objects or lists. Texts and numbers need no check, and
+  // Only those items of a list are checked that are objects or lists. Texts and numbers are always safe, and
   // building a JSON Pointer for each of thousands of them would be slow.
   if (Array.isArray(value)) {
     let count = 0;

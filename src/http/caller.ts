@@ -108,8 +108,9 @@ export function toClientAddressKey(address: string): string {
 }
 
 /**
- * Returns the client's address: without proxies the address of the socket, behind n proxies the n-th address
- * from the right of X-Forwarded-For. Clients can invent all addresses to the left of the n-th.
+ * Returns the client's IP address. Without proxies, this is the address of the socket. Behind n proxies, this
+ * is the n-th address from the right in the header X-Forwarded-For, because clients can invent all addresses
+ * to the left of the n-th.
  */
 export function getClientAddress(
   socketAddress: string | undefined,
@@ -122,8 +123,8 @@ export function getClientAddress(
 }
 
 /**
- * Removes the port of an address. Some proxies write `192.0.2.7:5678` or `[2001:db8::1]:443`. With the port,
- * every connection of a caller would count as a different caller.
+ * Removes the port from an address in X-Forwarded-For. Some proxies write `192.0.2.7:5678` or
+ * `[2001:db8::1]:443`. With the port, every connection of a caller would count as a different caller.
  */
 function withoutPort(hop: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([^:]*):\d+$/.exec(hop)?.[1] ?? hop;

@@ -1,7 +1,7 @@
 /**
- * Answers errors over REST. Every error becomes a failure of the registry and is sent as the contract's error
- * body. This includes errors of Fastify, and errors of Node's HTTP parser, for which no request object
- * exists. No other module answers REST errors.
+ * Answers errors over REST. Every error is converted to one of the failures that the service defines, and
+ * sent in the form of error bodies that the OpenAPI document describes. This includes errors of Fastify, and
+ * errors of Node's HTTP parser, for which no request object exists. No other module answers REST errors.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -19,7 +19,7 @@ import {
 import type { Log } from "#foundation/log.ts";
 import { createId } from "#foundation/ids.ts";
 
-/** The failure codes of the contract for Fastify's errors, by Fastify's error code. */
+/** The error codes with which the REST API answers Fastify's errors, by Fastify's error code. */
 const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "request_too_large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
@@ -87,7 +87,10 @@ export function sendFailure(
     .send(JSON.stringify({ error: toErrorBody(failure, request.id, services.publicUrl) }));
 }
 
-/** Failure codes by the error code of Node's HTTP server. All other codes mean malformed HTTP. */
+/**
+ * The error codes with which the REST API answers errors of Node's HTTP server, by Node's error code. All
+ * other codes mean malformed HTTP.
+ */
 const parserFailures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",

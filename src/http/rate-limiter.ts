@@ -105,7 +105,7 @@ export function calculateLimitState(
   };
 }
 
-/** Identifies the counter of a request: the rate bucket, and the key of the caller. */
+/** Identifies the counter of a request: the name of the rate limit, and the caller. */
 export interface RateLimitCounter {
   readonly bucket: RateLimitBucket;
   readonly key: string;

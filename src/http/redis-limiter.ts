@@ -18,7 +18,7 @@ import {
   calculateLimitState,
 } from "./rate-limiter.ts";
 
-/** The state of a caller's quota; undefined if the rate bucket is not limited. */
+/** The state of a caller's quota; undefined if the caller's requests are not limited. */
 type CountedState = RateLimitState | undefined;
 
 export function createRedisLimiter(url: string, scale: number, log: Log): RateLimiter {
@@ -33,8 +33,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => recordRedisState(false));
-  // Without this listener, a process that counts no requests (such as a worker) would never notice that Redis
-  // is reachable again.
+  // The event `ready` is the only sign for a process that counts no requests, such as a worker, that Redis is
+  // reachable again.
   redis.on("ready", () => recordRedisState(true));
   const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
   const getLimiter = (bucket: RateLimitBucket, quota: number): RateLimiterRedis => {
@@ -81,8 +81,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       try {
         const limiter = getLimiter(bucket, quota);
         const counted = await limiter.get(key);
-        // A request is given back only if the current window has counted one. If a new window has begun
-        // since, `reward` would create a window with a count of -1.
+        // A request is subtracted only if the current counting window has counted a request. If a new window
+        // has begun since then, `reward` would create a window with a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
         recordRedisState(true);
       } catch {

@@ -39,7 +39,7 @@ export function traceRequests(server: FastifyInstance): void {
   });
 }
 
-/** Converts a Fastify route to a path of the contract: `:id` to `{id}`. */
+/** Converts the path of a Fastify route to the form of OpenAPI paths: `:id` becomes `{id}`. */
 const routeTemplate = (route: string): string => route.replaceAll(/:(\w+)/g, "{$1}");
 
 function startRequestSpan({ method, routeOptions, headers, id }: FastifyRequest): Span | undefined {
@@ -57,8 +57,8 @@ function endSpan(request: FastifyRequest, reply: FastifyReply): void {
   const { span, failureCode, credential } = request;
   if (span === null) return;
   const { statusCode } = reply;
-  // If no headers were sent, the client disconnected before the answer. `statusCode` was then never sent, so
-  // the span does not show it.
+  // If no headers were sent, the client disconnected before the answer. The span then has no status code,
+  // because no status code was sent.
   const isAnswered = reply.raw.headersSent;
   span.set({
     "http.response.status_code": isAnswered ? statusCode : undefined,

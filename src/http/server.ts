@@ -31,7 +31,7 @@ declare module "fastify" {
     > | null;
   }
   interface FastifyContextConfig {
-    /** The id of the REST operation; undefined for other routes. */
+    /** The id of the route's REST operation; undefined if the route belongs to no REST operation. */
     operationId?: string;
     /** True for a route that only refuses the methods that a path does not support. */
     isMethodRefusal?: true;
@@ -68,8 +68,8 @@ export async function createFastifyServer(options: ServerOptions): Promise<Fasti
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node would answer a request without a Host header without a body, so Node's own check is off and
-    // `refusalOf` refuses such requests. Node checks for slow clients once a second.
+    // Node would refuse a request without a Host header by an answer without a body. This check of Node is
+    // therefore off, and `refusalOf` refuses such requests. Node checks for slow clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -182,9 +182,9 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
 }
 
 /**
- * Sets the client's address on the request. Fastify's trustProxy reads the leftmost address of
+ * Sets the client's address on the request. Fastify's option trustProxy reads the leftmost address of
  * X-Forwarded-For, which a client can invent. This function counts addresses from the right, because the
- * known proxies have written those.
+ * service's own proxies have written the rightmost addresses.
  */
 function setAddress(request: FastifyRequest, proxies: number): void {
   if (proxies === 0) return;
@@ -218,8 +218,8 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
-    // `request.span` is undefined if Fastify refused the request before it found a route, and null without
-    // tracing.
+    // The request has no span if tracing is off (null), or if Fastify refused the request before it found a
+    // route (undefined).
     ...(request.span ? { traceId: request.span.traceId } : {}),
     ...request.credential,
   });
@@ -285,8 +285,8 @@ interface Shedding {
 
 /**
  * Returns whether the request must be refused at this delay of the event loop. Requests with a credential
- * tolerate more delay. Console requests count as such although they have no Authorization header, because
- * their credential is a cookie.
+ * tolerate more delay. Requests of the console have no Authorization header but count as requests with a
+ * credential, because they have a session cookie.
  */
 export function isRequestToBeShed({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
   if (routesWithoutShedding.has(route)) return false;

@@ -39,8 +39,8 @@ interface LimitAnswerBatch {
   readonly type: "limits-answered";
   readonly turn: number;
   /**
-   * The state of the quota for each counted request of the message, in the same order; null if limits are
-   * off.
+   * The state of the caller's quota for each counted request of the message, in the same order; null if rate
+   * limits are off.
    */
   readonly states: readonly (RateLimitState | null)[];
 }
@@ -100,7 +100,10 @@ interface ChannelOptions {
 
 interface Channel {
   readonly send: (request: LimitRequest) => Promise<RateLimitState | undefined>;
-  /** Counts all requests in this process that the parent process has not yet answered. */
+  /**
+   * Counts in this process all requests that were sent to the parent process and that the parent process has
+   * not answered.
+   */
   readonly countUnanswered: () => void;
 }
 

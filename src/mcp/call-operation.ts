@@ -30,7 +30,8 @@ export async function callOperation(
   const call = readArguments(tool.inputSchema, args);
   if (typeof call === "string") return toErrorResult(call);
   const { request, viewer } = caller;
-  // `inject` starts the request only when its result is awaited, so it is awaited inside `runAsViewer`.
+  // `inject` starts the request only when its result is awaited. The result is therefore awaited inside this
+  // function, which `runAsViewer` calls.
   const send = async (): Promise<LightMyRequestResponse> => {
     const sent = await server.inject({
       method: operation.method,
@@ -96,7 +97,10 @@ function findBrokenRule(name: string, value: unknown): string | undefined {
     : undefined;
 }
 
-/** Returns the path and query of the request. Values are encoded, so that no value reaches another path. */
+/**
+ * Returns the path and query of the REST request for a tool call. Argument values are percent-encoded, so
+ * that no value can change the path to that of another operation.
+ */
 function toUrl(
   { path, parameters }: OperationTool["operation"],
   values: OperationArguments["values"],
@@ -132,7 +136,8 @@ function toHeaders(
   const language = values.get(languageArgumentName);
   return {
     ...(host === undefined ? {} : { host }),
-    // The address of the caller, for servers behind proxies, which read it from this header.
+    // The IP address of the MCP caller. If the service runs behind proxies, it reads the address of a caller
+    // from this header.
     "x-forwarded-for": Array.from({ length: proxyHopsMax }, () => ip).join(", "),
     ...(authorization === undefined ? {} : { authorization }),
     ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -141,5 +146,8 @@ function toHeaders(
   };
 }
 
-/** The highest value of TRUST_PROXY. The header has the caller's address at each of these positions. */
+/**
+ * The highest allowed value of the setting TRUST_PROXY, which is the number of proxies. The header repeats
+ * the caller's address for each possible proxy.
+ */
 const proxyHopsMax = 10;

@@ -17,7 +17,7 @@ const instructions =
   "errors, events and common tasks.";
 
 export interface McpServerOptions {
-  /** The HTTP server that answers the requests of tool calls. */
+  /** The HTTP server of this process, to which tool calls are sent as REST requests. */
   readonly http: FastifyInstance;
   /** The version of the service. */
   readonly version: string;

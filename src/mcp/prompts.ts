@@ -4,7 +4,10 @@ import { INVALID_PARAMS, type Prompt, ProtocolError } from "@modelcontextprotoco
 type PromptArguments = Readonly<Record<string, string>>;
 
 interface TaskPrompt extends Prompt {
-  /** Returns the instructions. All required arguments are present. */
+  /**
+   * Returns the instructions of the prompt for the given arguments. The caller has checked that all required
+   * arguments are present.
+   */
   readonly write: (args: PromptArguments) => string;
 }
 

@@ -14,9 +14,9 @@ interface DocumentResource {
 
 export interface ResourceSource {
   readonly publicUrl: string;
-  /** The OpenAPI document without the public URL. */
+  /** The OpenAPI document, with the public URL of this service as the URL of its server. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** Returns the event types with examples. */
+  /** Returns all event types of webhooks with their examples. */
   readonly listEventExamples: () => readonly unknown[];
 }
 
@@ -29,7 +29,7 @@ export interface DocumentResources {
 /** Collects the resources. Their URIs are the addresses of the same content in this service's documentation. */
 export function createDocumentResources(source: ResourceSource): DocumentResources {
   let cached: ReadonlyMap<string, DocumentResource> | undefined;
-  // The guides are read at the first request and not at the start.
+  // The files of the guides are read at the first request for a resource, and not when the process starts.
   const documents = (): ReadonlyMap<string, DocumentResource> =>
     (cached ??= new Map(listDocuments(source).map((document) => [document.resource.uri, document])));
   return {

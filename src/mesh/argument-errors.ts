@@ -1,7 +1,7 @@
 /**
- * Names the argument that an error of graphql-js is about, with the values that it allows. graphql-js reports
- * an invalid value in a document without the name of its argument, so the name is read from the tokens before
- * the value.
+ * Finds the argument to which an error of graphql-js refers, and the values that the argument allows.
+ * graphql-js reports an invalid value in a document without the name of its argument, so this file reads the
+ * name from the tokens of the document before the value.
  */
 import { type GraphQLError, type GraphQLSchema, isEnumType, Kind, type Token, TokenKind } from "graphql";
 import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
@@ -18,8 +18,8 @@ const valueKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the path of the argument with the value that an error is about, such as `["input", "lines"]`;
- * undefined if the error is not about a value of an argument in the document.
+ * Returns the argument and input fields that contain the invalid value of a graphql-js error, for example
+ * `["input", "lines"]`; undefined if the error is not about the value of an argument in the document.
  */
 export function findArgumentPath({ nodes }: Pick<GraphQLError, "nodes">): readonly string[] | undefined {
   const node = nodes?.[0];
@@ -27,13 +27,16 @@ export function findArgumentPath({ nodes }: Pick<GraphQLError, "nodes">): readon
   return node.loc === undefined ? undefined : findPathBefore(node.loc.startToken);
 }
 
-/** Returns the names of the argument and the input fields that contain a token of a value. */
+/**
+ * Returns the names of the argument and of the input fields around a value, given the first token of the
+ * value.
+ */
 function findPathBefore(start: Token): readonly string[] | undefined {
   const path: string[] = [];
   let token: Token | undefined = start;
   while (token !== undefined && token.kind !== TokenKind.PAREN_L) {
     const before = previousOf(token);
-    // The value is the default of a variable, which has no argument.
+    // After an equals sign, the value is the default value of a variable, which belongs to no argument.
     if (before?.kind === TokenKind.EQUALS) return undefined;
     const isNamed: boolean = before?.kind === TokenKind.COLON;
     if (before !== undefined && isNamed) path.unshift(previousOf(before)?.value ?? "");
@@ -65,17 +68,21 @@ function findOpener(inside: Token | undefined): Token | undefined {
   return undefined;
 }
 
-/** Writes the path of an argument as the details of failures name it: without the argument `input`. */
+/**
+ * Removes a leading `input` from the path of an argument, because the details of failures name fields without
+ * it.
+ */
 const withoutInput = (path: readonly string[]): readonly string[] =>
   path.length > 1 && path[0] === "input" ? path.slice(1) : path;
 
-/** Returns the failure of a custom scalar (`graph/scalars.ts`) with the name of the argument. */
+/** Adds the name of the argument to the failure that a custom scalar (`graph/scalars.ts`) has thrown. */
 export function nameArgument(failure: Failure, path: readonly string[]): Failure {
   const [detail] = failure.parts.details ?? [];
   if (detail === undefined || detail.field !== "") return failure;
   const named = withoutInput(path);
   const message = `"${named.join(".")}" ${detail.message.replace(/^\w+: /, "")}`;
-  // The scalar of countries has the code of the parameter `market` of the REST API.
+  // The scalar type for countries always throws `unknown_market`, the code for the parameter `market` of the
+  // REST API. Arguments with another name need another code.
   const isOtherCountry = failure.code === "unknown_market" && named.at(-1) !== "market";
   return fail(isOtherCountry ? "invalid_field" : failure.code, {
     message,
@@ -83,12 +90,18 @@ export function nameArgument(failure: Failure, path: readonly string[]): Failure
   });
 }
 
-/** Enums with more values are listed only in the details of the failure. */
+/**
+ * Maximum number of allowed values that an error message lists. The values of a larger enum are listed only
+ * in the details of the failure.
+ */
 const listedValuesMax = 20;
 
 const enumPattern = /(?:^|; )Enum "(?<name>\w+)" cannot represent |does not exist in "(?<other>\w+)" enum\./;
 
-/** The argument or the variable with an invalid value: as text, and as a JSON Pointer into the request. */
+/**
+ * The argument or the variable that has an invalid value: its name as text for messages, and its JSON Pointer
+ * into the request.
+ */
 export interface InvalidSubject {
   readonly text: string;
   readonly pointer: string;
@@ -100,8 +113,8 @@ export const toArgumentSubject = (path: readonly string[]): InvalidSubject => {
 };
 
 /**
- * Returns the failure for a value that an enum does not have, with the allowed values; undefined if the
- * message of graphql-js is not about an enum of the schema.
+ * Creates the failure for a value that is not a value of the expected enum; the failure lists the allowed
+ * values. Returns undefined if the message of graphql-js is not about an enum of the schema.
  */
 export function createEnumFailure(
   message: string,

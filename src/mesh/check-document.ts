@@ -1,6 +1,6 @@
 /**
- * Checks documents that are to become trusted documents, with the same parser, validation rules and limits
- * that apply to documents in requests.
+ * Checks GraphQL documents before they are stored as trusted documents, with the same parser, validation
+ * rules and limits that apply to documents in requests.
  */
 import type { getMesh } from "@graphql-mesh/runtime";
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from "graphql";
@@ -62,8 +62,8 @@ function readOnlyOperation({ definitions }: DocumentNode): CheckedDocument | Doc
 }
 
 /**
- * Returns a fault if the document costs more than any role may spend. A document whose cost depends on
- * required variables has no cost yet; its cost is checked in each request.
+ * Returns a fault if the document costs more points than the limit of any role. If the cost depends on
+ * required variables, it cannot be computed yet; it is then checked in each request.
  */
 function findCostFault(schema: GraphQLSchema, document: DocumentNode): DocumentFault | undefined {
   try {

@@ -25,8 +25,8 @@ export function requireNoControlCharacters({
 }
 
 /**
- * Caches for each parsed document whether its texts are clean. Yoga also caches parsed documents, so each
- * document is checked once.
+ * Caches for each parsed document whether its texts are free of forbidden characters. Yoga keeps parsed
+ * documents in a cache too, so a document that is sent again is not checked again.
  */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 
@@ -51,8 +51,8 @@ function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
-    // If the name of a field is unclean, the pointer names the object that has the field, so that the pointer
-    // does not contain the unclean name.
+    // If the name of a field has forbidden characters, the pointer names the object that has the field, so
+    // that the pointer does not contain these characters.
     if (!isTextWithoutForbiddenCharacters(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (found !== undefined) return found;
@@ -61,8 +61,8 @@ function uncleanValue(value: unknown, path: string): string | undefined {
 }
 
 /**
- * Checks the items of a list for unclean text. Lists may be long, so the path of an item is created only if
- * the item is unclean or is itself an object or a list.
+ * Checks the items of a list for texts with forbidden characters. Lists may be long, so the path of an item
+ * is created only if the item has a forbidden character or is itself an object or a list.
  */
 function uncleanItem(items: readonly unknown[], path: string): string | undefined {
   for (let index = 0; index < items.length; index += 1) {

@@ -1,8 +1,9 @@
 /**
- * Creates the contract schema: the graph with enum values in lower snake case (`in_stock` instead of
- * `IN_STOCK`), as REST and events show them, and with plain strings for scalars that need no conversion. The
- * documents of this service are compiled on this schema with graphql-jit, once each. Compiled documents send
- * scalars and enums as resolvers return them, without a check; types and tests ensure that they are valid.
+ * Creates the contract schema: the GraphQL schema with enum values in lower snake case (`in_stock` instead of
+ * `IN_STOCK`), as REST and webhooks send them, and with String in place of scalar types that need no
+ * conversion. The GraphQL documents of this service are compiled on this schema with graphql-jit, once each.
+ * Compiled documents return the values of scalars and enums unchecked; types and tests ensure that the values
+ * are valid.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
@@ -35,14 +36,17 @@ import {
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 
 /**
- * Matches values that can become names of enum values in lower case. An enum with another stored value keeps
- * its upper-case names; no REST document selects such an enum.
+ * Matches stored enum values that can be used as enum names in lower case. An enum with any other stored
+ * value keeps its upper-case names; no REST document selects such an enum.
  */
 const enumName = /^[_a-z][_a-z0-9]*$/;
 
 const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
-/** Returns the contract schema of a graph. It is created once for each graph. */
+/**
+ * Returns the contract schema of a GraphQL schema (enum values in lower case). The contract schema is created
+ * once for each GraphQL schema.
+ */
 export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = contractSchemas.get(graph);
   if (schema === undefined) contractSchemas.set(graph, (schema = toLowerCaseEnumSchema(graph, "plain")));
@@ -50,8 +54,9 @@ export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Copies a schema with enum values in lower case. `leaves: "declared"` keeps the scalar types, for executors
- * that serialize scalars; `"plain"` replaces them by strings, for compiled documents.
+ * Copies a schema and converts its enum values to lower case. With `leaves: "declared"`, the copy keeps the
+ * scalar types, for executors that serialize scalars. With `"plain"`, String replaces scalar types, for
+ * compiled documents.
  */
 export function toLowerCaseEnumSchema(schema: GraphQLSchema, leaves: "plain" | "declared"): GraphQLSchema {
   const lowered = mapSchema(schema, {
@@ -71,8 +76,8 @@ export function toLowerCaseEnumSchema(schema: GraphQLSchema, leaves: "plain" | "
 }
 
 /**
- * Replaces a scalar type whose values need no conversion by String. A compiled document would call
- * `serialize` and allocate memory for each value of a custom scalar. The declared scalar is kept in the
+ * Replaces a scalar type whose values need no conversion by String, because a compiled document would call
+ * `serialize` and allocate memory for each value of a custom scalar. The original scalar type is kept in the
  * field's extensions for the OpenAPI document.
  */
 function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "extensions">>(
@@ -84,8 +89,8 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
 }
 
 /**
- * Returns the type of a field as the graph declares it. In the contract schema, the type may have String
- * instead of the declared scalar.
+ * Returns the original type of a field. The contract schema may have String instead of the original scalar
+ * type.
  */
 export function getDeclaredType({
   type,
@@ -102,8 +107,8 @@ export function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): Grap
 }
 
 /**
- * Restores the default values of arguments and input fields in the copied schema, because mapSchema writes
- * default enum values in upper case.
+ * Restores the default values of arguments and input fields in the copied schema, because the library
+ * function `mapSchema` writes the enum values in them in upper case.
  */
 function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   for (const [name, type] of Object.entries(from.getTypeMap())) {
@@ -124,8 +129,8 @@ function restoreEach(from: readonly WithDefault[], to: readonly WithDefault[]): 
 }
 
 /**
- * Returns the document with its enum values in lower case, as the contract schema has them. Arguments of
- * directives are not changed.
+ * Returns a copy of the document with its enum values in lower case, as the contract schema defines them. The
+ * arguments of directives are not changed.
  */
 export function convertEnumsToContract(contractSchema: GraphQLSchema, document: DocumentNode): DocumentNode {
   const types = new TypeInfo(contractSchema);
@@ -157,9 +162,9 @@ const names = new WeakMap<DocumentNode, string>();
 const compiled = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, CompiledQuery>>();
 
 /**
- * Marks a document as a part of this service. Marked documents are compiled and run on the contract schema.
- * Documents that clients send are never marked, because compiling needs memory and turns names in the
- * document into program code.
+ * Marks a GraphQL document as part of this service. Marked documents are compiled and run on the schema with
+ * lower-case enum values. Documents of clients are never marked: compiling needs memory and turns names in
+ * the document into program code.
  */
 export function markServiceDocument(document: DocumentNode, name: string): DocumentNode {
   names.set(document, name);

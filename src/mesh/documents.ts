@@ -1,7 +1,7 @@
 /**
- * Loads the documents of `.meshrc.yaml`. Operations and events share selections as fragments. The compiler
- * and the OpenAPI document support only fields, so each fragment spread is replaced by the fields of its
- * fragment.
+ * Loads the GraphQL documents that `.meshrc.yaml` lists. The documents of REST operations and of webhook
+ * events use common fragments. The compiler and the OpenAPI document support only fields, so each use of a
+ * fragment is replaced by the fragment's fields.
  */
 import { basename } from "node:path";
 import {
@@ -22,7 +22,10 @@ import { getCompiledQuery, markServiceDocument, convertEnumsToContract } from ".
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Replaces each fragment spread of a document by the fields of its fragment, in the same position. */
+/**
+ * Replaces each use of a fragment (`...Name`) in a document by the fields of the fragment, in the same
+ * position.
+ */
 export function inlineFragments(document: DocumentNode, fragments: Fragments): DocumentNode {
   const definitions = document.definitions.flatMap((definition): DefinitionNode[] => {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) return [];
@@ -71,10 +74,7 @@ function inlineSet(set: SelectionSetNode, scope: SelectionScope): SelectionSetNo
   return { ...set, selections: selected.map(({ node }) => node) };
 }
 
-/**
- * Each field node is copied, because graphql-jit writes to field nodes and two selections must not share a
- * node.
- */
+/** Each field node is copied: graphql-jit writes to field nodes, so a node must not be used in two selections. */
 function inlineSelection(node: SelectionNode, scope: SelectionScope): readonly ScopedSelection[] {
   if (node.kind === Kind.FRAGMENT_SPREAD) {
     const { name, selectionSet } = findFragment(node, scope);
@@ -127,28 +127,28 @@ function errorAt({ operation, around }: SelectionScope, message: string): Error 
 }
 
 /**
- * The documents of `.meshrc.yaml`, ready to run: the REST operations (with `@rest`), and a document for each
- * kind of event subject, which reads the object that an event shows. Fragments are inlined, and enum values
- * are in lower case.
+ * The documents of `.meshrc.yaml`, ready to run: the REST operations (with `@rest`), and, for each kind of
+ * object in webhook events, the document that reads this object. Fragments are replaced by their fields, and
+ * enum values are in lower case.
  */
 export interface MeshDocuments {
   readonly operations: readonly DocumentNode[];
   /**
-   * The documents of events by the kind of subject, for example `cart`, which is the name of the document's
-   * operation.
+   * The documents that read the objects of webhook events, by the kind of object, for example `cart`. The
+   * kind is also the name of the document's operation.
    */
   readonly events: ReadonlyMap<string, DocumentNode>;
 }
 
 interface LoadedDocument {
   readonly document: DocumentNode;
-  /** The path of the document's file. */
+  /** The path of the file that contains the GraphQL document. */
   readonly location: string;
 }
 
 /**
- * Inlines, validates and compiles the loaded documents. Throws an error with the file's name if a document
- * does not fit the schema.
+ * Replaces fragments in the loaded documents by their fields, then validates and compiles the documents.
+ * Throws an error with the file's name if a document does not match the schema.
  */
 export function compileDocuments(
   contractSchema: GraphQLSchema,
@@ -168,7 +168,8 @@ export function compileDocuments(
     );
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
-    // The document is compiled at start, so that the service does not start if the compiler fails.
+    // Compiles the document already at start, so that the service does not start if the document cannot be
+    // compiled.
     getCompiledQuery(contractSchema, document);
     if (isRestOperation(definition)) operations.push(document);
     else events.set(definition.name?.value ?? "", document);

@@ -1,6 +1,6 @@
 /**
- * Reads the idempotency key of a GraphQL document, computes the fingerprint of the request, and prepares
- * mutations before their transaction begins.
+ * Reads the idempotency key in a GraphQL document, computes the fingerprint of the request, and runs the
+ * preparations of mutations, for example DNS lookups, before the transaction begins.
  */
 import {
   type DocumentNode,
@@ -128,22 +128,22 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
- * Runs the preparations of the mutations of a document before its transaction begins, for example DNS lookups
- * for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the value of the last
- * preparation, or undefined if no mutation of the document has one.
+ * Runs the preparations of the mutations of a document before their transaction begins, for example DNS
+ * lookups for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the result of the last
+ * preparation; undefined if the document's mutations have no preparation.
  */
 export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unknown> {
   const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
-  // Preparations run only for callers that may execute the mutation. Other callers could otherwise cause
-  // network requests.
+  // The preparation of a mutation, for example a DNS lookup, runs only if the caller may execute the
+  // mutation. Other callers could otherwise cause network requests.
   if (!isIntegrator(viewer) && !staffCallers.includes(getCallerKind(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
-  // If the variables are invalid, no preparation runs. The executor refuses the variables later, with the
-  // errors of graphql-js.
+  // If the variables are invalid, no preparation of a mutation runs. The executor refuses the variables
+  // later, with the errors of graphql-js.
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)
@@ -151,7 +151,10 @@ export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unkno
   return last;
 }
 
-/** Finds the mutations of the document that have a preparation. The result is cached for each document. */
+/**
+ * Finds the mutations of a document that have a preparation, for example a DNS lookup. The list is cached for
+ * each document.
+ */
 function findMutationsToPrepare(
   schema: GraphQLSchema,
   { document, operationName }: ExecutionPolicyArgs,

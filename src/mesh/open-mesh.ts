@@ -1,7 +1,7 @@
 /**
  * Opens GraphQL Mesh with the configuration of `.meshrc.yaml`. Mesh's function `processConfig`, which the
  * `mesh` command calls too, reads the file and loads sources, transforms, definitions, plugins and documents.
- * The command line package is not loaded, because it would need another second and 80 MB at every start.
+ * Mesh's command line package is not loaded, because loading it takes one second and 80 MB at every start.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,8 +29,8 @@ export interface Mesh extends MeshDocuments {
   readonly checkDocument: TrustedDocumentChecker;
   readonly prepareDocument: DocumentPreparer;
   /**
-   * The Mesh plugins for a GraphQL server that executes documents with `run`. They have only the hooks for
-   * parsing, validation, requests and results.
+   * The Mesh plugins for a GraphQL server that executes documents with `run`. They contain only the hooks for
+   * parsing, validation, requests and results, because `run` calls the other hooks itself.
    */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
@@ -42,8 +42,8 @@ const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
-  // If there are documents, Mesh adds a plugin at the end that runs a document by its hash without validation.
-  // This plugin is removed.
+  // If the configuration lists documents, Mesh adds a plugin at the end of its plugins that runs a document
+  // by its hash without validation. This plugin is removed here.
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
     throw new Error("Mesh's plugin for persisted documents is not the last plugin, so it cannot be removed.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });
@@ -67,8 +67,8 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
 function readConfiguration(dir: string): ReturnType<typeof processConfig> {
   const path = join(dir, ".meshrc.yaml");
   const text = withEnvironment(readFileSync(path, "utf8"));
-  // Mesh may write to its schema store, so that the schemas of remote sources are read again at each start.
-  // By default, Mesh in production would expect schemas that a build step has stored.
+  // Mesh gets a writable schema store, so that it reads the schemas of remote sources again at each start. By
+  // default, Mesh in production expects schemas that a build step has stored.
   const store = new MeshStore(dir, new InMemoryStoreStorageAdapter(), { readonly: false, validate: false });
   return processConfig(loadYaml(path, text, new DefaultLogger()), { dir, store, importFn: importFrom(dir) });
 }

@@ -20,7 +20,7 @@ import {
 } from "#access/viewer.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 
-/** The credentials that callers of an operation need. */
+/** The kind of credential that callers of an operation need. */
 export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /**
@@ -56,8 +56,9 @@ export function requireRateLimitBucket(operation: string, name: unknown): RateLi
 }
 
 /**
- * Reads an operation's security. Throws an error with the operation's name unless it has exactly one of the
- * directives `@anonymous`, `@requires` and `@oauth`.
+ * Reads from an operation's directives which credential its callers need. Throws an error with the
+ * operation's name unless the operation has exactly one of the directives `@anonymous`, `@requires` and
+ * `@oauth`.
  */
 export function readOperationSecurity(
   schema: GraphQLSchema,
@@ -101,7 +102,7 @@ export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): v
   });
 }
 
-/** The credentials that a document's caller needs, and whether it needs an idempotency key. */
+/** The credential that callers of a document need, and whether they must send an idempotency key. */
 export interface DocumentRequirements {
   readonly security: OperationSecurity;
   /** Whether each request for the document must have an idempotency key. */
@@ -111,8 +112,8 @@ export interface DocumentRequirements {
 const requirementsByDocument = new WeakMap<DocumentNode, DocumentRequirements | null>();
 
 /**
- * Returns the requirements of a REST document; null if the document has no `@rest`. They are read once for
- * each document.
+ * Returns which credential and idempotency key a REST document requires; null if the document has no `@rest`.
+ * The directives of each document are read only once.
  */
 export function getDocumentRequirements(
   schema: GraphQLSchema,
@@ -129,7 +130,7 @@ export function getDocumentRequirements(
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
-  // The requirements of a document with several operations are not cached, because the next request may run
+  // If a document has several operations, its requirements are not cached, because the next request may run
   // another operation of the document.
   if (document.definitions.length === 1) requirementsByDocument.set(document, found);
   return found;

@@ -1,7 +1,7 @@
 /**
- * Converts every error of an execution to a failure of the registry (`foundation/failure.ts`), and failures
- * to GraphQL errors. Messages of graphql-js become failures that name the field and the rule. Unknown errors
- * become `internal_error`.
+ * Converts every error of a GraphQL execution to a failure of the list in `foundation/failure.ts`, and
+ * failures to GraphQL errors. Validation errors of graphql-js become failures that name the field and the
+ * broken rule. Unknown errors become `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
@@ -14,7 +14,10 @@ import {
   toArgumentSubject,
 } from "./argument-errors.ts";
 
-/** The values of a request that its error bodies contain: the request id, and the base URL of the links. */
+/**
+ * Values of a request that are needed for an error body: the id of the request, and the base URL of links to
+ * the error documentation.
+ */
 export interface ErrorBodyContext {
   readonly requestId: string;
   readonly publicUrl: string;
@@ -42,14 +45,14 @@ export class PublicError extends GraphQLError {
   }
 }
 
-/** Converts an error of a GraphQL result to a failure of the registry. */
+/** Returns the failure of the list in `foundation/failure.ts` that an error of a GraphQL result becomes. */
 export const getFailureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicError ? error.failure : toFailure(error);
 
 /**
- * Wraps a thrown value as an error of a GraphQL result; `getFailuresOfResult` then converts it to a failure.
- * A thrown error is never the client's fault, because faults of a document are returned as errors of a
- * result.
+ * Wraps a thrown value in a GraphQL error, which `getFailuresOfResult` later converts to a failure. A thrown
+ * value is never the client's fault: faults in the client's document are returned as errors of a result, not
+ * thrown.
  */
 export function toGraphqlError(thrown: unknown): GraphQLError {
   if (thrown instanceof GraphQLError && thrown.originalError !== undefined) return thrown;
@@ -97,8 +100,8 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
   if (!isRaisedByGraphql) return toUnavailableIfTemporary(toFailure(original));
-  // An error in the client's document keeps the message of graphql-js, which helps to correct the document.
-  // Values that the message quotes are removed.
+  // For an error in the client's document, the message of graphql-js is kept, because it helps to correct the
+  // document. Values that the message quotes are removed.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (options.isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
   return toDocumentFailure(error, options);
@@ -169,8 +172,8 @@ function withoutQuotedValues(message: string): string {
 }
 
 /**
- * Returns the path to the invalid part of a variable, taken from graphql-js's error message. A path has only
- * field names and indexes, so it contains no value of the client.
+ * Returns the path to the invalid part of a variable's value, taken from the error message of graphql-js. The
+ * path consists of field names and list indexes, so it contains no value of the client.
  */
 function describePath(message: string, variable: string): string {
   const paths = [...message.matchAll(/ at "(?<path>\w+(?:\.\w+|\[\d+\])*)"; /g)].flatMap(
@@ -186,8 +189,8 @@ const typeName = String.raw`"?(?<type>[\w![\]]+)"?`;
 const suggestion = String.raw`(?<suggestion> Did you mean [^"]*"\w+"(?:(?:, | or |, or )"\w+")*\?)?`;
 
 /**
- * Patterns for the reason at the end of a graphql-js message about a variable. The part that a pattern
- * matches contains no value of the client, so it is sent unchanged.
+ * Patterns for the end of a graphql-js message about a variable, which says why the value is invalid. The
+ * part that a pattern matches contains no value of the client, so it is sent unchanged.
  */
 const reasons: readonly RegExp[] = [
   new RegExp(`Field "[\\w.]+" of required type ${typeName} was not provided\\.$`),
@@ -195,14 +198,14 @@ const reasons: readonly RegExp[] = [
   new RegExp(`Expected (?:non-nullable )?type ${typeName} (?:not to be null|to be an object)\\.$`),
   new RegExp(`Exactly one key must be specified for OneOf type ${typeName}\\.$`),
   /Field "[\w.]+" must be non-null\.$/,
-  // Matches the reason that a custom scalar gives (`graph/scalars.ts`). It describes valid values of the
-  // scalar and contains no value of the client.
+  // Matches the explanation of a custom scalar (`graph/scalars.ts`) in an error message. The explanation
+  // describes the valid values of the scalar and contains no value of the client.
   /Expected type "(?<type>\w+)"\. \k<type>: [^"]*$/,
 ];
 
 /**
- * Patterns for the reason at the end of a graphql-js message about a variable, if the reason contains a value
- * of the client. Only the name of the expected type, the group `type`, is sent.
+ * Patterns for the end of a graphql-js message about a variable, if it contains a value of the client. Only
+ * the name of the expected type, the group `type` of the pattern, is sent.
  */
 const types: readonly RegExp[] = [
   /(?:^|; )(?<type>String|Int|Float|Boolean|ID) cannot represent /g,
@@ -213,8 +216,8 @@ const types: readonly RegExp[] = [
 ];
 
 /**
- * Returns the end of an error message: a colon and the expected type or rule if the graphql-js message names
- * one, otherwise only a full stop.
+ * Returns the end of an error message: a colon and the expected type or rule, if the graphql-js message names
+ * it; otherwise only a full stop.
  */
 function describeExpectation(message: string): string {
   const expectation = findExpectation(message);

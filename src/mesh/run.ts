@@ -20,8 +20,9 @@ export interface DocumentRunOptions {
 }
 
 /**
- * Executes a document with Mesh. Errors are in `errors` of the result, converted by the plugin `failures.ts`.
- * The promise is rejected only if a hook of an added plugin throws; callers then answer `internal_error`.
+ * Executes a document with Mesh. Errors are returned in `errors` of the result, already converted by the
+ * plugin `failures.ts`. The promise is rejected only if a hook of an additional plugin throws; callers then
+ * answer `internal_error`.
  */
 export type DocumentRunner = (
   document: DocumentNode,
@@ -49,7 +50,7 @@ export function createDocumentRunner(
   { schema, getEnveloped }: MeshInstance,
   configured: readonly MeshDevPlugin[],
 ): DocumentRunner {
-  // The plugins of Mesh, those of the configuration, and the plugins that these have added.
+  // All plugins: those of Mesh, those of `.meshrc.yaml`, and those that these plugins have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
   const execute = createHookedExecutor(getEnveloped._plugins as unknown as readonly Plugin[]);
   const extend = configured.some(hasContextHooks)
@@ -105,8 +106,8 @@ interface DoneHooks {
 }
 
 /**
- * The argument that Envelop passes to an `onExecute` hook. `executeFn` is the executor that the plugins
- * before have chosen.
+ * The argument that Envelop, the plugin system of Mesh, passes to an `onExecute` hook. `executeFn` is the
+ * executor that earlier plugins have set.
  */
 interface ExecutePayload {
   readonly args: ExecutionArgs;

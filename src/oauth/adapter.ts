@@ -1,7 +1,8 @@
 /**
- * The storage adapter of oidc-provider. Grants and clients are rows of tables that other code changes too;
- * all other records are sealed OAuth items. If a code or refresh token is used twice, the grant is revoked,
- * because a token has probably been stolen.
+ * The storage adapter of oidc-provider, the library of the authorization server. Grants and clients are rows
+ * of their own tables, which other code changes too. All other records are stored encrypted in one table of
+ * the authorization server. If a code or refresh token is used twice, the grant is revoked, because the code
+ * or token has probably been stolen.
  */
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { revokeGrants } from "#access/credential-changes.ts";
@@ -68,8 +69,8 @@ export function createOidcAdapters(
 }
 
 /**
- * Rejects a call of oidc-provider that this adapter does not support. oidc-provider never makes such a call
- * for the kind of record.
+ * Rejects a call that the storage adapter does not support for a kind of record. oidc-provider never makes
+ * this call for this kind.
  */
 const rejectOperation = (): Promise<never> =>
   Promise.reject(new Error("The authorization server does not do this."));
@@ -262,7 +263,7 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       if (kind === refreshTokenKind && (await isRefreshRetryAllowed(services, id, consumedAt))) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
-      // A record without a grant id belongs to a grant that has already been revoked.
+      // A record without a grant id belongs to a grant that was revoked earlier, so no grant is revoked here.
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },

@@ -1,6 +1,6 @@
 /**
- * A browser request that belongs to an interaction of the authorization server, and the responses that
- * continue or end the interaction.
+ * A browser request that belongs to an interaction (a sign-in with consent) of the authorization server, and
+ * the responses that continue or end the interaction.
  */
 import type * as Library from "oidc-provider";
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -84,7 +84,8 @@ function handleForm(
   if (action === "allow" && isConsent(exchange))
     return acceptConsent(exchange, services, form.getAll("scope"));
   if (action === "sign-in" && !isConsent(exchange)) return handleSignIn(exchange, signIn, form);
-  // The sent form belongs to a page that the interaction has already left, so the answer is the current page.
+  // The browser sent a form of an earlier step, for example the sign-in form after the sign-in. The answer is
+  // the page of the current step.
   return sendCurrentPage(exchange, services);
 }
 

@@ -41,7 +41,7 @@ export interface RefusedOauthRequest {
   readonly request: IncomingMessage;
   /** Error code of RFC 6749. */
   readonly code: string;
-  /** The error that this server threw; null if the client's request was invalid. */
+  /** The error of this server that caused the refusal; null if the client's request was invalid. */
   readonly fault: unknown;
 }
 
@@ -204,15 +204,15 @@ function createConfiguration(
 /** Functions with which oidc-provider finds the grant of an interaction and the account of a session or token. */
 function createLookups({ db }: OauthServices): Pick<Configuration, "loadExistingGrant" | "findAccount"> {
   return {
-    // Returns only a grant that was given in this interaction. Earlier grants of the app never replace the
-    // consent of the staff member.
+    // Returns a grant only if the staff member has given it in this interaction. Earlier grants of the app
+    // never replace the consent.
     loadExistingGrant: ({ oidc }) => {
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // A request to the token endpoint has no session, because a grant lives longer than a session. The
-      // account then only has to be enabled.
+      // A request to the token endpoint has no session of the browser, because a grant lives longer than a
+      // session. For these requests it is enough that the staff account is enabled.
       const staff = await (session === undefined
         ? findActiveStaff(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
@@ -323,8 +323,8 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // If the interaction began in another session, oidc-provider refuses it later anyway. The present session
-  // is then not deleted.
+  // If the interaction began in another session, oidc-provider refuses the interaction later. In this case,
+  // the browser's present session is not deleted.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();

@@ -29,8 +29,8 @@ export const createParameterLengthCheck =
   };
 
 /**
- * Returns whether one of the redirect URIs has the given origin. The origin `null` never matches: URIs with
- * private schemes have it, but sandboxed pages of any site send it too.
+ * Returns whether one of the redirect URIs has the given origin. Never accepts the origin `null`: URIs with
+ * private schemes have this origin, but browsers also send it for sandboxed pages of any site.
  */
 export const isOriginOfAnyUri = (uris: readonly string[], origin: string): boolean =>
   origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);

@@ -20,8 +20,8 @@ export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** The metrics of all processes. */
 export interface GatheredMetrics {
   /**
-   * JSON texts, each with a `ProcessMetrics` value: one or two for each running process, and one with the
-   * summed counters of all processes that have ended.
+   * The metrics as JSON texts: one or two texts for each running process, and one text with the summed
+   * counters of all processes that have ended.
    */
   readonly all: readonly string[];
   /** The number of processes that sent their metrics in time. */
@@ -45,13 +45,13 @@ interface Message {
 }
 
 /**
- * The metrics with which one process answers the parent process. They are JSON texts, so that the parent can
- * forward them without parsing.
+ * A message in which one process sends its metrics to the parent process. The metrics are JSON texts, so that
+ * the parent can forward them without parsing.
  */
 interface AnswerMessage extends Message {
   /**
-   * The counters and histograms of the process, whose values only increase, as a JSON text. `other` has all
-   * other metrics.
+   * The metrics of the process whose values only increase (counters and histograms), as a JSON text. `other`
+   * contains all other metrics.
    */
   readonly counted: string;
   readonly other: string;
@@ -67,23 +67,23 @@ type GatheredMessage = Message & Pick<GatheredMetrics, "answered" | "missing">;
 
 const timeoutMs = 1_000;
 /**
- * Milliseconds that a process waits for the metrics from its parent. The parent itself waits `timeoutMs` for
- * the other processes, so this time is longer.
+ * Milliseconds that a process waits until the parent has sent it the metrics of all processes. This time is
+ * longer than `timeoutMs`, the time that the parent waits for the other processes.
  */
 const gatherTimeoutMs = 1_500;
 
 /** The connection of a process to its parent process, over which they exchange metrics. */
 export interface MetricsExchange {
   /**
-   * Answers the parent's requests with the metrics of this process. The parent sends such a request whenever
-   * any process serves `/metrics`.
+   * Sets the function that reads the metrics of this process. The parent process requests these metrics
+   * whenever any of the processes serves `/metrics`.
    */
   readonly provide: (measure: () => Promise<ProcessMetrics>) => void;
   /** Requests the metrics of all processes. Returns undefined if the parent process does not answer. */
   readonly request: () => Promise<GatheredMetrics | undefined>;
 }
 
-/** Creates the connection to the parent process. */
+/** Creates the connection over which this process exchanges metrics with its parent process. */
 export function createMetricsExchange(port: ProcessMessagePort): MetricsExchange {
   const requests = createRequests<GatheredMessage>();
   const parts = new Map<number, string[]>();
@@ -141,7 +141,7 @@ export interface MetricsHub {
 
 interface Member {
   readonly request: () => Promise<AnswerMessage | undefined>;
-  /** Returns the counters and histograms of the last answer of one process, as a JSON text. */
+  /** Returns the counters and histograms that one process sent in its last answer, as a JSON text. */
   readonly counted: () => string;
 }
 
@@ -151,8 +151,8 @@ export function createMetricsHub(): MetricsHub {
   // The sum of the counters of all processes that have ended.
   let ended = Promise.resolve(noMetrics);
   /**
-   * Requests the metrics of all running processes. The sum of the ended processes is read before the
-   * requests, so a process that ends meanwhile is not counted twice.
+   * Requests the metrics of all running processes. The summed counters of ended processes are read before the
+   * requests are sent, so that a process that ends meanwhile is not counted twice.
    */
   const gather = async (
     forward: (metrics: readonly string[]) => void,
@@ -183,7 +183,7 @@ export function createMetricsHub(): MetricsHub {
       members.add(member);
       port.onMessage((message) => {
         if (isOfType<AnswerMessage>(message, "metrics-answer")) {
-          // The counters of a process are updated by every answer, also by one that arrives after the
+          // Every answer of a process updates its stored counters, also an answer that arrives after the
           // timeout.
           counted = message.counted;
           requests.answer(message.turn, message);
@@ -210,8 +210,8 @@ export function createMetricsHub(): MetricsHub {
 /** Requests that were sent to another process and are not yet answered, by request number. */
 interface PendingRequests<Answer> {
   /**
-   * Sends a request to the other process and waits for its answer. Returns undefined after the timeout.
-   * `send` returns false if the other process has ended.
+   * Calls `send`, which sends a request to the other process, and waits for the answer. Returns undefined
+   * after the timeout. `send` returns false if the other process has ended.
    */
   readonly send: (send: (turn: number) => boolean, waitMs: number) => Promise<Answer | undefined>;
   readonly answer: (turn: number, answer: Answer) => void;
@@ -246,9 +246,10 @@ const isIncreasing = ({ type }: ProcessMetrics[number]): boolean => increasingTy
 const noMetrics = "[]";
 
 /**
- * Adds up the metrics of several processes, given as JSON texts. The event loop runs after each text, so that
- * other requests are answered in between. Averages are computed over all processes at the end. prom-client is
- * imported here, because the parent process needs it only after a process has ended.
+ * Adds up the metrics of several processes, given as JSON texts. After each text, other pending work of the
+ * process runs, so that other requests are not delayed. Metrics that are averages are averaged over all
+ * processes at the end. prom-client is imported only here, because the parent process needs it only after a
+ * process has ended.
  */
 export async function mergeProcessMetrics(all: readonly string[]): Promise<Registry> {
   const { AggregatorRegistry } = await import("prom-client");
@@ -277,8 +278,8 @@ const withoutNulls = (measured: ProcessMetrics): ProcessMetrics =>
   }));
 
 /**
- * Returns whether a message has the given type. Its other fields are not checked, because all messages come
- * from this program.
+ * Returns whether a message between processes has the given type. The other fields of the message are not
+ * checked, because all messages come from this program.
  */
 function isOfType<Kind extends Message>(message: unknown, type: Kind["type"]): message is Kind {
   return typeof message === "object" && message !== null && "type" in message && message.type === type;

@@ -1,8 +1,8 @@
 /**
- * The Fastify plugins of the operators' routes: `/healthz` and `/readyz` for probes, `/metrics` for
- * Prometheus. With METRICS_TOKEN, `/metrics` answers every caller that sends the token. Without it,
- * `/metrics` answers only callers on the same machine that did not use an unknown proxy. All other callers
- * get 404.
+ * The Fastify plugins of the routes for operators: `/healthz` and `/readyz` for health probes, `/metrics` for
+ * Prometheus. If METRICS_TOKEN is set, `/metrics` answers callers that send this token. If it is not set,
+ * `/metrics` answers only callers on the same machine whose request did not pass through an unknown proxy.
+ * All other callers get 404.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { BlockList, isIP } from "node:net";
@@ -18,7 +18,10 @@ import { mergeProcessMetrics, type MetricsExchange, type GatheredMetrics } from 
 export interface MetricsPluginOptions {
   /** The value of the setting METRICS_TOKEN; undefined if it is not set. */
   readonly token: string | undefined;
-  /** Whether the service runs behind known proxies, whose header `X-Forwarded-For` it trusts. */
+  /**
+   * Whether the service runs behind configured proxies; the header `X-Forwarded-For` of these proxies is
+   * trusted.
+   */
   readonly isBehindProxy: boolean;
   readonly contentType: string;
   /** Reads all metrics in Prometheus' text format. */
@@ -55,9 +58,9 @@ function isLoopback(address: string | undefined): boolean {
 }
 
 /**
- * Returns whether the caller of `/metrics` is on this machine. An unknown proxy on this machine makes every
- * caller look local, so requests with headers of such a proxy or with another host name are refused. Behind
- * known proxies, every address in X-Forwarded-For must be local.
+ * Returns whether the caller of `/metrics` is on this machine. If an unknown proxy runs on this machine,
+ * every caller seems to be local, so requests with headers that proxies add, or with a host name that is not
+ * local, are refused. Behind configured proxies, every address in X-Forwarded-For must be local.
  */
 function isFromThisMachine({ ip, raw }: FastifyRequest, isBehindProxy: boolean): boolean {
   const { headers, socket } = raw;
@@ -75,7 +78,10 @@ function isLocalHostName(host: string | undefined): boolean {
   return hostname === "localhost" || isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** Returns a digest of the text. Digests have the same length, as `timingSafeEqual` requires. */
+/**
+ * Returns the SHA-256 digest of a text. Digests are compared instead of texts, because `timingSafeEqual`
+ * requires values of the same length.
+ */
 const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 function hasToken(token: string): (request: FastifyRequest) => boolean {
@@ -91,7 +97,10 @@ interface ExpositionOptions {
    */
   readonly registry: Registry;
   readonly readQueue: () => Promise<Registry>;
-  /** Exchanges metrics with the other processes of the service; undefined if there is only one process. */
+  /**
+   * The connection for collecting the metrics of the other processes; undefined if the service has only one
+   * process.
+   */
   readonly exchange?: MetricsExchange | undefined;
 }
 
@@ -101,8 +110,8 @@ interface Exposition {
 }
 
 /**
- * Creates an object whose function `text` returns the metrics in the format of Prometheus. If the service was
- * started with several processes, the text has the metrics of all of them, added up.
+ * Creates an object with the function `text`, which returns the metrics in the format of Prometheus. If the
+ * service runs in several processes, the text contains the sum of their metrics.
  */
 export function createMetricsExposition({ registry, readQueue, exchange }: ExpositionOptions): Exposition {
   const own = Registry.merge([registry, processRegistry()]);
@@ -187,8 +196,8 @@ export const healthPlugin: FastifyPluginAsync<HealthPluginOptions> = async (serv
 };
 
 /**
- * Returns whether a query of a table is answered in time. The service begins to listen only after the
- * migrations, so an answer shows that the database and its tables are available.
+ * Returns whether the database answers a query of one table in time. A connection alone would not show that
+ * the tables exist; they do after the migrations, which run before the service listens.
  */
 async function answersInTime(db: Database): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -19,8 +19,8 @@ import {
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 /**
- * The numbers that one reading of the waiting deliveries, events and payment operations returns. Ages are in
- * seconds.
+ * The numbers about waiting deliveries, events and payment operations that are read from the database at one
+ * time. Ages are in seconds.
  */
 interface QueueMetrics {
   readonly dueDeliveries: number;
@@ -37,25 +37,26 @@ interface QueueReaderOptions {
   readonly clock: Clock;
   /** Milliseconds to wait for the database's answer before the metrics are left out. */
   readonly timeoutMs?: number;
-  /**
-   * The number at which counting of waiting rows stops, so that a long queue does not make the statement
-   * slow.
-   */
+  /** Counting of waiting rows stops at this number, so that a long queue does not make the SQL statement slow. */
   readonly countMax?: number | undefined;
 }
 
-/** Milliseconds between two readings. */
+/** Minimum number of milliseconds between two readings of the metrics from the database. */
 const pauseMs = 5_000;
 /** Milliseconds until the next reading of the metrics if the database did not answer in time. */
 const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
 /**
- * The maximum number of deliveries of one endpoint whose events are checked one by one. The check is needed
- * only for endpoints that may receive some events and not others.
+ * The maximum number of webhook deliveries of one endpoint for which it is checked one by one whether the
+ * endpoint may receive the event. This check is needed only for endpoints that may receive some events and
+ * not others.
  */
 const checkedPerEndpointMax = 1_000;
-/** The maximum number of deliveries of all endpoints together whose events are checked one by one. */
+/**
+ * The maximum number of webhook deliveries, of all endpoints together, for which it is checked one by one
+ * whether the endpoint may receive the event.
+ */
 const checkedMax = 10_000;
 
 /**
@@ -73,8 +74,8 @@ export function createQueueMetricsReader({
   let running: Promise<QueueMetrics | undefined> | undefined;
   let currentPauseMs = pauseMs;
   const read = async (): Promise<Registry> => {
-    // The statement of an earlier reading may still run after its timeout. The new reading then waits for
-    // that statement and starts no second one.
+    // The SQL statement of an earlier reading may still be running after its timeout. In this case, the new
+    // reading waits for that statement instead of starting another.
     running ??= readQueue(db, clock.now(), countMax)
       .catch(() => undefined)
       .finally(() => (running = undefined));
@@ -91,8 +92,8 @@ export function createQueueMetricsReader({
 }
 
 /**
- * Waits for a promise for at most `ms` milliseconds. Returns undefined if the promise has not settled by
- * then.
+ * Waits for a promise, but at most `ms` milliseconds. Returns undefined if the promise has not settled in
+ * this time.
  */
 async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
@@ -105,8 +106,8 @@ async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<
 }
 
 /**
- * The gauges of waiting work: for each, the field of `QueueMetrics` that it shows, its metric name and its
- * help text.
+ * The gauges about waiting work. Each entry has the field of `QueueMetrics` with the gauge's value, the name
+ * of the metric, and its help text.
  */
 const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [
@@ -175,11 +176,12 @@ function createGauges(): Gauges {
 }
 
 /**
- * Reads all values in one statement. The statement steps through the index of waiting deliveries from one
- * endpoint to the next, and reads no delivered ones. A delivery does not count as due if its endpoint may not
- * receive it now: the endpoint is disabled or its breaker is open, or the installation is suspended or has
- * lost the scope. A delivery that waits for a slow receiver or for the receiver's rate limit counts as due,
- * but not for the age, because the receiver causes the delay.
+ * Reads all values in one SQL statement. The statement goes from endpoint to endpoint in the index of waiting
+ * deliveries, and reads no rows of finished deliveries. A delivery does not count as due if its endpoint may
+ * not receive it now: the endpoint is disabled or paused after failures (circuit breaker), or the app
+ * installation is suspended or has lost the scope. A delivery that waits for a slow receiver or for the
+ * receiver's rate limit counts as due, but is ignored for the age of the oldest delivery, because the
+ * receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
   const moment = toClaimTimeSql(now);
@@ -231,8 +233,8 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
 }
 
 /**
- * Selects the endpoints that have waiting deliveries. For each endpoint, the columns say which events it may
- * receive, and whether another delivery could be sent to it now.
+ * SQL that selects the webhook endpoints with waiting deliveries. The columns of an endpoint say which events
+ * it may receive, and whether another delivery could be sent to it now.
  */
 function endpoints(moment: ClaimTimeSql): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
@@ -253,9 +255,9 @@ function endpoints(moment: ClaimTimeSql): RawBuilder<unknown> {
 }
 
 /**
- * Selects due deliveries of endpoints that may receive some events and not others, and checks the event of
- * each delivery. The check is a scalar subquery, because for `exists` PostgreSQL may choose a plan that reads
- * all events.
+ * SQL that selects due deliveries of endpoints that may receive some events and not others, and checks the
+ * event of each delivery. The check is a scalar subquery: for `exists`, PostgreSQL may choose a plan that
+ * reads all events.
  */
 const checkedDeliveries = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select l.next_attempt_at, l.has_room, (

@@ -1,6 +1,6 @@
 /**
- * Counts requests by route and outcome, refusals by rate limits, and the outcomes of requests with
- * idempotency keys. The metric objects of a route are created at the route's first request.
+ * Counts requests by route and outcome, requests that rate limits refused, and the outcomes of requests with
+ * idempotency keys. The metrics of a route are created when the route gets its first request.
  */
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
@@ -17,7 +17,10 @@ interface RouteMetrics {
   readonly observe: (seconds: number) => void;
 }
 
-/** Creates the metrics of HTTP requests, and the observer that records them. */
+/**
+ * Creates the metrics of HTTP requests. Returns the observer that the server calls for each request, and that
+ * records them.
+ */
 export function createHttpMetrics(registry: Registry): ServerObserver {
   const findRoute = createRouteMetrics(registry);
   return {
@@ -75,8 +78,9 @@ function createRouteMetrics(registry: Registry): (config: RouteConfig) => RouteM
 }
 
 /**
- * Counts open requests, and requests whose caller disconnected before the answer began. A request whose
- * caller disconnects during the answer, as subscribers do, counts as answered.
+ * Counts the requests that are being answered, and the requests whose caller disconnected before the answer
+ * began. If the caller disconnects while the answer is sent, as subscribers always do, the request counts as
+ * answered.
  */
 function createOpenRequestMetrics(
   registry: Registry,
@@ -97,8 +101,8 @@ function createOpenRequestMetrics(
     inFlight.inc();
     reply.raw.once("close", () => {
       inFlight.dec();
-      // A request whose answer was written completely is not counted here, because the observer's function
-      // `answered` counts it.
+      // A request whose answer was sent completely is not counted here: the observer's function `answered`
+      // counts it.
       if (reply.raw.writableEnded) return;
       if (reply.raw.headersSent) countAnswered(request, reply);
       else aborted.inc();
@@ -107,8 +111,8 @@ function createOpenRequestMetrics(
 }
 
 /**
- * Whether the answer is a stream of events. The duration of a subscription is not measured, because the
- * subscriber determines it.
+ * Returns whether the answer is a stream of events. The duration of a stream is not measured, because the
+ * subscriber decides how long it lasts.
  */
 function isStream(reply: FastifyReply): boolean {
   const type = reply.getHeader("content-type");
@@ -130,8 +134,8 @@ export function createRateLimitMetrics(registry: Registry): (limiter: RateLimite
   return (limiter) => ({
     consume: (bucket, key) =>
       observeState(limiter.consume(bucket, key), (state) => countRefusal(bucket, state?.isExceeded === true)),
-    // `peek` itself does not refuse a request, but its callers do if no quota is left. This case is counted
-    // as a refusal.
+    // `peek` only returns how much of the limit is left. If nothing is left, its callers refuse the request,
+    // so this case is counted as a refusal.
     peek: (bucket, key) =>
       observeState(limiter.peek(bucket, key), (state) => countRefusal(bucket, state?.remaining === 0)),
     giveBack: (bucket, key) => limiter.giveBack(bucket, key),
@@ -144,7 +148,7 @@ type LimitResult = RateLimitState | undefined;
 
 /**
  * Calls `observe` with the state that a rate limiter returned, and returns this state. If the limiter
- * returned a promise, `observe` is called when the promise resolves.
+ * returned a promise, calls `observe` when the promise has resolved.
  */
 function observeState(
   counted: Promise<LimitResult> | LimitResult,
@@ -160,8 +164,8 @@ function observeState(
 }
 
 /**
- * The value of the label `outcome` by the error code of a request with an idempotency key. Error codes that
- * are not listed have the outcome `refused`.
+ * The values of the metric label `outcome`, by the error code with which a request with an idempotency key
+ * was answered. Every other error code has the outcome `refused`.
  */
 const refusalOutcomes: Readonly<Record<string, string>> = {
   idempotency_in_progress: "in_progress",

@@ -1,7 +1,8 @@
 /**
- * Creates all metrics of one service. docs/metrics.md explains them. The metrics of webhook attempts and
- * GraphQL costs are defined in this file. Measured code emits events or calls a function, and does not depend
- * on prom-client. Clients, merchants and receivers cannot choose label values.
+ * Creates all metrics of one service; docs/metrics.md explains them. This file defines the metrics of webhook
+ * attempts and GraphQL costs. The measured code emits events or calls a function, and does not import
+ * prom-client. The values of labels are never chosen by clients, merchants or webhook receivers, so their
+ * number is limited.
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -67,7 +68,10 @@ const { version: packageVersion } = JSON.parse(
 const attemptBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
-/** Counts webhook attempts by outcome, and observes how long an event waited for its first attempt. */
+/**
+ * Counts webhook delivery attempts by their outcome, and records how long an event waited for its first
+ * attempt.
+ */
 export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAttemptResult) => void {
   const registers = [registry];
   const attempts = new Counter({
@@ -109,7 +113,7 @@ const getOutcomeLabel = (outcome: DeliveryAttemptResult["outcome"]): string =>
 const costBuckets = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000];
 
 /**
- * Observes the cost of accepted GraphQL documents. A document above the cost limit is counted only as a
+ * Records the cost of accepted GraphQL documents. A document above the cost limit is counted only as a
  * refused request.
  */
 function createGraphqlCosts(registry: Registry): (cost: number) => void {

@@ -12,16 +12,19 @@ export interface StateMetricReaders {
   readonly subscriptions: () => number;
   /** Whether this process currently receives the notifications that other processes send through the database. */
   readonly isCurrent: () => boolean;
-  /** True if the shared rate limiter does not answer. This process then counts its own requests. */
+  /**
+   * True if the rate limiter that all processes share does not answer. Each process then counts only its own
+   * requests.
+   */
   readonly isLimiterAway: () => boolean;
 }
 
 /**
- * The functions that read the state of the service: those that the caller passes, and those that the metrics
- * module adds.
+ * The functions that read the state of the service: those that the caller passes, and those that
+ * `service-metrics.ts` adds.
  */
 export interface RegisteredStateMetricReaders extends StateMetricReaders {
-  /** Reads the number of transactions that were run again since the process began. */
+  /** Returns how many database transactions were repeated after a conflict since the process started. */
   readonly transactionsRunAgain: () => number;
 }
 
@@ -75,7 +78,10 @@ export function registerStateMetrics(registry: Registry, read: RegisteredStateMe
 interface StateGauge {
   readonly name: string;
   readonly help: string;
-  /** How the values that several processes report for the gauge are combined; if left out, they are added. */
+  /**
+   * How the values of several processes are combined to one value of the gauge: the lowest or the highest. If
+   * left out, they are added.
+   */
   readonly aggregator?: "min" | "max";
   readonly read: () => number;
 }

@@ -59,12 +59,12 @@ export interface TracingOptions {
   readonly intervalMs?: number;
 }
 
-/** The number of spans that may wait for the collector. Further spans are dropped. */
+/** The maximum number of spans that may wait to be sent to the collector. Further spans are dropped. */
 const waitingMax = 8_192;
 const batchMax = 1_024;
 /**
- * The number of exports that may run at the same time. When the service stops, all waiting spans are exported
- * at once, in addition to the export that is running.
+ * The maximum number of exports that run at the same time: when the service stops, all waiting spans are
+ * exported at once, while an earlier export may still be running.
  */
 const exportsMax = waitingMax / batchMax + 1;
 const defaultIntervalMs = 1_000;
@@ -78,8 +78,8 @@ const stopMsMax = 1_500;
 /** The maximum number of characters of a span's attribute. SQL statements are the longest attributes. */
 const textMax = 4_096;
 /**
- * The maximum number of links of a span. One span creates the deliveries of several events, and each event
- * may link to another trace.
+ * The maximum number of links of a span. A single span may create the deliveries of several events, and link
+ * to the trace of each event.
  */
 const linksMax = 256;
 
@@ -116,7 +116,7 @@ export function startTracing({
     setTracer(undefined);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, stopMsMax)));
-    // Spans that are not exported within `stopMsMax` milliseconds are lost.
+    // When the process stops, spans that cannot be exported within `stopMsMax` milliseconds are lost.
     await Promise.race([provider.shutdown().catch(() => undefined), timeout]);
     clearTimeout(timer);
     context.disable();
@@ -178,8 +178,8 @@ function chooseSampler(environment: EnvironmentVariables): Sampler {
 }
 
 /**
- * Records a span if a span that it links to is recorded. The attempts of a webhook are therefore recorded
- * together with the request that caused the event.
+ * Decides that a span is recorded if it links to a recorded span. For example, the attempts to deliver a
+ * webhook are recorded if the request that caused the event is recorded.
  */
 function sampleWithCauses(sampler: Sampler): Sampler {
   return {
@@ -193,7 +193,10 @@ function sampleWithCauses(sampler: Sampler): Sampler {
 }
 
 interface TraceIdGenerator extends IdGenerator {
-  /** Runs `work`. If `work` starts a new trace, the trace gets the id `traceId`. */
+  /**
+   * Runs `work`. If `work` starts a new trace, the trace gets the id `traceId`, or a random id if `traceId`
+   * is undefined.
+   */
   withTraceId<Result>(traceId: string | undefined, work: () => Result): Result;
 }
 

@@ -46,9 +46,9 @@ export interface EventView {
 }
 
 export interface EventLog {
-  /** Events of the log, newest first. */
+  /** The newest events of an installation and older events with an unsuccessful delivery, newest first. */
   readonly events: readonly EventView[];
-  /** True if the event log leaves out stored events because there are too many. */
+  /** True if the installation has more stored events than the event log lists. */
   readonly isTruncated: boolean;
 }
 
@@ -85,7 +85,10 @@ export interface InstallationEventKey {
   readonly eventId: string;
 }
 
-/** Finds events, each with its deliveries to one installation, by `getInstallationEventKey`. */
+/**
+ * Finds events by pairs of an installation and an event, each event with its deliveries to this installation.
+ * The keys of the result are made by `getInstallationEventKey`.
+ */
 export async function findInstallationEvents(
   reader: DatabaseReader,
   pairs: readonly InstallationEventKey[],
@@ -135,7 +138,10 @@ export const findDeliveriesOfEvents = (
   now: Date,
 ): Promise<DeliveryView[]> => selectDeliveries(reader, sql`d.event_id = any(${eventIds}::text[])`, now);
 
-/** Finds the attempts of the deliveries, by delivery and in the order of attempts. */
+/**
+ * Finds the attempts of several deliveries. The attempts of one delivery follow each other, the first attempt
+ * first.
+ */
 export function findDeliveryAttempts(
   reader: DatabaseReader,
   deliveryIds: readonly string[],
@@ -179,9 +185,10 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(a.sees_catalog or not ${kind} = any(${catalogReadSubjectTypes}::text[]))`;
 
 /**
- * Lists the events of the log, and at least one more event if the log leaves out events, which shows that the
- * log is truncated. Reads an index range for each subject type, so that the cost does not depend on how many
- * subject types an installation may read.
+ * Lists the events that the event log of an installation contains. If there are more events than the log may
+ * contain, the result has at least one more event, which shows that the log is incomplete. Reads an index
+ * range for each subject type, so that the cost does not depend on how many subject types an installation may
+ * read.
  */
 async function listEvents(
   reader: DatabaseReader,

@@ -12,7 +12,7 @@ export interface DeliveryFilter {
   readonly status: DeliveryStatus | null;
 }
 
-/** Returns a query for the ids of matching deliveries, for counting them. */
+/** Returns a query for the ids of the deliveries that match a filter, for counting the deliveries. */
 export function buildDeliveryIdQuery(
   reader: DatabaseReader,
   { merchantId, endpointId, status }: DeliveryFilter,
@@ -37,8 +37,8 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
 };
 
 /**
- * Returns one page of matching deliveries in the order of ids. Each status is an index range scan of at most
- * one page, so the cost does not depend on the number of deliveries.
+ * Returns one page of the deliveries that match a filter, in the order of their ids. For each status, the
+ * database reads at most one page of an index, so the cost does not depend on the number of deliveries.
  */
 export async function findDeliveryPage(
   reader: DatabaseReader,
@@ -78,7 +78,10 @@ export interface DeliveryBody {
   readonly body: string;
 }
 
-/** Finds the stored bodies of deliveries, each in the current payload mode of its endpoint. */
+/**
+ * Finds the stored bodies of deliveries. If an endpoint is set to thin payloads now, the thin body is
+ * returned, otherwise the full body.
+ */
 export async function findDeliveryBodies(
   reader: DatabaseReader,
   deliveryIds: readonly string[],

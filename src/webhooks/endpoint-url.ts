@@ -28,7 +28,7 @@ const nameLengthMax = 253;
 
 const specialUse = ["localhost", "local", "internal", "home.arpa", "lan", "onion", "test", "invalid"];
 const name = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Captures the scheme, and the part between `//` and the path, as the client wrote them. */
+/** Matches the beginning of a URL as the client wrote it: its scheme, and the part from `//` to the path. */
 const written = /^(https?):\/\/([^/?#\\]+)/i;
 const literal = /^\[|^[\d.]+$/;
 
@@ -78,7 +78,7 @@ export async function findResolutionFaults(
 
 interface Parsed {
   readonly url: URL;
-  /** The part between `//` and the path, as the client wrote it. */
+  /** The part of the URL between `//` and the path, as the client wrote it. */
   readonly authority: string;
 }
 

@@ -119,7 +119,10 @@ export function getEventTypeConstraints(name: EventType, schemas: string): JsonS
 const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema =>
   mergeSchemas(eventEnvelopeSchema, getEventTypeConstraints(name, schemas));
 
-/** Merges the constraints into the properties of the schema, recursively. */
+/**
+ * Merges the constraints of an event type into the properties of the common JSON schema, also at deeper
+ * levels.
+ */
 function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   const properties = schema["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
   const fixed = by["properties"] as Readonly<Record<string, JsonSchema>> | undefined;

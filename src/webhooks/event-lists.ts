@@ -20,7 +20,7 @@ export interface EventFilter extends ListPeriod {
   readonly subjectId?: string | null | undefined;
 }
 
-/** Selects event ids. The caller adds the order and limit, or counts the rows. */
+/** Selects the ids of the events that match a filter. The caller orders, pages or counts the query. */
 export function buildEventIdQuery(
   reader: DatabaseReader,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
@@ -43,7 +43,10 @@ export interface MerchantDeliveryFilter extends ListPeriod {
   readonly status: DeliveryStatus | null;
 }
 
-/** Selects delivery ids of all endpoints. The caller adds the order and limit, or counts the rows. */
+/**
+ * Selects the ids of the deliveries that match a filter, for all endpoints together. The caller adds the
+ * order and limit, or counts the rows.
+ */
 export function buildMerchantDeliveryIdQuery(
   reader: DatabaseReader,
   { merchantId, status, createdFrom, createdTo }: MerchantDeliveryFilter,

@@ -1,6 +1,6 @@
 /**
- * The event catalogue: every event type that the service publishes, with the type of the object it is about
- * and the version of its schema.
+ * The event catalogue lists every event type that the service publishes, with the version of its schema and
+ * the type of the object that events of this type are about.
  */
 import { commerceEventTypes } from "./commerce-event-types.ts";
 import { platformEventTypes } from "./platform-event-types.ts";

@@ -21,7 +21,10 @@ export interface DomainEvent {
    * publishes the fields that differ.
    */
   readonly before?: object;
-  /** The subject after the change, if the caller has it. Without it, the renderer loads the subject. */
+  /**
+   * The changed object after the change, if the caller has it. If it is left out, the renderer loads the
+   * object.
+   */
   readonly object?: object;
   /** The only installation that receives the event; null if all installations of the merchant may. */
   readonly installationId?: string | null;
@@ -58,13 +61,16 @@ export interface EventSubject {
   readonly id: string;
   readonly merchantId: string;
   readonly object: object | undefined;
-  /** Identifies the batch: subjects of the same batch are rendered together and share their SQL queries. */
+  /**
+   * Identifies a batch of changed objects. The objects of one batch are rendered together and share SQL
+   * queries.
+   */
   readonly batch: object;
 }
 
 /**
- * Renders the subject as it is at the end of the transaction, in the form that REST returns if REST has the
- * object.
+ * Renders the object that an event is about, as it is at the end of the transaction. If REST can return the
+ * object, the form is the same as over REST.
  */
 export type RenderEventSubject = (transaction: Transaction, subject: EventSubject) => Promise<Document>;
 
@@ -87,8 +93,8 @@ export async function withOutbox<Result>(
   events.push(...last.flatMap((createEvents) => createEvents()));
   if (events.length === 0) return result;
   const rows = await toEventRows(transaction, events, { render, ...context, fannedOutAt: null });
-  // No later statement of the transaction reads these rows, so the inserts are sent together with the commit,
-  // which saves a round trip.
+  // No later statement of the transaction reads the inserted events. The inserts are therefore sent together
+  // with the COMMIT, which saves a round trip.
   for (const chunk of chunksOf(rows))
     await runWithCommit(transaction, buildInsertQuery(transaction, "event", chunk));
   return result;
@@ -128,8 +134,8 @@ async function toEventRows(
 ): Promise<readonly EventRow[]> {
   const mode = await loadMerchantMode(transaction, merchantId);
   const objects = await renderSubjects(transaction, events, { render, merchantId, at: "object" });
-  // `renderSubjects` uses the last state of a subject with several events. Reversed, the last state is the
-  // earliest.
+  // If several events are about one object, `renderSubjects` uses the last of its states. The list is
+  // reversed, so that the last state is the earliest.
   const changed = events.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
   // Ids of the same millisecond are created in random order. Sorting them gives later events higher ids.
@@ -164,13 +170,13 @@ async function loadMerchantMode(transaction: Transaction, merchantId: string): P
 
 interface SubjectRenderOptions extends Pick<EventInsertContext, "render" | "merchantId"> {
   /**
-   * The state to render: `object` for the state after the change (loaded if absent), `before` for the state
-   * before the change.
+   * Selects the state to render: `object` is the state after the change (which is loaded if it is absent),
+   * `before` is the state before the change.
    */
   readonly at: "object" | "before";
 }
 
-/** Renders each subject once, even if several events are about it. */
+/** Renders each changed object once, even if several events are about the same object. */
 async function renderSubjects(
   transaction: Transaction,
   events: readonly DomainEvent[],
@@ -195,7 +201,7 @@ async function renderSubjects(
   return documents;
 }
 
-/** Returns the fields that differ, with their values before the change. */
+/** Compares two states of an object. Returns the fields that differ, with their values before the change. */
 function previousValues(before: Document, after: Document): Document {
   return Object.fromEntries(
     Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])),

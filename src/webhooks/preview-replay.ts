@@ -19,16 +19,19 @@ import {
 } from "./replay-selection.ts";
 
 export interface ReplayPreview {
-  /** The number of deliveries that one call would replay. */
+  /** The number of deliveries that one call of the bulk replay would replay. */
   readonly replayable: number;
   readonly passedOver: readonly SkippedCount[];
-  /** The number of deliveries that one call examines at most. */
+  /** The largest number of deliveries that one call of the bulk replay examines. */
   readonly limit: number;
-  /** True if more deliveries match than one call examines. */
+  /** True if more deliveries match than one call of the bulk replay examines. */
   readonly hasMore: boolean;
 }
 
-/** Returns null if the endpoint or installation does not exist or belongs to another merchant. */
+/**
+ * Counts what a bulk replay would do. Returns null if the endpoint or installation does not exist or belongs
+ * to another merchant.
+ */
 export async function previewReplay(
   reader: DatabaseReader,
   { merchantId, now }: Pick<ReplayCommandContext, "merchantId" | "now">,

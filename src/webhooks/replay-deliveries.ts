@@ -30,7 +30,10 @@ export interface BulkReplayResult {
   readonly replayed: number;
   readonly passedOver: readonly SkippedCount[];
   readonly hasMore: boolean;
-  /** The value of `after` for the next page; null if no delivery was found. */
+  /**
+   * The position of the last examined delivery, which the caller sends as `after` to get the next page; null
+   * if no delivery was found.
+   */
   readonly endCursor: string | null;
 }
 
@@ -75,7 +78,8 @@ async function selectReplays(
   { now }: ReplayCommandContext,
   { page, input }: { readonly page: readonly DeliveryPosition[]; readonly input: BulkReplayInput },
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
-  // The deliveries are read after their events are locked, so that no concurrent replay is missed.
+  // The deliveries are read only after their events are locked. Replays that another transaction has just
+  // created are then found too.
   const candidates = await loadReplayCandidates(transaction, page, input.toEndpointId ?? null);
   const findTargetRefusal = await loadReplayTargetCheck(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];

@@ -38,7 +38,10 @@ export interface ReplayCommandContext {
 export interface DeliveryReplayInput {
   readonly deliveryId: string;
   readonly reason: ReplayReason;
-  /** The endpoint of the installation that receives the replay; the endpoint of the delivery if left out. */
+  /**
+   * The endpoint that receives the replay; it must belong to the same installation. If left out, the endpoint
+   * of the original delivery receives the replay.
+   */
   readonly endpointId?: string | null | undefined;
   /** True to replay the delivery even if it succeeded. */
   readonly force?: boolean | null | undefined;
@@ -76,7 +79,10 @@ export async function replayDelivery(
   return { deliveryId, original: { id: delivery.originalId, status: delivery.originalStatus } };
 }
 
-/** An SQL condition that is true if the installation `i` may still read the event `e`. */
+/**
+ * An SQL condition that is true if an installation may still read an event. The query must name the tables
+ * `i` (installation) and `e` (event).
+ */
 export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type =
   any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 

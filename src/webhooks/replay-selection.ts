@@ -34,11 +34,11 @@ export interface FailedDeliveryFilter {
   readonly until: Date;
   readonly status: FailedDeliveryStatus;
   /**
-   * The endpoint that receives all replays; the endpoint of each delivery if left out. Needed if the original
-   * endpoint is deleted.
+   * The endpoint that receives all replays; required if the original endpoint is deleted. If left out, each
+   * replay goes to the endpoint of its original delivery.
    */
   readonly toEndpointId?: string | null | undefined;
-  /** The `endCursor` of the previous page. */
+  /** The `endCursor` of the previous page of deliveries; left out for the first page. */
   readonly after?: string | null | undefined;
 }
 
@@ -97,8 +97,9 @@ export const toReplayCursor = ({ eventId, id }: DeliveryPosition): string =>
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
 /**
- * Finds the installation whose deliveries are replayed, also if the endpoint is deleted. Returns undefined if
- * it does not exist, or if the endpoint belongs to another installation.
+ * Returns the id of the installation whose deliveries are replayed, also if the named endpoint is deleted.
+ * Returns undefined if the installation or endpoint does not exist, or if the endpoint belongs to another
+ * installation.
  */
 export async function findReplayInstallation(
   reader: DatabaseReader,
@@ -158,7 +159,7 @@ export interface ReplayCandidate extends ReplayState, DeliveryPosition {
   readonly endpointId: string;
   readonly isUnderWay: boolean;
   readonly hasArrived: boolean;
-  /** The highest replay number of the event at the target endpoint. */
+  /** The highest number of any replay of this event to the target endpoint; replays are numbered from 1. */
   readonly replayNo: number;
 }
 
@@ -184,8 +185,8 @@ export async function loadReplayCandidates(
 }
 
 /**
- * Loads the target endpoints of the replays. Returns a function that returns why an endpoint cannot receive
- * replays; null if the endpoint can. With `lock`, the endpoints cannot be disabled until the end of the
+ * Loads the endpoints that should receive replays. Returns a function that says for an endpoint why it cannot
+ * receive replays, or null if it can. In the mode `lock`, no endpoint can be disabled until the end of the
  * transaction.
  */
 export async function loadReplayTargetCheck(

@@ -13,8 +13,8 @@ import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-deliver
 export interface DeliveryRetryInput {
   readonly deliveryId: string;
   /**
-   * The number of attempts that the caller has read; if the delivery has another number, the retry is
-   * refused.
+   * The number of attempts of the delivery that the caller has read. If an attempt was made since then, the
+   * retry is refused.
    */
   readonly expectedAttemptCount: number;
 }
@@ -30,7 +30,10 @@ interface WaitingDelivery {
   readonly isOpen: boolean;
 }
 
-/** Returns the id of the delivery. Does not change a delivery whose attempt is already due. */
+/**
+ * Makes the next attempt of a delivery due now, and returns the delivery's id. Changes nothing if the attempt
+ * is due already.
+ */
 export async function retryDelivery(
   transaction: Transaction,
   { merchantId, now, events }: ReplayCommandContext,

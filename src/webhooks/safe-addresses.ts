@@ -75,8 +75,8 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 }
 
 /**
- * Returns all addresses of a name; an empty list if the name has no address. Stops when the signal is
- * aborted.
+ * Returns all IP addresses of a host name; an empty list if the host name has no address. Stops when the
+ * signal is aborted.
  */
 export type HostNameResolver = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
@@ -95,8 +95,8 @@ export const resolveHostName: HostNameResolver = async (name, signal) => {
 };
 
 /**
- * Resolves a name. Stops waiting when the signal is aborted, even if the resolver ignores the signal. Returns
- * an empty list if the lookup fails or is too slow.
+ * Resolves a host name to its IP addresses. Stops waiting when the signal is aborted, even if the resolver
+ * ignores the signal. Returns an empty list if the lookup fails or is too slow.
  */
 export async function resolveNameWithTimeout(
   name: string,

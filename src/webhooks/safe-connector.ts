@@ -108,7 +108,8 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
       settle();
       if (!socket.destroyed) resolve(socket);
     });
-    // This listener is never removed, because an `error` event without a listener would end the process.
+    // The listener of the socket's `error` event is never removed, because an `error` event without a
+    // listener would end the process.
     socket.on("error", (error) => {
       settle();
       reject(toFault(error, phase));
@@ -145,8 +146,8 @@ interface Start {
 }
 
 /**
- * Returns the connection options of Node. The function `lookup` returns the checked addresses, so that Node
- * makes no DNS lookup; Node tries the addresses in turn.
+ * Returns the options with which Node opens the connection. The function `lookup` returns the addresses that
+ * were checked, so that Node makes no DNS lookup of its own. Node tries the addresses one after another.
  */
 function startOf({ hostname, port, protocol }: Target, addresses: readonly string[]): Start {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));

@@ -54,7 +54,10 @@ export interface SendLimits {
   readonly totalMs: number;
   readonly connectMs: number;
   readonly answerBytes: number;
-  /** The number of open sockets from which connections are closed after one request, not reused. */
+  /**
+   * If at least this number of sockets is open, a connection is closed after its request. Otherwise the
+   * connection stays open for the next request.
+   */
   readonly keptSockets: number;
 }
 
@@ -111,7 +114,7 @@ async function createAgent(options: Parameters<typeof createSsrfSafeConnector>[0
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     clientTtl: 60_000,
-    // The limit `totalMs` of the whole attempt replaces these timeouts.
+    // The timeouts of undici are off, because `totalMs` limits the duration of the whole attempt.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
@@ -154,8 +157,8 @@ async function attempt(request: WebhookHttpRequest, sending: Sending): Promise<D
 }
 
 /**
- * Sends the request. undici ignores the abort signal until it has a connection, so the signal is also awaited
- * here.
+ * Sends the request of a webhook attempt and stops waiting when the signal is aborted. undici itself ignores
+ * the signal until it has a connection.
  */
 async function ask(
   { url, headers, body }: WebhookHttpRequest,
@@ -179,7 +182,7 @@ async function ask(
     return await Promise.race([answer, isCut]);
   } finally {
     signal.removeEventListener("abort", give);
-    // If the abort came first, a later error of the request is ignored.
+    // If the signal was aborted first, an error of the request that follows is ignored.
     answer.catch(() => {});
   }
 }
@@ -200,8 +203,8 @@ function errorCodeOf(status: number): AttemptErrorCode | null {
 }
 
 /**
- * Reads and discards the body, up to about `bytesMax` bytes, so that the connection can be reused. Ignores
- * errors, because the status alone decides the result.
+ * Reads and discards the body of the answer, up to about `bytesMax` bytes, so that the connection can be
+ * reused. Ignores errors, because the status alone decides whether the attempt succeeded.
  */
 async function discard(body: Dispatcher.ResponseData["body"], bytesMax: number): Promise<void> {
   let bytes = 0;
@@ -220,7 +223,10 @@ const wholeSeconds = /^\d{1,10}$/;
 /** The HTTP date format that RFC 9110 requires. `Date.parse` alone would accept `-5` as a year. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Returns the seconds from `now`; null if the value is neither a number of seconds nor a date. */
+/**
+ * Parses the header Retry-After. Returns the seconds from `now`; null if the value is neither a number of
+ * seconds nor a date.
+ */
 export function parseRetryAfter(value: string | undefined, now: Date): number | null {
   if (value === undefined) return null;
   if (wholeSeconds.test(value)) return Number(value);

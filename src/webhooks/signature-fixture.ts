@@ -17,7 +17,10 @@ export interface FixtureRequest {
 }
 
 export interface LiveFixture {
-  /** The versions of the signing secrets, newest first, in the order of the signatures. */
+  /**
+   * The versions of the secrets that have signed the example request, newest first, in the order of the
+   * signatures.
+   */
   readonly secretVersions: readonly number[];
   readonly request: FixtureRequest;
   readonly expires: string;

@@ -64,7 +64,7 @@ interface VectorDraft {
   readonly purpose: string;
   readonly secret?: string;
   readonly now?: number;
-  /** The value of the header `webhook-id`; null to leave the header out. */
+  /** The value of the header `webhook-id` of the example request; null to send no such header. */
   readonly id?: string | null;
   readonly timestamp?: string;
   readonly signature?: string;

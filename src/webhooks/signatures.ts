@@ -20,7 +20,10 @@ export interface WebhookToSign {
 const secretPrefix = "whsec_";
 const secretBytes = 32;
 
-/** The context that a stored webhook secret is sealed for. */
+/**
+ * Says where an encrypted webhook secret is stored. The secret can be decrypted only for this table, column
+ * and row.
+ */
 export const getWebhookSecretSealContext = (id: string): SealContext => ({
   table: "webhook_secret",
   column: "sealed",
@@ -69,7 +72,8 @@ export function createWebhookSecretHint(secret: string): string {
 
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
-  // Node ignores characters that are not base64 and would sign with an empty key.
+  // When Node decodes base64, it ignores characters that are not allowed. Without this check, a malformed
+  // secret could give an empty key, with which the webhook would be signed.
   if (!secret.startsWith(secretPrefix) || key.length < 24)
     throw new Error('A webhook secret must be "whsec_" and at least 24 bytes in base64.');
   return key;

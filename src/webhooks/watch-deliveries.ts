@@ -27,8 +27,8 @@ const sendingMax = 50;
 /** The number of endpoints per statement, which limits how long other statements wait. */
 export const endpointsPerQuery = 8;
 /**
- * The maximum number of unfinished deliveries that are remembered per endpoint. The other unfinished
- * deliveries are found again when they are due next.
+ * The maximum number of unfinished deliveries per endpoint that are remembered from one query to the next.
+ * Unfinished deliveries beyond this number are found again when they are due.
  */
 const openMax = 500;
 
@@ -74,7 +74,10 @@ const openIdsOf = (memory: Memory = new Map()): string[] =>
     .slice(-openMax)
     .map(({ id }) => id);
 
-/** Compares the results of two queries. The first query of an endpoint reports no changes. */
+/**
+ * Compares the deliveries of an endpoint with those of the previous query, and returns the changes. The first
+ * query of an endpoint has no changes.
+ */
 function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
   if (before === undefined) return { changed: [], isMore: false };
   const changed = [...now.values()].filter((row) => hasChanged(before.get(row.id), row)).map(({ id }) => id);
@@ -82,7 +85,10 @@ function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
   return { changed, isMore: newest.length >= watchedNewestMax && newest.every(({ id }) => !before.has(id)) };
 }
 
-/** A delivery that only moved into the watched range and still waits counts as unchanged. */
+/**
+ * Whether a delivery changed since the previous query. A delivery that only moved into the watched range and
+ * still waits counts as unchanged.
+ */
 function hasChanged(before: SeenRow | undefined, row: SeenRow): boolean {
   if (before === undefined) return row.isNewest || row.status === "sending" || !isOpen(row);
   return before.status !== row.status || before.attemptCount !== row.attemptCount;
@@ -98,7 +104,10 @@ const statuses: readonly DeliveryStatus[] = [
   "canceled",
 ];
 
-/** Reads the watched deliveries with one statement, oldest first. Each subquery reads an index range. */
+/**
+ * Reads the newest, due, running and remembered deliveries of endpoints with one statement, oldest first.
+ * Each subquery reads an index range.
+ */
 async function findRows(
   reader: DatabaseReader,
   { endpointIds, openIds }: { readonly endpointIds: readonly string[]; readonly openIds: readonly string[] },

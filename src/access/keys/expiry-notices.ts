@@ -30,7 +30,7 @@ function isDue(now: Date): RawBuilder<boolean> {
 
 interface ExpiringKeysQuery {
   readonly now: Date;
-  /** Only keys whose id is greater than this id are returned. */
+  /** Returns only API keys whose id is greater than this id, which is the last id of the previous batch. */
   readonly after: string;
   readonly rowsMax: number;
 }

@@ -79,8 +79,8 @@ export function requireUsableToken(
   row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
   now: Date,
 ): void {
-  // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
-  // revoked the token may be ahead.
+  // A revoked token is refused even if the time of its revocation is later than `now`, because the clock of
+  // the process that revoked the token may be ahead.
   if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)
     throw fail("api_key_expired", { message: "The internal token has expired." });
@@ -146,7 +146,10 @@ export interface InternalTokenInput {
    * operator.
    */
   readonly merchantId: string | null;
-  /** The documents that the token may run; all documents if left out. `trusted_only` needs a merchant. */
+  /**
+   * The GraphQL documents that the token may run; all documents if left out. `trusted_only` is allowed only
+   * for tokens that belong to a merchant.
+   */
   readonly documents?: DocumentPermission;
   readonly expiresAt: Date | null;
   /** The origins whose pages may send the token, for the role `browser`; null or left out for other roles. */
@@ -195,8 +198,9 @@ export async function createInternalToken(
 }
 
 /**
- * Checks the merchant of a new token: operators have none, analysts may have one, and every other role needs
- * one. A caller of one merchant creates tokens for that merchant only, so none of the role operator.
+ * Checks the merchant of a new token: a token of the role operator has no merchant, a token of the role
+ * analyst may have one, and a token of every other role needs one. A caller that belongs to a merchant can
+ * create tokens only for that merchant, and so no tokens of the role operator.
  */
 function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
   if (access.merchantId !== null) return requireOwnMerchant(access.merchantId, input);

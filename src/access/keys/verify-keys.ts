@@ -86,8 +86,8 @@ export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwner | unde
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**
- * The viewers by the rows from which they were built. The viewer of a cached row is therefore built only
- * once.
+ * The viewers of API keys, by the database row from which each viewer was built. As rows are cached, the
+ * viewer of a key is built only once per cached row.
  */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 

@@ -102,8 +102,8 @@ async function findAppOfClient(transaction: Transaction, clientId: string): Prom
     .select("appId")
     .where("id", "=", clientId)
     .where("disabledAt", "is", null)
-    // A transaction that disables the client at the same time waits for this lock, and then also revokes the
-    // new grant.
+    // Locks the client until the end of the transaction (FOR SHARE). A transaction that disables the client
+    // at the same time waits for this lock, and then also revokes the new grant.
     .forShare()
     .executeTakeFirst();
   if (client === undefined)

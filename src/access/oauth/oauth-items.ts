@@ -17,8 +17,8 @@ export interface OauthItem {
   readonly payload: Payload;
   readonly consumedAt: Date | null;
   /**
-   * Id of the grant to which a code or a refresh token belongs, or which an interaction created; null if
-   * there is none.
+   * Id of the grant to which the record belongs: the grant of a code or a refresh token, or the grant that
+   * was created in a sign-in with consent. Null if the record has no grant.
    */
   readonly grantId: string | null;
 }

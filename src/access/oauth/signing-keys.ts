@@ -15,8 +15,9 @@ import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/auth
 
 export interface SigningKeys {
   /**
-   * Returns all accepted public keys, including keys that will sign soon. If `kid` is unknown, the database
-   * is read again, at most once per second.
+   * Returns the public keys of all signing keys that are accepted, including keys that will sign soon. If
+   * `kid` is the id of a key that this process does not know, the database is read again, at most once per
+   * second.
    */
   publicJwks(kid?: string): Promise<{ readonly keys: JWK[] }>;
   /**
@@ -37,7 +38,7 @@ export interface SigningKeysOptions {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
-  /** The log for keys that should sign but cannot be decrypted. */
+  /** The log that reports signing keys which should be in use but cannot be decrypted. */
   readonly log?: Log;
 }
 
@@ -111,7 +112,8 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
     },
     signing: async () => {
       const keys = await current();
-      // The time is read after `current`, because `current` may have created the first keys.
+      // The time is read after the keys were loaded, because loading may have created the first keys, which
+      // sign at once.
       const now = clock.now();
       return keys
         .filter(({ signsFrom, retiredAt }) => signsFrom <= now && (retiredAt === null || retiredAt > now))
@@ -153,8 +155,8 @@ interface CachedKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
   readonly publicJwk: JWK;
   readonly row: SigningKeyRow;
   /**
-   * The result of the decryption; undefined before the first attempt. `privateJwk` is undefined if the
-   * decryption failed.
+   * The result of decrypting the private key; undefined before the first attempt. `privateJwk` is undefined
+   * if the key could not be decrypted.
    */
   decrypted?: { readonly privateJwk: PrivateJwk | undefined };
 }

@@ -109,7 +109,7 @@ export function recordSessionUse(db: Database, secret: string, now: Date): Promi
   );
 }
 
-/** Ends a session. Returns false if the session had already ended. */
+/** Ends a session of a staff member. Returns false if the session had already ended. */
 export async function endStaffSession(transaction: Transaction, secret: string): Promise<boolean> {
   const { numDeletedRows } = await transaction
     .deleteFrom("staffSession")
@@ -183,7 +183,7 @@ interface SignInParts {
 
 export function createStaffSignInFunction({ db, clock, loginLimit }: SignInParts): StaffSignInFunction {
   return async ({ email, password, address }) => {
-    // The limiter gets a digest, so that it stores no e-mail addresses.
+    // The rate limiter gets a digest of the e-mail address, so that it stores no e-mail addresses.
     const attempt: LoginAttempt = {
       account: createHash("sha256").update(normalizeEmail(email)).digest("base64url"),
       address,

@@ -21,7 +21,10 @@ export interface SignedInStaff {
   readonly email: string;
   readonly name: string;
   readonly role: StaffRole;
-  /** Version of the account. Sessions that began under an earlier version have ended. */
+  /**
+   * Version of the staff account. It increases when the account is disabled or enabled or gets another role
+   * or password. Sessions that began under an earlier version have ended.
+   */
   readonly version: number;
 }
 

@@ -56,8 +56,8 @@ export interface InstallationReadinessData {
   /** Handles of the merchant's markets that no return policy covers. */
   readonly marketsWithoutReturnPolicy: readonly string[];
   /**
-   * The minimum difference in milliseconds between the clocks of this server and the database. The unknown
-   * time of the round trip is not counted.
+   * The difference in milliseconds between the clocks of this server and the database that is certain. The
+   * real difference may be larger by the time that the query took.
    */
   readonly clockSkewMs: number;
 }

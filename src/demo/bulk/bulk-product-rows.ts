@@ -1,6 +1,6 @@
 /**
- * Creates the rows of a generated product. The seed and the product's number determine all values, so that
- * the same product can be created again.
+ * Creates the rows of a generated product. All values depend only on the seed of the random numbers and on
+ * the product's number, so the same product can be created again.
  */
 import { createId } from "#foundation/ids.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
@@ -16,11 +16,17 @@ interface BulkMarket {
   readonly currency: string;
 }
 
-/** The values from which all generated products of one run are created, except their numbers. */
+/**
+ * The values that all generated products of one run have in common, for example the seed of the random
+ * numbers.
+ */
 export interface BulkProductContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];
-  /** Category ids by slug; has the categories of all departments and ranges. */
+  /**
+   * The ids of the categories by their slug. Generated products have a category for each department and for
+   * each range in a department.
+   */
   readonly categoryIds: ReadonlyMap<string, string>;
   readonly now: Date;
   readonly seed: number;
@@ -38,7 +44,7 @@ interface ProductDesign {
   readonly colours: readonly [string, ...string[]];
   readonly origin: string;
   readonly euros: number;
-  /** The previous price divided by the current price; 1 if the price was not reduced. */
+  /** The price before a reduction, divided by the current price; 1 if the price was not reduced. */
   readonly previousPriceFactor: number;
   readonly stock: number;
   readonly rating: number | null;
@@ -103,7 +109,10 @@ function designProduct(number: number, { seed, now }: BulkProductContext): Produ
   };
 }
 
-/** Picks the units in stock: none for 5 % of products, 1 to 5 for 7 %, otherwise 10 to 409. */
+/**
+ * Picks a random number of units in stock: 0 for 5 % of the products, 1 to 5 for 7 %, and 10 to 409 for all
+ * others.
+ */
 function pickStock(random: () => number): number {
   const share = random();
   if (share < 0.05) return 0;

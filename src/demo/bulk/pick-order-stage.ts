@@ -1,7 +1,13 @@
-/** Picks the stage of a generated order by its age. Older orders are more often completed. */
+/**
+ * Picks how far a generated order has progressed (its stage), at random but depending on its age: older
+ * orders are more often completed.
+ */
 import type { OrderStage } from "#demo/rows/order-stages.ts";
 
-/** The percentages of the stages for orders of up to `untilDays` days. */
+/**
+ * For each age group of orders, how many percent of the orders are in each stage. A group has the orders that
+ * are younger than `untilDays` days and in no earlier group.
+ */
 const stageShares: readonly (readonly [
   untilDays: number,
   stages: readonly (readonly [OrderStage, number])[],
@@ -55,7 +61,7 @@ const stageShares: readonly (readonly [
   ],
 ];
 
-/** Picks the stage of an order by its age. `lines` is the number of order lines. */
+/** Picks a random stage of an order, depending on its age. `lines` is the number of its order lines. */
 export function pickOrderStage(
   random: () => number,
   { ageDays, lines }: { readonly ageDays: number; readonly lines: number },

@@ -1,6 +1,6 @@
 /**
- * Adds many generated carts to a merchant, for measurements. Loads the prices once for all carts, and inserts
- * 1000 carts per transaction.
+ * Adds many generated carts to a merchant, for measuring the speed of the service. The prices are loaded once
+ * for all carts, and each transaction inserts 1000 carts.
  */
 import { sql } from "kysely";
 import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
@@ -27,8 +27,8 @@ export interface BulkCartOptions {
   readonly now: Date;
   readonly keyring: Keyring;
   /**
-   * The seed of the random values; 1 if left out. The same seed gives the same carts if the merchant has the
-   * same number of carts before.
+   * The seed of the random values; 1 if left out. Two runs with the same seed create the same carts if the
+   * merchant had the same number of carts before each run.
    */
   readonly seed?: number;
   /** Called after each transaction, with the number of carts inserted so far. */
@@ -38,8 +38,8 @@ export interface BulkCartOptions {
 const countMax = 1_000_000;
 const batchSize = 1000;
 /**
- * The maximum number of different variants per market in generated carts. More variants would only slow down
- * the pricing.
+ * The maximum number of different variants in the generated carts of one market. More variants would not make
+ * the measurements better, but would make pricing slower.
  */
 const variantsMax = 2000;
 const codesMax = 5;
@@ -65,8 +65,8 @@ function createRows(number: number, context: BulkCartContext): CartRows {
 }
 
 /**
- * Loads the data from which carts are created. New carts are numbered after the existing ones, so that a
- * second run creates other carts.
+ * Loads the data from which carts are created. The numbering of new carts continues after the merchant's
+ * existing carts, so that a second run creates different carts.
  */
 async function loadContext(
   transaction: Transaction,
@@ -120,8 +120,8 @@ export async function loadBulkMarketOffers(
 }
 
 /**
- * Finds variants that are on sale in a market with enough stock, ordered by the hash of SKU and seed. Ids are
- * not used for the order, because they differ between databases.
+ * Finds variants that are on sale in a market and have enough stock, ordered by a hash of SKU and seed. The
+ * order does not use ids, because ids differ between databases and the result must not.
  */
 async function findVariantIds(
   transaction: Transaction,
@@ -167,14 +167,20 @@ async function findActiveCodes(
 /** A market with the variants that its carts can contain. */
 export interface BulkMarketOffer {
   readonly offer: CartOffer;
-  /** Ids of variants that are on sale in the market with enough stock, in a stable order. */
+  /**
+   * Ids of variants that are on sale in the market and have enough stock, in an order that is the same in
+   * every run with the same seed.
+   */
   readonly variantIds: readonly string[];
 }
 
 interface BulkCartContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarketOffer[];
-  /** The merchant's active promotion codes. The price rules decide whether a code applies to a cart. */
+  /**
+   * The merchant's active promotion codes. Whether a code applies to a cart is decided when the cart is
+   * priced.
+   */
   readonly codes: readonly PromotionRule[];
   readonly keyring: Keyring;
   readonly now: Date;
@@ -182,9 +188,12 @@ interface BulkCartContext {
 }
 
 const hourMs = 3_600_000;
-/** The maximum age of a generated cart in hours: less than the 30 days after which carts expire. */
+/** The maximum age of a generated cart in hours: 25 days, because carts expire after 30 days. */
 const cartAgeHoursMax = 25 * 24;
-/** The maximum quantity of a line. All variants have at least this stock, so that no quantity is reduced. */
+/**
+ * The maximum quantity of a cart line. The stock of every used variant is at least this high, so the service
+ * never has to reduce a quantity.
+ */
 const bulkQuantityMax = 3;
 const [linesMin, linesMax] = [2, 5];
 /** The share of carts with an address and a delivery method. */
@@ -201,7 +210,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   const createdAt = new Date(
     context.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs,
   );
-  // A cart with an address was changed today; otherwise its address would have expired.
+  // The last change of a cart with an address was today, because a cart keeps an address for at most one day.
   const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
   const input: UnsavedCartInput = {
     merchantId: context.merchantId,
@@ -238,7 +247,10 @@ export function pickCartLines(
 
 const checkedAddresses = new Map<string, PostalAddress | null>();
 
-/** Returns the demo's address in a country, checked and normalized; null if the demo has none. */
+/**
+ * Returns the demo data's address in a country, checked and normalized by the rules of the service; null if
+ * the demo data has none for the country.
+ */
 export function findCheckedDemoAddress(country: string): PostalAddress | null {
   let address = checkedAddresses.get(country);
   if (address === undefined) {

@@ -1,7 +1,8 @@
 /**
- * Adds many generated orders of the last year to a merchant, for measurements. The orders have all statuses,
- * and each has a cart, a checkout session, a payment and records of the payment provider. Seeding publishes
- * no events and changes no stock. Each transaction inserts 1000 orders.
+ * Adds many generated orders of the last year to a merchant, for measuring the speed of the service. The
+ * orders have all statuses. Each order has a cart, a checkout session, a payment, and the records that the
+ * payment provider keeps. No events are published and no stock is changed. Each transaction inserts 1000
+ * orders.
  */
 import { sql } from "kysely";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
@@ -29,8 +30,8 @@ export interface BulkOrderOptions {
   readonly now: Date;
   readonly keyring: Keyring;
   /**
-   * The seed of the random values; 1 if left out. The same seed gives the same orders if the merchant has the
-   * same number of orders before.
+   * The seed of the random values; 1 if left out. Two runs with the same seed create the same orders if the
+   * merchant had the same number of orders before each run.
    */
   readonly seed?: number;
   /** Called after each transaction, with the number of orders inserted so far. */
@@ -61,8 +62,8 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
 }
 
 /**
- * Loads the data from which orders are created. New orders are numbered after the existing ones, so that a
- * second run creates other orders.
+ * Loads the data from which orders are created. The numbering of new orders continues after the merchant's
+ * existing orders, so that a second run creates different orders.
  */
 async function loadContext(
   transaction: Transaction,
@@ -114,7 +115,10 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
   return new Map(variants.map(({ productId, categoryIds }) => [productId, categoryIds.toSorted()]));
 }
 
-/** The policies of orders; the key of the map is made of market, country and locale. */
+/**
+ * The merchant's policies (for example on returns) that are stored with orders. The key of the map is made of
+ * market, country and locale.
+ */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
 type PolicySnapshotContent = Pick<
   TableRow<"policySnapshot">,
@@ -127,8 +131,8 @@ interface PolicySnapshotInput {
 }
 
 /**
- * Inserts the policies of all orders. The first order of each market, country and locale gets its policies
- * from the function of the service; the other orders get copies of these policies.
+ * Stores the merchant's policies (for example on returns) with all orders. For each market, country and
+ * locale, the service's own function stores them with the first order, and the other orders get copies.
  */
 async function insertPolicySnapshots(
   transaction: Transaction,
@@ -174,7 +178,7 @@ interface BulkOrderMarket extends BulkMarketOffer {
 interface BulkOrderContext {
   readonly merchantId: string;
   readonly markets: readonly BulkOrderMarket[];
-  /** Category ids by product id: the product's categories with all their ancestors. */
+  /** For each product id, the ids of the product's categories and of all their ancestors. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly keyring: Keyring;
   readonly now: Date;
@@ -227,15 +231,18 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   });
 }
 
-/** Removes the promotions from an offer, because generated orders do not record uses of promotions. */
+/**
+ * Removes the promotions from the data with which a cart is priced, because generated orders do not record
+ * that a promotion was used.
+ */
 const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
 
-/** The digits of Crockford's base 32, which all order numbers use. */
+/** The 32 digits of Crockford's base 32; order numbers consist of these digits. */
 const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const [digits, bits] = [10, 50n];
 /**
- * The multiplier that spreads order numbers. It is odd, so that different numbers give different products
- * modulo 2^50.
+ * Consecutive numbers are multiplied by this number modulo 2^50, so that order numbers look random. The
+ * multiplier is odd, so that different numbers always give different products.
  */
 const numberMultiplier = 0x2_c5b1_7f4a_7c15n;
 

@@ -1,6 +1,6 @@
 /**
- * Adds many generated products to a merchant's catalog, for measurements. Each transaction inserts 1000
- * products.
+ * Adds many generated products to a merchant's catalog, for measuring the speed of the service. Each
+ * transaction inserts 1000 products.
  */
 import { type Insertable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -17,11 +17,11 @@ export interface BulkProductOptions {
   readonly count: number;
   readonly now: Date;
   /**
-   * The seed of the random values; 1 if left out. The same seed gives the same products if the merchant has
-   * the same number of products before.
+   * The seed of the random values; 1 if left out. Two runs with the same seed create the same products if the
+   * merchant had the same number of products before each run.
    */
   readonly seed?: number;
-  /** Updates the search index, in the transaction that inserts the products. */
+  /** Adds products to the search index. Called in the transaction that inserts the products. */
   readonly index: (transaction: Transaction, productIds: readonly string[]) => Promise<unknown>;
   /** Called after each transaction, with the number of products inserted so far. */
   readonly onProgress?: (done: number) => void;
@@ -29,7 +29,10 @@ export interface BulkProductOptions {
 
 const productCountMax = 1_000_000;
 const batchSize = 1000;
-/** The position of the first generated category, which is after the merchant's existing categories. */
+/**
+ * The position of the first generated category in the list of categories, after the merchant's existing
+ * categories.
+ */
 const firstCategoryPosition = 100;
 
 export async function seedBulkProducts(db: Database, options: BulkProductOptions): Promise<void> {
@@ -47,13 +50,13 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
     onProgress?.(done);
   };
   const batches = createBatches(productCount + 1, count);
-  // The first batch is written alone. It adds most words to the search index; two concurrent transactions
-  // that add the same words would wait for each other.
+  // The first batch of products is inserted before any other. It adds most words to the search index; if two
+  // transactions added the same words at the same time, one would wait for the other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
-  // Two lanes write batches concurrently, so that this process creates the rows of one batch while the
-  // database inserts another batch. If a lane fails, its loop ends the shared generator, so that the other
-  // lane stops too.
+  // Two loops insert batches at the same time, so that this process can create the rows of one batch while
+  // the database inserts the other. Both loops take batches from the same generator; if a loop fails, the
+  // generator ends, so the other loop stops too.
   const lane = async (): Promise<void> => {
     for (const numbers of batches) await write(numbers);
   };
@@ -77,15 +80,15 @@ async function writeBatch(
     transaction,
     products.map(({ product }) => product.id),
   );
-  // This statement runs last, because it locks the merchant's row until the end of the transaction, so that
-  // other changes of the catalog wait.
+  // Runs as the last statement of the transaction: it locks the merchant's row until the commit, and other
+  // changes of the catalog have to wait for this lock.
   await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz
     where id = ${merchantId}`.execute(transaction);
 }
 
 /**
- * Loads the merchant's markets and its number of products. New products are numbered after the existing ones,
- * so that a second run creates other products.
+ * Loads the merchant's markets and the number of its products. The numbering of new products continues after
+ * the existing products, so that a second run creates different products.
  */
 async function loadMerchant(
   db: Database,
@@ -108,8 +111,8 @@ async function loadMerchant(
 }
 
 /**
- * Inserts the categories of the departments and ranges. Uses the merchant's existing category if it has the
- * same slug.
+ * Inserts a category for each department of the generated products and for each range in a department. If the
+ * merchant already has a category with the same slug, the existing category is used.
  */
 function ensureCategories(
   db: Database,

@@ -1,6 +1,6 @@
 /**
- * Prices the carts that data/sales.json and the order scenarios define. Loads the cart offer of each market
- * (prices, taxes, delivery methods, promotions) once for all carts.
+ * Computes the prices of the carts that data/sales.json and the order scenarios define. Prices, taxes,
+ * delivery methods and promotions of each market are loaded once for all carts.
  */
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
@@ -28,7 +28,10 @@ export interface DemoCartDefinition {
   readonly country: string;
   readonly lines: readonly (readonly [sku: string, quantity: number])[];
   readonly buyer?: { readonly reference: string; readonly email: string };
-  /** Set if the cart has the demo's address in the country, and the first delivery method of the market. */
+  /**
+   * True if the cart has the demo data's address in the country, and the first delivery method of the market;
+   * left out if the cart has no address.
+   */
   readonly isAddressed?: true;
   readonly code?: DemoPromotionCodeKey;
   readonly minutesSinceChange: number;
@@ -47,7 +50,10 @@ export interface CartPricingContext<Entry extends DemoCartDefinition> extends Ca
   readonly promotionCodes: DemoPromotionCodes;
 }
 
-/** A cart's definition, and the priced cart, which is not in the database yet. */
+/**
+ * A cart as the demo data defines it, together with the same cart with computed prices, which has not been
+ * stored yet.
+ */
 export interface PricedDemoCart<Entry extends DemoCartDefinition> {
   readonly definition: Entry;
   readonly cart: UnsavedCart;
@@ -67,10 +73,13 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
   return pricedCarts;
 }
 
-/** Finds markets of the demo's merchants. */
+/** Functions that find markets of the demo's merchants. */
 export interface DemoMarketLookup {
   readonly findByCountry: DemoMarketFinder;
-  /** Returns a market of the merchant with a country. Throws if the merchant sells to no country. */
+  /**
+   * Returns the first market of the merchant that has a country, together with this country. Throws if no
+   * market of the merchant has a country.
+   */
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
 
@@ -96,7 +105,7 @@ export async function loadMarketLookup(
   };
 }
 
-/** The data from which a cart in one market is priced. */
+/** The data that is needed to compute the prices of a cart in one market. */
 interface CartSupply {
   readonly country: string;
   readonly offer: CartOffer;
@@ -107,8 +116,8 @@ interface CartSupply {
 type LoadCartSupply = (definition: DemoCartDefinition) => Promise<CartSupply>;
 
 /**
- * Creates a function that loads the data for pricing a cart. The function runs one SQL statement per market,
- * and one per cart with a promotion code.
+ * Creates a function that loads the data for computing the prices of a cart. The function runs one SQL
+ * statement per market, and one more per cart with a promotion code.
  */
 async function createSupplyLoader(
   transaction: Transaction,

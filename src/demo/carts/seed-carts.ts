@@ -1,7 +1,7 @@
 /**
- * Seeds the promotions of the demo's merchants, and carts in every status that a cart can have without a
- * checkout. All rows are written in the caller's transaction. A repeated call creates new carts, because
- * users may have changed the earlier carts.
+ * Adds the promotions of the demo's merchants, and carts in every status that a cart can reach without a
+ * checkout. All rows are written in the caller's transaction. Every call creates new carts, because users of
+ * the demo may have changed the carts of an earlier call.
  */
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile, DemoPromotionCodes } from "#demo/demo-file.ts";
@@ -71,8 +71,8 @@ export async function seedCarts(
 }
 
 /**
- * Returns the cart's status and version. The version is the number of changes with which a buyer would have
- * created the same cart.
+ * Returns the cart's status and version. The version is what it would be if a buyer had created the cart and
+ * then made each change separately.
  */
 function getCartState(
   { state, lines }: DemoCartEntry,
@@ -110,14 +110,14 @@ interface PromotionSeedContext {
 const dayMs = 86_400_000;
 const promotionAgeDays = 90;
 /**
- * The version of a promotion by its status. Each change of the status increases the version: from draft to
- * active, then to paused or ended.
+ * The version of a promotion for each status. The version is 1 for a draft and increases with each change of
+ * the status: from draft to active (2), then to paused or ended (3).
  */
 const versionOfStatus = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
 
 /**
- * Inserts the promotions of sales.json. Skips promotions that exist already, so that the call can be
- * repeated. Returns the codes by name.
+ * Inserts the promotions of sales.json. Skips promotions that exist already, so that the function can be
+ * called again. Returns the text of each promotion code by its name in demo.json.
  */
 async function seedPromotions(
   transaction: Transaction,
@@ -126,7 +126,8 @@ async function seedPromotions(
   const { promotions } = loadDemoSales();
   const codes = await findExistingCodes(transaction, context.owners);
   const isMissing = ({ code, owner }: DemoPromotionEntry): boolean =>
-    // An automatic promotion has no code to look it up by, so it is inserted only if no code exists yet.
+    // A promotion without a code cannot be found by a code, so its presence is derived: it counts as missing
+    // only if no promotion code of the demo exists.
     code === null ? codes.size === 0 : !codes.has(createCodeKey(context.owners[owner].id, code.text));
   const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, context));
   await insertTableRows(transaction, {
@@ -157,7 +158,10 @@ async function findExistingCodes(
   return new Set(rows.map(({ merchantId, codeNormalized }) => `${merchantId} ${codeNormalized}`));
 }
 
-/** Creates the rows of a promotion; none if the merchant no longer sells to the promotion's country. */
+/**
+ * Creates the database rows of a promotion. Creates no rows if the promotion is limited to a country to which
+ * the merchant no longer sells.
+ */
 function createPromotionRows(
   { code, owner, kind, status, titles, values, country, windowDaysAgo }: DemoPromotionEntry,
   { owners, findMarket, now }: PromotionSeedContext,

@@ -1,6 +1,6 @@
 /**
- * The schema of catalog.json: the demo's products, in families, and the labels of their options and
- * attributes.
+ * The schema of catalog.json. This file contains the demo's products, grouped in families, and the texts that
+ * name their options and attributes.
  */
 import { z } from "zod";
 import { availabilities } from "#commerce/catalog/availability.ts";
@@ -10,8 +10,8 @@ import { type DemoLocalizedText, localizedText, nonEmptyText, nonNegativeInteger
 const labelsByCode = z.record(z.string(), localizedText);
 
 /**
- * The amounts in the three markets, in minor units of EUR, USD and JPY, in this order. An amount is null if
- * the product is not sold in the market.
+ * The prices of a product in the three markets, in minor units of EUR, USD and JPY, in this order. A price is
+ * null if the product is not sold in the market.
  */
 const marketAmounts = z.tuple([
   nonNegativeInteger.nullable(),
@@ -45,10 +45,10 @@ const catalogEntry = z.strictObject({
   slugJa: nonEmptyText.exactOptional(),
   /** The English slug; left out if the slug is derived from the English title. */
   slugEn: nonEmptyText.exactOptional(),
-  /** A former slug that still finds the product. */
+  /** A former slug of the product; URLs with this slug still lead to the product. */
   slugFormer: nonEmptyText.exactOptional(),
   summary: localizedText,
-  /** The product's selling points: one list per language. */
+  /** Short sentences about the advantages of the product: one list per language. */
   points: z.strictObject({
     en: z.array(nonEmptyText),
     de: z.array(nonEmptyText),
@@ -57,13 +57,16 @@ const catalogEntry = z.strictObject({
   price: marketAmounts,
   /** The price before the current sale; left out if the product is not on sale. */
   priceBefore: marketAmounts.exactOptional(),
-  /** Set if the price rose by 10 % twelve days ago. */
+  /** True if the price rose by 10 % twelve days ago; otherwise left out. */
   priceRose: z.literal(true).exactOptional(),
-  /** Prices of variants that differ from `price`, keyed by choice (for example a size). */
+  /**
+   * The prices of variants that cost more or less than `price`. The key is the choice that determines the
+   * variant, for example a size.
+   */
   priceOf: z.record(z.string(), marketAmounts).exactOptional(),
   /**
-   * The product's options: the code is a key of labels.options, each choice a key of labels.colours or
-   * labels.choices.
+   * The options in which the product's variants differ. The code of an option is a key of `labels.options` in
+   * catalog.json; each choice is a key of `labels.colours` or `labels.choices`.
    */
   options: z
     .array(z.strictObject({ code: nonEmptyText, choices: z.array(nonEmptyText).min(1) }))
@@ -73,7 +76,7 @@ const catalogEntry = z.strictObject({
    * further variants.
    */
   stock: z.array(z.enum(availabilities)).min(1).exactOptional(),
-  /** The product's attributes: each code is a key of labels.attributes. */
+  /** The product's attributes. The code of an attribute is a key of `labels.attributes` in catalog.json. */
   attributes: z
     .array(
       z.strictObject({
@@ -83,7 +86,7 @@ const catalogEntry = z.strictObject({
       }),
     )
     .exactOptional(),
-  /** The weight in grams; null if the product is digital. */
+  /** The weight of a variant in grams; null if the product is digital, for example a voucher. */
   grams: nonNegativeInteger.nullable(),
   maxOrderQuantity: nonNegativeInteger.exactOptional(),
   restrictions: z.array(z.enum(restrictions)).exactOptional(),
@@ -92,7 +95,10 @@ const catalogEntry = z.strictObject({
 export type DemoCatalogEntry = z.infer<typeof catalogEntry>;
 export type CatalogEntryOption = NonNullable<DemoCatalogEntry["options"]>[number];
 
-/** A product family: products whose descriptions end with the same care paragraph. */
+/**
+ * A product family: a group of products whose descriptions all end with the same paragraph about caring for
+ * the product.
+ */
 export const productFamilySchema = z.strictObject({ care: localizedText, entries: z.array(catalogEntry) });
 
 export const catalogFileSchema = z

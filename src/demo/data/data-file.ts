@@ -12,7 +12,10 @@ export type DemoLocale = (typeof demoLocales)[number];
 export const nonEmptyText = z.string().min(1);
 /** The Zod schema of an integer from 0. */
 export const nonNegativeInteger = z.int().min(0);
-/** The Zod schema of a text in English, German and Japanese. The second merchant has no Japanese texts. */
+/**
+ * The Zod schema of a text in English, German and Japanese. The Japanese text is optional, because the demo's
+ * second merchant has no Japanese texts.
+ */
 export const localizedText = z.strictObject({
   en: nonEmptyText,
   de: nonEmptyText,
@@ -38,8 +41,8 @@ export function parseDataFile<Schema extends z.ZodType>(
 }
 
 /**
- * Returns the path of a fault, with the SKU, slug or handle of the innermost entry that has one of them, for
- * example `families.gifts.entries[0].price (GFT-CARD)`.
+ * Returns the path of an invalid value in a data file, with the SKU, slug or handle of the entry that
+ * contains it, for example `families.gifts.entries[0].price (GFT-CARD)`.
  */
 function describeDataPath(path: readonly PropertyKey[], data: unknown): string {
   let [location, name, value] = ["", "", data];
@@ -56,7 +59,10 @@ const getEntryName = (value: unknown): string | undefined =>
     .map((key): unknown => Object(value)[key])
     .find((name) => typeof name === "string");
 
-/** Returns a function that calls `read` at its first call and returns the same result at later calls. */
+/**
+ * Returns a function that calls `read` only once, at its own first call, and returns the same result at every
+ * later call.
+ */
 export function createOnceLoader<Data>(read: () => Data): () => Data {
   let data: Data | undefined;
   return () => (data ??= read());

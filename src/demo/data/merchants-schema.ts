@@ -4,8 +4,8 @@ import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts"
 
 const policyFields = { summaries: localizedText, url: nonEmptyText.nullable() };
 /**
- * A policy. The rules and the texts must have the same meaning: the service applies the rules, and buyers
- * read the texts.
+ * A policy of a merchant, for example on returns. The rules and the texts of a policy must have the same
+ * meaning: the service applies the rules, and buyers read the texts.
  */
 const policy = z.discriminatedUnion("type", [
   z.strictObject({
@@ -64,7 +64,7 @@ const delivery = z.strictObject({
 const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
-  /** The index of this market's amount in the prices of a product (see `MarketAmounts`). */
+  /** The index at which `MarketAmounts`, the prices of a product in all markets, has the price of this market. */
   amountIndex: z.literal([0, 1, 2]),
   currency: nonEmptyText,
   taxIncluded: z.boolean(),
@@ -73,7 +73,10 @@ const market = z.strictObject({
   countries: z.array(nonEmptyText).min(1),
   taxRates: z.array(taxRate),
   delivery: z.array(delivery),
-  /** Policies of this market. A policy replaces the merchant's policy of the same type. */
+  /**
+   * Policies that apply only in this market. Each replaces the policy of the same type that the merchant has
+   * for all markets.
+   */
   policies: z.array(policy),
 });
 export type DemoMarket = z.infer<typeof market>;
@@ -94,8 +97,8 @@ export const demoMerchantSchema = z.strictObject({
   markets: z.array(market),
   policies: z.array(policy),
   /**
-   * The merchant's product families: keys of `families` in catalog.json, in the order in which the products
-   * are seeded.
+   * The merchant's product families, in the order in which their products are added. Each is a key of
+   * `families` in catalog.json.
    */
   families: z.array(nonEmptyText),
   categories: z.array(category),

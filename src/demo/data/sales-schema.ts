@@ -6,7 +6,7 @@ import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts"
 
 const merchantPosition = z.enum(["first", "second"]);
 
-/** Names of the carts in demo.json, without the two carts that the order scenarios create. */
+/** Names of the carts in demo.json, except the two carts with a checkout, which the order scenarios create. */
 export const cartNamesWithoutCheckout = demoCartNames.filter(
   (name) => name !== "locked" && name !== "completed",
 );
@@ -14,8 +14,8 @@ const cartKey = z.enum([...cartNamesWithoutCheckout, "mergedInto", "american", "
 export type DemoCartKey = z.infer<typeof cartKey>;
 
 /**
- * A cart without a checkout. sales.json has a cart in every status, two active carts for trying requests, and
- * two carts in other markets.
+ * A cart for which no checkout was started. sales.json has one cart for every possible status, a second
+ * active cart for trying requests, and two carts in other markets.
  */
 const cart = z.strictObject({
   /** The cart's name in demo.json. The carts `mergedInto`, `american` and `japanese` are not in demo.json. */
@@ -52,22 +52,22 @@ const promotion = z.strictObject({
       usageLimit: nonNegativeInteger,
     })
     .exactPartial(),
-  /** The promotion applies only in the market that sells to this country; in every market if left out. */
+  /** The country whose market the promotion is limited to; left out if the promotion applies in every market. */
   country: nonEmptyText.exactOptional(),
-  /** The numbers of days since the promotion started, and since it ended. */
+  /** Two numbers: how many days ago the promotion started, and how many days ago it ended. */
   windowDaysAgo: z.tuple([nonNegativeInteger, nonNegativeInteger]).exactOptional(),
 });
 export type DemoPromotionEntry = z.infer<typeof promotion>;
 
-/** Searches, each with its number of occurrences on an average day. */
+/** Search queries of buyers, each with the average number of times per day that it is searched for. */
 const searchesSchema = z.array(
   z.strictObject({ query: nonEmptyText, country: nonEmptyText, perDay: nonNegativeInteger }),
 );
 
 export const salesFileSchema = z.strictObject({
   /**
-   * The buyers' addresses: one for each country that the merchants sell to. The addresses are public places,
-   * without the name of a person.
+   * The addresses of the demo's buyers: one for each country to which the merchants sell. They are addresses
+   * of public places, without the name of a person.
    */
   addresses: z.array(
     z.strictObject({
@@ -81,6 +81,6 @@ export const salesFileSchema = z.strictObject({
   ),
   promotions: z.array(promotion),
   carts: z.array(cart),
-  /** Searches with results (`found`) and without results (`missed`). */
+  /** Search queries that find products (`found`) and search queries that find none (`missed`). */
   searches: z.strictObject({ found: searchesSchema, missed: searchesSchema }),
 });

@@ -1,6 +1,6 @@
 /**
- * The scenarios of the demo's checkouts and orders. A scenario is a cart, and the steps that follow its
- * creation.
+ * The scenarios from which the demo's checkouts and orders are created. A scenario consists of a cart and the
+ * steps that follow its creation, for example payment and shipment.
  */
 import type { DemoCartDefinition } from "#demo/carts/price-carts.ts";
 import type { DemoOrderName, DemoSessionName } from "#demo/demo-file.ts";
@@ -31,14 +31,20 @@ import {
 import type { ScenarioStep } from "./scenario-context.ts";
 
 export interface OrderScenario extends DemoCartDefinition {
-  /** The name of the scenario's session in demo.json; left out if demo.json does not list the session. */
+  /**
+   * The name under which demo.json lists the checkout session of the scenario; left out if demo.json does not
+   * list this session.
+   */
   readonly session?: DemoSessionName;
   /** The name of the scenario's order in demo.json; left out if demo.json does not list the order. */
   readonly order?: DemoOrderName;
   /** The name of the scenario's cart in demo.json; left out if demo.json does not list the cart. */
   readonly cartName?: "locked" | "completed";
   readonly buyer: { readonly reference: string; readonly email: string };
-  /** The steps in the order of their execution, each with the number of minutes ago at which it happened. */
+  /**
+   * The steps of the scenario in the order of their execution. Each step has a time, given as the number of
+   * minutes before now.
+   */
   readonly steps: readonly (readonly [minutesAgo: number, step: ScenarioStep])[];
 }
 
@@ -49,7 +55,10 @@ const clara = { reference: "buyer-clara", email: "clara@example.com" };
 const erin = { reference: "buyer-erin", email: "erin@example.com" };
 const hanako = { reference: "buyer-hanako", email: "hanako@example.com" };
 
-/** Opens a checkout three minutes before `minutesAgo` and pays at `minutesAgo`. */
+/**
+ * Creates two steps: the buyer pays `minutesAgo` minutes before now, and opens the checkout three minutes
+ * earlier.
+ */
 const checkOutAndPay = (
   minutesAgo: number,
   payStep: ScenarioStep = submitAndAuthorizePayment,
@@ -59,8 +68,8 @@ const checkOutAndPay = (
 ];
 
 /**
- * Checks out with a captured payment, confirms after one hour, packs after eight hours and ships after twelve
- * hours.
+ * Places an order with a captured payment, confirms the order one hour later, packs it after eight hours and
+ * ships it after twelve hours.
  */
 const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["steps"] => [
   ...checkOutAndPay(minutesAgo, submitAndCapturePayment),
@@ -75,7 +84,10 @@ type ScenarioFields = Omit<
 > &
   Partial<Pick<OrderScenario, "owner" | "country">>;
 
-/** Adds the default values to a scenario. The cart was created 15 minutes before the first step. */
+/**
+ * Adds default values to a scenario, for example for the time at which the cart is created: 15 minutes before
+ * the first step.
+ */
 function defineScenario(fields: ScenarioFields): OrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {
@@ -279,8 +291,8 @@ export const orderScenarios: readonly OrderScenario[] = [
       ["HOM-PUTE-MIDNIGHT", 2],
     ],
     buyer: anna,
-    // The session is opened at the time of seeding (0 minutes ago), so that it stays open as long as
-    // possible.
+    // The checkout session is opened at the moment when the demo data is created (0 minutes ago), so that it
+    // stays open as long as possible.
     steps: [[0, startCheckout(checkoutMinutesMax)]],
   }),
 ];

@@ -12,7 +12,7 @@ import { requireSessionId, type ScenarioContext, type ScenarioStep } from "./sce
 
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
-/** Opens a checkout session that lives for the given minutes. */
+/** Opens a checkout session that expires after the given number of minutes. */
 export const startCheckout =
   (minutes: number = sessionLifetimeMinutes.default): ScenarioStep =>
   async ({ transaction, commandContextFor, cartId }) => {
@@ -46,15 +46,18 @@ const createSubmitStep =
     return { orderId: (await readSession(context.transaction, sessionId)).orderId };
   };
 
-/** Submits the checkout session. The provider authorizes the payment; a later step can capture it. */
+/**
+ * Submits the checkout session. The payment provider authorizes the payment but does not capture it; a later
+ * step of the scenario can capture it.
+ */
 export const submitAndAuthorizePayment = createSubmitStep(false);
 
-/** Submits the checkout session. The provider authorizes and captures the payment at once. */
+/** Submits the checkout session. The payment provider authorizes the payment and captures it immediately. */
 export const submitAndCapturePayment = createSubmitStep(true);
 
 /**
- * Submits the checkout session, and postpones the request to the provider by the longest session lifetime.
- * The session therefore stays in the status "processing".
+ * Submits the checkout session, but delays the request to the payment provider by the longest possible
+ * lifetime of a session, so that the session stays in the status "processing".
  */
 export const submitWithDelayedPayment: ScenarioStep = async (context) => {
   await submitOpenSession(context);
@@ -69,7 +72,7 @@ export const submitWithDelayedPayment: ScenarioStep = async (context) => {
   return {};
 };
 
-/** Cancels the open checkout session for the buyer. */
+/** Cancels the open checkout session, as if the buyer had canceled it. */
 export const cancelCheckout =
   (reason: SessionCancelReason, note: string): ScenarioStep =>
   async (context) => {

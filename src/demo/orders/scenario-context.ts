@@ -1,6 +1,6 @@
 /**
- * The context of a scenario step: the cart, checkout session and order of the scenario, and the queries that
- * find the parts of its order.
+ * The data that a step of an order scenario works with: the cart, checkout session and order of the scenario,
+ * and queries that find the parts of the order, for example its newest payment.
  */
 import { sql } from "kysely";
 import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
@@ -11,8 +11,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { settlePendingPayments } from "#demo/rows/order-money-rows.ts";
 
 /**
- * Ids of the objects that the scenario has created so far. Session and order are null before the step that
- * creates them.
+ * Ids of the objects that the earlier steps of a scenario have created. The id of the checkout session or
+ * order is null until the step that creates this object has run.
  */
 export interface ScenarioSubjects {
   readonly cartId: string;
@@ -21,8 +21,8 @@ export interface ScenarioSubjects {
 }
 
 /**
- * The context of a step: the ids of the scenario, the transaction, and the command context for each actor at
- * the time of the step.
+ * The data that a step of an order scenario works with: the ids of the scenario's objects, the transaction,
+ * and, for each kind of actor, the context for calling the service's functions at the time of the step.
  */
 export interface ScenarioContext extends ScenarioSubjects {
   readonly transaction: Transaction;
@@ -82,7 +82,7 @@ function requireRow<Row>(row: Row | undefined, name: string): Row {
   return row;
 }
 
-/** Settles the pending payment operations of the scenario's checkout session as successful. */
+/** Records success for all payment operations of the scenario's checkout session that are still pending. */
 export async function settleSessionPayments(context: ScenarioContext): Promise<void> {
   await settlePendingPayments(context.transaction, context.commandContextFor("system"), {
     sessionId: requireSessionId(context),

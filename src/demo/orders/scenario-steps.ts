@@ -43,7 +43,7 @@ export const putOrderOnHold =
     return {};
   };
 
-/** Creates and packs a fulfillment with the lines of the given SKUs; with all lines if no SKU is given. */
+/** Packs a parcel (a fulfillment) with the order lines of the given SKUs; with all lines if no SKU is given. */
 export const packParcel =
   (...skus: readonly string[]): ScenarioStep =>
   async (context) => {
@@ -63,7 +63,7 @@ export const packParcel =
 
 const dayMs = 86_400_000;
 
-/** Ships the newest fulfillment, with an estimated delivery after the given days. */
+/** Marks the order's newest fulfillment as shipped, with an estimated delivery after the given number of days. */
 export const shipParcel =
   (trackingNumber: string, days = 2): ScenarioStep =>
   async (context) => {
@@ -79,7 +79,7 @@ export const shipParcel =
     return {};
   };
 
-/** Marks the newest fulfillment as delivered. */
+/** Marks the order's newest fulfillment as delivered. */
 export const deliverParcel: ScenarioStep = async (context) => {
   const fulfillmentId = await findNewestOrderPartId(context, "fulfillment");
   await markFulfillmentDelivered(context.transaction, context.commandContextFor("merchant"), {
@@ -88,7 +88,7 @@ export const deliverParcel: ScenarioStep = async (context) => {
   return {};
 };
 
-/** Captures the order's payment and lets the provider confirm the capture. */
+/** Requests the capture of the order's payment, and records the capture as confirmed by the payment provider. */
 export const captureOrderPayment: ScenarioStep = async (context) => {
   await capturePayment(context.transaction, context.commandContextFor("merchant"), {
     paymentId: await findNewestOrderPartId(context, "payment"),
@@ -107,7 +107,10 @@ export const disputeOrderPayment =
     return {};
   };
 
-/** Cancels the order for the buyer and lets the provider confirm the void or refund. */
+/**
+ * Cancels the order, as if the buyer had canceled it, and records the void or refund of the payment as
+ * confirmed by the payment provider.
+ */
 export const cancelPlacedOrder =
   (reason: OrderCancelInput["reason"], note: string): ScenarioStep =>
   async (context) => {
@@ -122,7 +125,7 @@ export const cancelPlacedOrder =
 
 /** A buyer's request to return or exchange one unit. */
 export interface ReturnRequestOptions extends Pick<ReturnRequest, "kind" | "reason"> {
-  /** The SKU of the line of which one unit is returned. */
+  /** The SKU of the order line from which the buyer returns one unit. */
   readonly sku: string;
   /** The SKU that the buyer wants in exchange; left out if the buyer wants the money back. */
   readonly exchangeForSku?: string;
@@ -156,7 +159,7 @@ async function findVariantId(
   return (await variants.where("sku", "=", sku).executeTakeFirstOrThrow()).id;
 }
 
-/** Records that the buyer has shipped the return. */
+/** Records that the buyer has sent the returned units. */
 export const shipReturn: ScenarioStep = async (context) => {
   await markReturnInTransit(context.transaction, context.commandContextFor("merchant"), {
     returnId: await findNewestOrderPartId(context, "orderReturn"),

@@ -1,8 +1,7 @@
 /**
- * Seeds checkouts and orders in every status, in the caller's transaction. The scenarios run the commands of
- * the service with times in the past, so that prices, stock, promotions, payments and deadlines are
- * consistent. The commands publish no events, because webhook endpoints must not receive events of past
- * days.
+ * Adds checkouts and orders in every status, in the caller's transaction. The scenarios call the functions of
+ * the service with times in the past, so that prices, stock, promotions, payments and deadlines match each
+ * other. No events are published, because webhook endpoints must not receive events about the past.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
@@ -30,14 +29,14 @@ export interface OrderSeedContext extends CartSeedContext, Pick<DemoFile, "promo
   readonly publicUrl: string;
 }
 
-/** Ids of the seeded carts, sessions and orders, by their names in demo.json. */
+/** Ids of the added carts, checkout sessions and orders, by their names in demo.json. */
 export interface CompleteOrderSeed extends Pick<DemoFile, "sessions" | "orders"> {
   readonly carts: Readonly<Record<"locked" | "completed", string>>;
 }
 
 /**
- * The ids of the seeded objects. Only carts are seeded if the merchants no longer sell the scenarios'
- * products, or if a rule of the service refuses a step.
+ * The ids of the added objects. There are only carts, without checkouts and orders, if the merchants no
+ * longer sell the products of the scenarios, or if a rule of the service refuses a step of a scenario.
  */
 export type OrderSeedResult = CompleteOrderSeed | Pick<CompleteOrderSeed, "carts">;
 
@@ -64,8 +63,8 @@ export async function seedOrders(
 }
 
 /**
- * Creates a cart and opens a checkout session, as in the scenario of the session `open`. Returns undefined if
- * the products are no longer sold or not in stock.
+ * Creates a cart and opens a checkout session, as the scenario `open` does. Returns undefined if the products
+ * are no longer sold or are not in stock.
  */
 export async function seedOpenCheckout(
   transaction: Transaction,
@@ -82,8 +81,8 @@ export async function seedOpenCheckout(
 }
 
 /**
- * Returns whether the priced cart has all lines of the scenario without warnings, and can be delivered to the
- * buyer's country.
+ * Returns whether a cart has all lines of its scenario and no warnings after its prices were computed, and
+ * can be delivered to the buyer's country.
  */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;
@@ -97,9 +96,9 @@ interface ScenarioRunContext extends OrderSeedContext {
 }
 
 /**
- * Runs all scenarios. Undoes all changes and returns undefined if a step fails. The scenarios run inside a
- * savepoint, because the database otherwise refuses that a transaction saves a cart or order several times.
- * The last save (`incrementVersions`) runs outside the savepoint.
+ * Runs all scenarios. If a step fails, undoes all changes and returns undefined. The scenarios run inside a
+ * savepoint, because without one the database refuses a transaction that saves the same cart or order several
+ * times. Afterwards, `incrementVersions` saves each cart and order once more, outside the savepoint.
  */
 async function runAllScenarios(
   transaction: Transaction,
@@ -183,7 +182,7 @@ function createContextFor(
   });
 }
 
-/** Saves every cart and order once, after the savepoint. */
+/** Saves every cart and order of the scenarios once more, after the savepoint of the scenarios has ended. */
 async function incrementVersions(
   transaction: Transaction,
   results: readonly ScenarioResult[],

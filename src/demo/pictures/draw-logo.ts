@@ -1,10 +1,10 @@
-/** Draws the demo merchant's logo, a leaf on a disc, as a PNG file (W3C PNG, third edition). */
+/** Draws the logo of the demo's first merchant, a leaf on a disc, as a PNG file (W3C PNG, third edition). */
 import { crc32, deflateSync } from "node:zlib";
 
 const size = 96;
 type Pixel = readonly [red: number, green: number, blue: number, alpha: number];
 
-/** Returns the PNG file in base64, with a white leaf on a disc of the given colour (`#rrggbb`). */
+/** Draws a white leaf on a disc of the given colour (`#rrggbb`). Returns the PNG file in base64. */
 export function drawDemoLogo(color: string): string {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   // Each row of a PNG file begins with a filter type. The type 0 means that the pixels are stored unchanged.
@@ -15,7 +15,7 @@ export function drawDemoLogo(color: string): string {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // The bit depth 8, and the colour type 6, which means red, green, blue and alpha.
+  // Two bytes of the PNG header: bit depth 8, and colour type 6, which means red, green, blue and alpha.
   header.set([8, 6], 8);
   return Buffer.concat([
     Buffer.from("\u0089PNG\r\n\u001a\n", "latin1"),

@@ -1,6 +1,7 @@
 /**
- * The drawings of the demo's motifs: SVG shapes on an area of 800 × 800 units. `renderDemoPicture` replaces
- * the fill names, for example `{main}`, by colours.
+ * The drawings of the demo's pictures, one for each motif (for example a cup): SVG shapes on an area of 800 ×
+ * 800 units. Where a shape has a placeholder as its colour, for example `{main}`, `renderDemoPicture` inserts
+ * the colour.
  */
 
 const area = (fill: string, path: string): string => `<path fill="{${fill}}" d="${path}"/>`;

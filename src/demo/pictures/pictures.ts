@@ -1,7 +1,7 @@
 /**
- * Renders the demo's product pictures as SVG. The name determines the picture. A name has the form
- * `motif-sku-colour-view`, but any other text is a valid name too. The SVG never contains text of the name,
- * so that a URL cannot inject markup.
+ * Renders the demo's product pictures as SVG. What a picture shows depends only on its name. A name has the
+ * form `motif-sku-colour-view`, but a picture is rendered for any other text too. The SVG contains no text of
+ * the name, so that a URL cannot insert markup into it.
  */
 import { pictureDrawings } from "./picture-drawings.ts";
 import { hashTextToNumber } from "#demo/random.ts";
@@ -14,8 +14,8 @@ export const pictureMotifs = Object.keys(pictureDrawings) as PictureMotif[];
 export const pictureSizePixels = 800;
 
 /**
- * Creates the name of a picture. The words are the SKU, then optionally the colour and the view (`detail` or
- * `scene`).
+ * Creates the name of a picture. The arguments after the motif are the SKU and, optionally, the colour and
+ * the view (`detail` or `scene`).
  */
 export function createPictureName(motif: PictureMotif, ...words: readonly string[]): string {
   return [motif, ...words].join("-").toLowerCase();
@@ -54,7 +54,8 @@ const backgrounds = [
 ] as const;
 
 export function renderDemoPicture(name: string): string {
-  // The view is not part of the hash, so that all pictures of a product have the same colour and background.
+  // The hash ignores the view (`detail` or `scene`) in the name, so that all pictures of a product have the
+  // same colour and background.
   const hash = hashTextToNumber(name.replace(/-(?:detail|scene)$/, ""));
   const parts = name.split("-");
   const motif = findMotif(name, hash);
@@ -85,7 +86,10 @@ const viewTransforms: Readonly<Record<string, string>> = {
   scene: "translate(120 190) scale(0.7)",
 };
 
-/** Returns the longest motif with which the name begins; a motif chosen by the hash if there is none. */
+/**
+ * Returns the motif with which the name begins; the longest if there are several. If the name begins with no
+ * motif, returns a motif chosen by the hash of the name.
+ */
 function findMotif(name: string, hash: number): PictureMotif {
   const named = pictureMotifs
     .filter((motif) => name.startsWith(`${motif}-`))
@@ -93,7 +97,10 @@ function findMotif(name: string, hash: number): PictureMotif {
   return named[0] ?? pictureMotifs[hash % pictureMotifs.length] ?? "box";
 }
 
-/** Replaces the fill names of a drawing by colours: shades of the given colour, and fixed colours. */
+/**
+ * Replaces the colour placeholders of a drawing: some by shades of the given colour, the others by fixed
+ * colours.
+ */
 function applyColours(drawing: string, colour: string): string {
   return drawing
     .replaceAll("{main}", colour)
@@ -115,7 +122,7 @@ function mixColours(colour: string, other: number, share: number): string {
   return `#${channel(16)}${channel(8)}${channel(0)}`;
 }
 
-/** Renders the background of a scene: a sun and two ranges of hills. */
+/** Renders the background of a picture with the view `scene`: a sun and two ranges of hills. */
 function renderLandscape(hash: number, colour: string): string {
   const rise = hash % 90;
   const hills = [

@@ -1,6 +1,6 @@
 /**
- * Creates carts with all their rows, priced by the rules of the service, and inserts the rows of many carts
- * with one statement per table.
+ * Creates carts with all their database rows, with prices computed by the rules of the service, and inserts
+ * the rows of many carts with one statement per table.
  */
 import type { CartStatus, CartRevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
@@ -16,7 +16,7 @@ import { createId } from "#foundation/ids.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 import { insertTableRows, type TableRow } from "./insert-rows.ts";
 
-/** The status of a seeded cart, with the values that the status requires. */
+/** The status of a cart of the demo data, with the values that this status requires. */
 export interface SeededCartState {
   readonly status: CartStatus;
   readonly version: number;
@@ -120,8 +120,9 @@ export function insertCartRows(transaction: Transaction, carts: readonly CartRow
 }
 
 /**
- * The values of a cart to create. The cart is created in one step, because the database allows a transaction
- * to save a cart only once. The address gets the longest possible lifetime (one day).
+ * The values of a cart to create. The cart is created with its final content in one step, because the
+ * database allows a transaction to save a cart only once. An address is kept for one day, the longest time
+ * that the service allows.
  */
 export interface UnsavedCartInput {
   readonly merchantId: string;
@@ -129,16 +130,19 @@ export interface UnsavedCartInput {
   readonly country: string;
   readonly lines: readonly { readonly variantId: string; readonly quantity: number }[];
   readonly buyer: { readonly reference: string; readonly email: string | null } | null;
-  /** The shipping address, with the first delivery method of the market; null if the cart has no address. */
+  /**
+   * The shipping address; the cart then also has the first delivery method of the market. Null if the cart
+   * has no address.
+   */
   readonly address: PostalAddress | null;
-  /** The promotion code, which is dropped if it does not apply to the cart; null if the cart has no code. */
+  /** The promotion code; left out of the cart if the code does not apply to it. Null if no code was entered. */
   readonly code: PromotionRule | null;
   readonly createdAt: Date;
   /** The time of the last change of the cart. */
   readonly updatedAt: Date;
 }
 
-/** A priced cart that is not in the database yet. */
+/** A cart with computed prices that has not been stored in the database yet. */
 export interface UnsavedCart {
   readonly id: string;
   readonly merchantId: string;
@@ -150,7 +154,10 @@ export interface UnsavedCart {
 
 const dayMs = 86_400_000;
 const addressLifetimeMs = dayMs;
-/** Milliseconds between the expiry of an address and its erasure. */
+/**
+ * Milliseconds between the time at which a cart's address expires and the time at which the address is
+ * erased.
+ */
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 
@@ -219,7 +226,8 @@ function createDraftDelivery(
       expiresAt,
       expiresAtMax: expiresAt,
     },
-    // Only the digest of the address token is stored. A client that needs a token submits the address again.
+    // Only a digest of the address token is stored, so the token itself is not known. A client that needs a
+    // token submits the address again.
     addressTokenDigest: digestAddressToken(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
   };
@@ -230,8 +238,8 @@ function extendAddressExpiry({ address, ...next }: RepricedCart): RepricedCart {
 }
 
 /**
- * Encrypts the buyer's email and address. Leaves out an address that pricing has removed because it is
- * outside the market.
+ * Creates the rows with the buyer's encrypted e-mail address and postal address. An address outside the
+ * market, which pricing has removed from the cart, gets no row.
  */
 function createPersonalDataRows(
   keyring: Keyring,

@@ -1,6 +1,6 @@
 /**
- * Inserts many rows of a table with one statement. The rows are one JSON parameter, so that the text of the
- * statement does not depend on the number of rows.
+ * Inserts many rows of a table with one statement. All rows are passed as a single JSON parameter, so that
+ * the SQL text is the same for any number of rows.
  */
 import { type Insertable, type SelectType, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
@@ -9,20 +9,21 @@ import type { Transaction } from "#database/transaction.ts";
 type TableName = keyof Tables;
 
 /**
- * A row to insert. JSON columns hold values rather than JSON text, byte columns hold byte arrays. Columns
- * with a database default may be left out.
+ * A row to insert. A JSON column has the value itself and not JSON text; a column of bytes has a byte array.
+ * A column with a default value in the database may be left out.
  */
 export type TableRow<Name extends TableName> = {
   [Column in keyof Insertable<Tables[Name]>]: Column extends keyof Tables[Name]
     ? SelectedType<Tables[Name][Column]>
     : never;
 };
-// `SelectType` is applied twice, because a JSON column with a default is a column type inside a column type.
+// `SelectType` (of Kysely) is applied twice, because the type of a JSON column with a default value wraps
+// another column type.
 type SelectedType<Column> = SelectType<SelectType<Column>>;
 
 /**
- * Inserts the rows, table by table, in the order of the keys. A table must follow the tables to which its
- * foreign keys refer.
+ * Inserts the rows of several tables, table by table, in the order of the object's keys. A table must come
+ * after the tables to which its foreign keys refer.
  */
 export async function insertTableRows(
   transaction: Transaction,

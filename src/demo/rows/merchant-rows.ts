@@ -1,13 +1,13 @@
 /**
- * Creates the rows of a demo merchant except its products: markets, tax rates, delivery methods, policies and
- * categories.
+ * Creates the database rows of a demo merchant, without its products: markets, tax rates, delivery methods,
+ * policies and categories.
  */
 import { createId } from "#foundation/ids.ts";
 import type { CategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merchants-schema.ts";
 import type { DemoMerchant } from "#demo/demo-data.ts";
 import type { TableRow } from "./insert-rows.ts";
 
-/** A market's id, and the index of the market's amount in the prices of a product. */
+/** The id of a market, and the index at which the list of a product's prices has the price of this market. */
 export interface DemoMarketKey {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];
@@ -144,8 +144,8 @@ function createPolicyRow(
 }
 
 /**
- * Creates the rows of a category and its descendants. Parents precede their children, because the foreign key
- * requires it.
+ * Creates the rows of a category and of all categories below it. The row of a parent precedes those of its
+ * children, because their foreign keys refer to the parent.
  */
 function createCategoryRows(
   entry: CategoryEntry,

@@ -1,4 +1,7 @@
-/** Creates the lines of a seeded order, with the unit counts that the order's stage implies. */
+/**
+ * Creates the lines of a generated order. Each line counts its shipped, canceled and returned units, as the
+ * order's stage requires.
+ */
 import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { createId } from "#foundation/ids.ts";
 import type { UnsavedCart } from "./cart-rows.ts";
@@ -9,20 +12,20 @@ import {
   type OrderStage,
 } from "./order-stages.ts";
 
-/** The values of an order to create: its cart, its history, and data of the catalog. */
+/** The values of an order to create: its cart, the steps that it has gone through, and data of the catalog. */
 export interface NewOrderInput {
   readonly cart: UnsavedCart;
   /** The order number that buyers see, unique among the merchant's orders. */
   readonly number: string;
   readonly timeZone: string;
-  /** Category ids by product id: the product's categories with all their ancestors. */
+  /** For each product id, the ids of the product's categories and of all their ancestors. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly history: OrderHistory;
 }
 
 /**
- * Creates the order lines from the cart's lines. A cancellation cancels all units; a return returns one unit
- * of the first line.
+ * Creates the order lines from the lines of the cart. If the order was canceled, all units are canceled; if
+ * it was returned, one unit of the first line is returned.
  */
 export function createOrderLines({ cart, categoryIds, history }: NewOrderInput): OrderLine[] {
   const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();

@@ -1,6 +1,7 @@
 /**
- * Creates the payments of the demo's orders and the records of the built-in payment provider: as rows of a
- * generated order, and as results of the payment operations of a scenario.
+ * Creates the payments of the demo's orders, and the records that the built-in payment provider keeps about
+ * them. For a generated order, creates them as database rows; for an order scenario, as results of its
+ * payment operations.
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -21,7 +22,7 @@ export interface OrderMoneyRows {
   readonly testProviderPayment: TableRow<"testProviderPayment">;
   readonly testProviderEntry: readonly TableRow<"testProviderEntry">[];
   readonly refund: readonly TableRow<"refund">[];
-  /** The payments as the order aggregate holds them, from which the order's statuses are derived. */
+  /** The payments in the form in which the order contains them; statuses of the order are derived from them. */
   readonly orderPayments: readonly OrderPayment[];
 }
 
@@ -139,7 +140,10 @@ interface OperationInput {
   readonly merchantId: string;
 }
 
-/** Creates the payment operations of the order, all of them succeeded. */
+/**
+ * Creates the order's payment operations (for example authorization and capture), all with the status
+ * succeeded.
+ */
 function createOperationRows(
   history: OrderHistory,
   { amounts, paymentId, merchantId }: OperationInput,
@@ -175,8 +179,8 @@ function createOperationRows(
 }
 
 /**
- * Creates the refund of a payment operation. A return refunds one unit; a cancellation refunds everything,
- * shipping included.
+ * Creates the refund that belongs to a payment operation. For a return, one unit is refunded; for a
+ * cancellation, the whole order including shipping.
  */
 function createRefundRow(
   { id: operationId, paymentId, amountMinor, createdAt }: TableRow<"paymentOperation">,
@@ -216,13 +220,17 @@ export const demoPaymentToken = "tok_success";
 
 interface SettlementInput {
   readonly sessionId: string;
-  /** True if an authorization also captures the amount, as for a bank transfer; false if left out. */
+  /**
+   * True if the amount is captured together with the authorization, as for a bank transfer. If left out, the
+   * amount is only authorized.
+   */
   readonly isCaptured?: boolean;
 }
 
 /**
- * Settles all pending operations of a session's payment as successful. Also writes the payment into the
- * records of the built-in provider, so that the provider can process later operations of the payment.
+ * Records success for all pending operations of a checkout session's payment. Also adds the payment to the
+ * records of the built-in payment provider, so that the provider can process later operations of this
+ * payment.
  */
 export async function settlePendingPayments(
   transaction: Transaction,
@@ -246,7 +254,10 @@ export async function settlePendingPayments(
   }
 }
 
-/** A log without output, because seeded operations never fail. */
+/**
+ * A log that writes nothing: the payment operations of the demo data never fail, so there is nothing to
+ * report.
+ */
 const log = createLog("silent", { write: () => undefined });
 
 function createOutcome(

@@ -16,9 +16,12 @@ export interface OrderParcelRows {
   readonly fulfillmentLine: readonly TableRow<"fulfillmentLine">[];
   readonly orderReturn: readonly TableRow<"orderReturn">[];
   readonly returnLine: readonly TableRow<"returnLine">[];
-  /** The fulfillments as the order aggregate holds them, from which the order's statuses are derived. */
+  /**
+   * The fulfillments (parcels) in the form in which the order contains them; statuses of the order are
+   * derived from them.
+   */
   readonly orderFulfillments: readonly OrderFulfillment[];
-  /** The returns as the order aggregate holds them, from which the order's statuses are derived. */
+  /** The returns in the form in which the order contains them; statuses of the order are derived from them. */
   readonly orderReturns: readonly OrderReturn[];
 }
 
@@ -119,7 +122,10 @@ function createTracking(
   };
 }
 
-/** Creates the order's return, which has one unit of the first line; none if the order has no return. */
+/**
+ * Creates the rows of the order's return, with one unit of the first order line; no rows if the order has no
+ * return.
+ */
 function createReturnRows({ ids, history, lines: [line] }: OrderParcelInput): TableRow<"orderReturn">[] {
   const { orderId, merchantId, returnId } = ids;
   if (returnId === null || line === undefined) return [];

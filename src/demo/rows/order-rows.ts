@@ -24,7 +24,7 @@ export interface OrderRows extends OrderMoneyRows, OrderParcelRows {
 
 const minuteMs = 60_000;
 const sessionLifetimeMs = 60 * minuteMs;
-/** Milliseconds between the opening and the completion of the checkout session. */
+/** Milliseconds between the opening and the completion of the order's checkout session. */
 const checkoutDurationMs = 4 * minuteMs;
 
 export function createOrderRows(order: NewOrderInput): OrderRows {
@@ -69,8 +69,8 @@ const copyLists = ({
 });
 
 /**
- * Creates the rows of the completed cart. The cart loses its address, which now belongs to the order and is
- * kept without an erasure date.
+ * Creates the rows of an order's cart, which is completed. The cart has no address any more: the address now
+ * belongs to the order and has no date for its erasure.
  */
 function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): CartRows {
   const { next, personalData } = cart;
@@ -101,7 +101,7 @@ function createSessionRow(
     cartId,
     orderId,
     status: "completed",
-    // A session has the version 1 when it is opened, 2 when it is submitted, and 3 when it is paid.
+    // A checkout session has the version 1 when it is opened, 2 when it is submitted, and 3 when it is paid.
     version: 3,
     expiresAt: new Date(createdAt.getTime() + sessionLifetimeMs),
     createdAt,
@@ -204,8 +204,8 @@ const pickOrderTotals = ({
 });
 
 /**
- * Returns the order status that the service stores; the other statuses are derived. A delivered order is
- * completed, also after a return.
+ * Returns the order status to store. The service derives further statuses from payments, fulfillments and
+ * returns. A delivered order is stored as completed, also if units were returned later.
  */
 function getRecordedStatus({ stage, steps }: OrderHistory): OrderStatus {
   if (stage === "onHold") return "on_hold";

@@ -1,6 +1,6 @@
 /**
- * The stages of generated orders, with the steps of each stage, and the time and timeline entries of each
- * step.
+ * The stages that a generated order can have (how far it has progressed), the steps that lead to each stage,
+ * and the time and timeline entries of each step.
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
@@ -29,14 +29,14 @@ const stepsOfStage = {
   delivered: [...stepsUntilShipped, "deliver"],
   returnRequested: [...stepsUntilShipped, "deliver", "requestReturn"],
   returned: [...stepsUntilShipped, "deliver", "requestReturn", "closeReturn"],
-  /** Canceled before the payment was captured. */
+  /** The order was canceled before the payment was captured. */
   canceled: ["place", "cancel"],
-  /** Canceled after the payment was captured. */
+  /** The order was canceled after the payment was captured, so the payment was refunded. */
   refunded: ["place", "confirm", "capture", "cancel"],
 } as const satisfies Record<string, readonly OrderHistoryStep[]>;
 export type OrderStage = keyof typeof stepsOfStage;
 
-/** Ids of the order to create and of the objects that its rows refer to. */
+/** The ids of an order to create, and of the objects to which its rows refer. */
 export interface NewOrderIds {
   readonly orderId: string;
   readonly sessionId: string;
@@ -48,14 +48,14 @@ export interface NewOrderIds {
 /** The steps that an order has gone through, with their times. */
 export interface OrderHistory {
   readonly stage: OrderStage;
-  /** The steps in the order of their execution. */
+  /** The steps of the order, in the order of their execution. */
   readonly steps: readonly OrderHistoryStep[];
-  /** Returns the time at which a step was executed. */
+  /** Returns the time at which a step of the order was executed. */
   readonly timeOf: (step: OrderHistoryStep) => Date;
 }
 
 const hourMs = 3_600_000;
-/** The usual hours between placing the order and each step. */
+/** The usual number of hours between placing the order and each later step. */
 const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
   place: 0,
   confirm: 0.5,
@@ -70,8 +70,8 @@ const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
 };
 
 /**
- * Creates the history of an order in a stage. A recent order has shorter times between its steps, so that the
- * steps keep their order and none is in the future.
+ * Creates the steps of an order that has reached the given stage, with their times. For a recent order, the
+ * times between the steps are shortened, so that the steps stay in order and none is in the future.
  */
 export function createOrderHistory(
   stage: OrderStage,
@@ -93,8 +93,8 @@ export function createOrderHistory(
 }
 
 /**
- * Returns how many lines are shipped, counted from the first line: all lines but the last if the order is
- * partly shipped, otherwise all or none.
+ * Returns how many of an order's lines are shipped, counted from the first line: all but the last line if the
+ * order is partly shipped, otherwise all or none.
  */
 export function countShippedLines(stage: OrderStage, count: number): number {
   const isShipped: boolean = stepsOfStage[stage].some((step) => step === "ship");
@@ -108,7 +108,7 @@ interface LineAmount {
   readonly isFirst: boolean;
 }
 
-/** Computes by how much a cancellation or return reduces a line's amount, in minor units. */
+/** Computes how much of an order line's amount a cancellation or return takes away, in minor units. */
 export function computeReducedMinor(stage: OrderStage, { totalMinor, ordered, isFirst }: LineAmount): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
   return stage === "returned" && isFirst

@@ -15,7 +15,7 @@ import { type VariantRowsContext, createVariantRows, type VariantRows } from "./
 
 export interface ProductRowsContext extends VariantRowsContext {
   readonly categoryIds: ReadonlyMap<string, string>;
-  /** The last paragraph of the product's description. */
+  /** A text on how to care for the product; becomes the last paragraph of its description. */
   readonly careText: DemoLocalizedText;
 }
 
@@ -141,7 +141,10 @@ function requireCategory(context: ProductRowsContext, slug: string): string {
   return id;
 }
 
-/** Replacements of letters in slugs, which consist of ASCII letters, digits and single hyphens. */
+/**
+ * The replacements of German letters in slugs, because slugs consist only of ASCII letters, digits and single
+ * hyphens.
+ */
 const germanSpellings: Readonly<Record<string, string>> = {
   ä: "ae",
   ö: "oe",
@@ -155,8 +158,8 @@ const germanSpellings: Readonly<Record<string, string>> = {
 const otherSpellings: Readonly<Record<string, string>> = { ...germanSpellings, ä: "a", ö: "o", ü: "u" };
 
 /**
- * Creates a slug from a text. A German slug spells umlauts out ("ae"); other languages drop the dots. Returns
- * an empty text if the text has no Latin letter or digit.
+ * Creates a slug from a text. In a German slug, "ä" becomes "ae" (also ö, ü); in other languages, "ä" becomes
+ * "a". Returns an empty text if the text has no Latin letter or digit.
  */
 export function createSlug(text: string, locale: string): string {
   const letters = locale === "de" ? germanSpellings : otherSpellings;
@@ -196,7 +199,10 @@ export function insertProductRows(transaction: Transaction, products: readonly P
   });
 }
 
-/** The maximum number of pictures: one per colour (one without colours), a detail and a scene. */
+/**
+ * The maximum number of pictures of a product. A product has a picture for each colour (a single one if it
+ * has no colours), then a picture of a detail and a scene.
+ */
 const picturesMax = 3;
 
 interface ProductMedia {
@@ -259,8 +265,8 @@ function listPictures(entry: DemoCatalogEntry): Picture[] {
 }
 
 /**
- * Creates the alternative texts of a picture: title, colour and view. Japanese puts colour and view in
- * brackets, the other languages separate them by commas.
+ * Creates the alternative texts of a picture from title, colour and view. In Japanese, colour and view are in
+ * brackets; in the other languages, they follow after commas.
  */
 function createAltTexts(entry: DemoCatalogEntry, { colour, view }: Picture): DemoLocalizedText {
   const additions = [

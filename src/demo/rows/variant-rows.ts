@@ -20,11 +20,14 @@ export interface VariantRowsContext {
   readonly merchantId: string;
   readonly markets: readonly DemoMarketKey[];
   readonly now: Date;
-  /** The time at which the product was created and, unless it is a draft, published. */
+  /**
+   * The time at which the product was created; also the time of its publication, unless the product is a
+   * draft.
+   */
   readonly createdAt: Date;
   /**
-   * The product's number among all products of the demo. The GTINs of its variants are derived from this
-   * number.
+   * The number of the product, unique among all products of the demo. The GTINs of its variants are derived
+   * from this number.
    */
   readonly productNumber: number;
 }
@@ -61,7 +64,10 @@ export function createVariantRows(entry: DemoCatalogEntry, context: ProductVaria
   };
 }
 
-/** Returns all combinations of the options' choices; one empty combination if there are no options. */
+/**
+ * Returns all combinations of the choices of a product's options; a single empty combination if the product
+ * has no options.
+ */
 export function listOptionCombinations(options: readonly CatalogEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
@@ -188,9 +194,10 @@ interface PriceStep {
 }
 
 /**
- * Lists the prices of a variant, oldest first. A product on sale has had its current price for nine days.
- * Before, within the 30 days that `lowest30d` covers, it had a lower price for three days. Every other
- * product has had one price, or one price increase.
+ * Lists the present and former prices of a variant, oldest first. A product on sale has had its present price
+ * for nine days. From day 24 to day 21 before today, it had a price 5 % below its normal price, so that the
+ * lowest price of the 30 days before the sale (`lowest30d`) differs from the normal price. Every other
+ * product has always had the same price, or one price increase.
  */
 function listPriceSteps(
   amount: number,

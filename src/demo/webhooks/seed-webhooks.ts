@@ -1,7 +1,7 @@
 /**
- * Seeds a webhook endpoint of the first merchant's installation, with events about orders, and deliveries in
- * different statuses. The endpoint was created days ago. No server listens at its URL. A repeated call
- * replaces the endpoint, because users may have changed it.
+ * Adds a webhook endpoint for the app that the first merchant has installed, with events about orders, and
+ * deliveries in different statuses. The endpoint is dated some days back. No server listens at its URL. Every
+ * call replaces the endpoint of an earlier call, because users may have changed it.
  */
 import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -37,14 +37,14 @@ interface EndpointContext extends WebhookSeedContext {
 }
 
 /**
- * The endpoint's URL. No server listens there: the port is below the ephemeral ports and belongs to no
- * well-known service.
+ * The URL of the webhook endpoint. No server listens there: operating systems do not assign this port
+ * automatically, and no well-known service uses it.
  */
 const receiverUrl = "http://127.0.0.1:4399/webhooks";
 
 /**
- * Seeds the endpoint and its deliveries. Returns an empty object if the installation cannot have another
- * endpoint.
+ * Adds the webhook endpoint and its deliveries. Returns an empty object if the installation already has the
+ * maximum number of endpoints.
  */
 export async function seedWebhooks(
   transaction: Transaction,
@@ -121,8 +121,8 @@ async function createDemoEndpoint(
 }
 
 /**
- * Disables the endpoint and enables it again a few hours later. Marks the ping of the creation and the ping
- * of the enabling as delivered.
+ * Disables the webhook endpoint and enables it again a few hours later. The two test messages (pings) that
+ * were sent when the endpoint was created and when it was enabled are marked as delivered.
  */
 async function disableAndEnableEndpoint(endpointContext: EndpointContext): Promise<void> {
   const { transaction, endpointId } = endpointContext;
@@ -197,7 +197,10 @@ async function insertEventWithDelivery(
   return deliveryInput.id;
 }
 
-/** Returns the id that the event refers to: the order, or its newest fulfillment or return. */
+/**
+ * Returns the id of the object that an event is about: the order, or the order's newest fulfillment or
+ * return.
+ */
 async function findSubjectId(
   { order, part }: DemoDelivery,
   { transaction, orders }: EndpointContext,
@@ -209,8 +212,8 @@ async function findSubjectId(
 }
 
 /**
- * Sets the endpoint's health from its attempts. The newest attempt was successful, so the endpoint is
- * healthy.
+ * Sets the times of the endpoint's last success and last failure from its delivery attempts. The newest
+ * attempt succeeded, so the endpoint counts as healthy.
  */
 async function setEndpointHealth({ transaction, endpointId }: EndpointContext): Promise<void> {
   const attempts = transaction
@@ -253,9 +256,9 @@ const defineDelivery = (
 });
 
 /**
- * The deliveries, oldest first. Ten attempts take 75 hours and 35 minutes, so the delivery of 96 hours ago is
- * exhausted. The delivery of 24 hours ago has had seven attempts; its eighth follows in seven and a half
- * hours.
+ * The webhook deliveries of the demo, oldest first. Ten attempts take 75 hours and 35 minutes, so the
+ * delivery of 96 hours ago has failed for good (exhausted). The delivery of 24 hours ago has had seven
+ * attempts; the eighth attempt is due in seven and a half hours.
  */
 const demoDeliveries: readonly DemoDelivery[] = [
   defineDelivery("exhausted", {
@@ -291,10 +294,10 @@ const demoDeliveries: readonly DemoDelivery[] = [
 const endpointHistory = {
   description: "The demo's: nothing listens there.",
   /**
-   * The endpoint subscribes only to the types of the seeded events, because the delivery of every further
-   * event would fail for days.
+   * The endpoint subscribes only to the event types of the demo's deliveries, because the delivery of any
+   * other event would fail for days.
    */
   eventTypes: demoDeliveries.map(({ type }) => type),
-  /** The numbers of hours since the endpoint was created, disabled and enabled. */
+  /** How many hours ago the endpoint was created, disabled and enabled again. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;

@@ -1,16 +1,19 @@
-/** Creates the rows of a webhook delivery of the demo and of its attempts. */
+/** Creates the database rows of a webhook delivery of the demo, and of the attempts to deliver it. */
 import type { Insertable } from "kysely";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
 import type { DemoDeliveryName } from "#demo/demo-file.ts";
 import { createId } from "#foundation/ids.ts";
 import { getAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 
-/** The name of a seeded delivery, which is also its status. demo.json lists all of them except `skipped`. */
+/**
+ * The name of a webhook delivery of the demo, which is also its status. demo.json lists all of these
+ * deliveries except `skipped`.
+ */
 export type SeededDeliveryName = DemoDeliveryName | "skipped";
 
 /**
- * The values of a delivery to create. Each attempt starts at its due time. All attempts fail with a
- * connection error, except the last attempt of a succeeded delivery.
+ * The values of a webhook delivery to create. Each attempt starts exactly when it is due. All attempts fail
+ * with a connection error, except the last attempt of a delivery that succeeded.
  */
 export interface WebhookDeliveryInput {
   readonly id: string;
@@ -27,7 +30,10 @@ interface WebhookDeliveryRows {
   readonly attempts: readonly Insertable<WebhookAttemptTable>[];
 }
 
-/** Replaces the random jitter of attempt delays by its mean, so that the times are reproducible. */
+/**
+ * Used instead of a random number for the delay before an attempt: always returns the mean, 0.5, so that the
+ * times are the same in every run.
+ */
 const withoutJitter = (): number => 0.5;
 const deliveredAttemptMs = 84;
 const failedAttemptMs = 1;

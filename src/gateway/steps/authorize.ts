@@ -1,8 +1,8 @@
 /**
  * Steps of a REST request that run before the request's body is read. They verify the caller's API key or
  * access token, count the request against its rate limit, and require the operation's scope. The DPoP proof
- * of a request is stored, because a proof is valid only once. A caller that must be refused is refused before
- * its proof is stored, so that refused requests fill no table.
+ * of a request is stored, because a proof may be used only once. A request that must be refused is refused
+ * before its proof is stored, so that refused requests add no rows to the database.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyRequest } from "fastify";
@@ -45,8 +45,8 @@ import {
 } from "#http/rate-limiter.ts";
 
 /**
- * Verifies the credential of the caller and sets `call.viewer`. Operations that require no credential do not
- * have this step.
+ * Verifies the credential of the caller and sets `call.viewer`. This step is left out for operations that
+ * need no credential.
  */
 export const identifyCaller: RestStep = {
   name: "identify",
@@ -78,8 +78,8 @@ export const identifyCaller: RestStep = {
       const viewer = await authenticate(call.request, call, authentication);
       call.viewer = viewer;
       if (isCredentialUseRecorded(viewer, services)) return;
-      // The use of the credential is recorded after the answer, so that the caller does not wait. An error of
-      // the recording is ignored.
+      // The time of the credential's last use is stored after the answer was sent, so that the caller does
+      // not wait. An error while storing it is ignored.
       call.reply.raw.once("finish", () => void recordCredentialUse(viewer, services).catch(() => undefined));
     };
   },
@@ -87,7 +87,7 @@ export const identifyCaller: RestStep = {
 
 /**
  * Returns the options of the `WWW-Authenticate` challenge of a 401 answer. For operations that require OAuth,
- * a hint names the URL that describes how to get an access token.
+ * the text of the challenge names the URL that describes how to get an access token.
  */
 function challengeOptions({ kind }: OperationSecurity, publicUrl: string): AuthenticateChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
@@ -101,9 +101,9 @@ function challengeOptions({ kind }: OperationSecurity, publicUrl: string): Authe
 const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
 
 /**
- * Sends a request of this process to its own REST routes for a caller whose credential was verified already,
- * for example for a tool call over MCP. The request could not be verified by its headers: a DPoP proof is
- * valid for one URL and once.
+ * Calls `send`, which sends a request from this process to its own REST routes, for a caller whose credential
+ * has already been verified, for example for a tool call over MCP. The credential cannot be verified again
+ * from the headers of the inner request, because a DPoP proof is valid for one URL and only once.
  */
 export const runAsViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
   viewerOfInternalRequest.run(viewer, send);
@@ -151,8 +151,8 @@ export async function authenticateIntegrator(
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /**
- * Returns whether this process has recorded a use of the credential within the last minute. If so, as for
- * most requests, no further record is needed.
+ * Returns whether this process has stored the time of the credential's last use within the last minute. If
+ * so, the time is not stored again; this is the case for most requests.
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,
@@ -192,8 +192,8 @@ export function createViewerAdmissionCheck(
 }
 
 /**
- * Returns the rate limit counter of a request. Each credential has one counter for reads and one for writes.
- * An operation with its own rate limit has one counter for each installation.
+ * Returns which rate limit counter counts a request. Each credential has one counter for reads and one for
+ * writes. An operation with its own rate limit has a separate counter for each app installation.
  */
 export function getRateLimitCounter(
   viewer: IntegratorViewer,
@@ -204,8 +204,8 @@ export function getRateLimitCounter(
 }
 
 /**
- * Counts requests to anonymous operations by the caller's address. A caller that sends a valid credential is
- * counted by the credential instead.
+ * Counts requests to operations that need no credential for the caller's network address. If a caller sends a
+ * valid credential, its requests are counted for the credential instead.
  */
 export const limitByAddress: RestStep = {
   name: "limit by address",
@@ -231,9 +231,9 @@ export const limitByAddress: RestStep = {
 };
 
 /**
- * Reads the optional credential of a request to an anonymous operation. If the credential is invalid or its
- * owner is suspended, the caller counts as anonymous. If the rate limit of the credential is exceeded, the
- * request is refused.
+ * Reads the credential of a request to an operation that needs none. If the credential is invalid or its
+ * owner is suspended, the request is handled as if it had no credential. If the rate limit of the credential
+ * is exceeded, the request is refused.
  */
 async function readOptionalViewer(call: RestCall, verifier: IntegratorAuthentication): Promise<Viewer> {
   const values = getHeaderLines(call.request, "authorization");
@@ -248,7 +248,10 @@ async function readOptionalViewer(call: RestCall, verifier: IntegratorAuthentica
   }
 }
 
-/** Counts requests of callers with a credential. `getRateLimitCounter` chooses the counter. */
+/**
+ * Counts a request against the rate limit of its caller's credential or app installation, and refuses the
+ * request above the limit.
+ */
 export const limitByCredential: RestStep = {
   name: "limit by key",
   phase: "headers",
@@ -262,8 +265,8 @@ export const limitByCredential: RestStep = {
 };
 
 /**
- * Refuses a credential without the operation's scope before the body is read, so that such a caller receives
- * no validation errors, which describe the body.
+ * Refuses a credential without the operation's scope before the body is read, so that the caller gets no
+ * validation errors, which would describe the body.
  */
 export const requireOperationScope: RestStep = {
   name: "require scope",

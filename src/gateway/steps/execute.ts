@@ -1,7 +1,8 @@
 /**
- * Steps of a REST request that run after validation. They limit guessing, run the operation's document
- * through Mesh, and send its result. For an operation with an idempotency key, this file provides the key and
- * renders the answer to store; `mesh/plugins/idempotency.ts` runs the operation once.
+ * Steps of a REST request that run after validation. They limit attempts to guess codes, execute the
+ * operation's GraphQL document with Mesh, and send the result. For an operation with an idempotency key, this
+ * file reads the key and renders the answer that is stored; `mesh/plugins/idempotency.ts` ensures that the
+ * operation is executed once.
  */
 import type { ExecutionResult } from "graphql";
 import { getCredentialId, isIntegrator } from "#access/viewer.ts";
@@ -17,7 +18,10 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
 import { createRevalidatedRenderer } from "./revalidate.ts";
 
-/** Runs the operation's document through Mesh. Throws the failure of the first error in its result. */
+/**
+ * Executes the operation's GraphQL document with Mesh. If the result has errors, throws the failure of the
+ * first error.
+ */
 export const executeOperation: RestStep = {
   name: "execute",
   phase: "body",
@@ -48,8 +52,8 @@ function createOnceRequest(operation: RestOperation, call: RestCall): Idempotent
 }
 
 /**
- * Returns the idempotency key of a request and the installation that owns the key. The key belongs to the
- * installation and not to the credential, so a retry with a rotated API key or a new token finds the stored
+ * Returns the idempotency key of a request and the app installation that owns the key. The key belongs to the
+ * installation and not to the API key or token, so a retry with a new API key or token finds the stored
  * answer.
  */
 function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {
@@ -58,8 +62,8 @@ function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string
 }
 
 /**
- * Sends the result of the document as `{data}` or `{data, meta}`. If `data` or an object around it is null,
- * the answer is the operation's 404.
+ * Sends the result of the GraphQL document as a body `{data}` or `{data, meta}`. If `data` or an object that
+ * contains it is null, answers 404 with the operation's failure code.
  */
 export const sendAnswer: RestStep = {
   name: "answer",
@@ -124,10 +128,10 @@ function field(value: unknown, name: string): unknown {
 }
 
 /**
- * Limits guessing, for example of promotion codes. A failure with one of the operation's limited codes is
- * counted for the object that the request names and for the credential, outside of transactions. When the
- * limit of a counter is reached, this step refuses further attempts. Concurrent attempts above the limit all
- * get the same refusal, so their answers do not show which guess was right.
+ * Limits attempts to guess, for example, promotion codes. A failed attempt (an answer with one of the
+ * operation's listed failure codes) is counted for the object that the path names and for the credential,
+ * outside of transactions. When a counter reaches its limit, this step refuses further attempts. Parallel
+ * attempts above the limit all get the same refusal, so their answers do not show which guess was right.
  */
 export const limitFailedAttempts: RestStep = {
   name: "limit failures",
@@ -184,8 +188,8 @@ export const requireIdempotencyKey: RestStep = {
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,
   create: () => (call) => {
-    // Node joins two Idempotency-Key headers to one value `a, b`, which would look like a different key. The
-    // raw headers are read instead, so that two headers are noticed.
+    // Reads the raw headers: Node joins two Idempotency-Key headers to one value `a, b`, which would look
+    // like a single valid key.
     const { rawHeaders } = call.request.raw;
     const lines = rawHeaders.filter(
       (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName.toLowerCase(),

@@ -31,7 +31,10 @@ interface ExpiryRound {
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
 
-/** Publishes an event `api_key.expiring` for each API key that expires soon. Returns the number of these keys. */
+/**
+ * Publishes an event `api_key.expiring` for each API key whose expiry notice is due (seven days or one day
+ * before the key expires). Returns the number of these keys.
+ */
 export function publishExpiringKeyEvents({ db, now, render, signal }: ExpiryRound): Promise<number> {
   return processDueRows({
     find: (after: { readonly id: string } | undefined, rowsMax) =>

@@ -71,7 +71,10 @@ const [connection, edge] = createConnectionTypeOptions("ApiRequest", "requests")
 const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
-/** The part of the descriptions that says which logged requests a list contains. */
+/**
+ * A part that the descriptions of both lists of logged requests share: how long and how many requests are
+ * kept.
+ */
 const retention =
   `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +
   `response. The list is a sample: for every two seconds, each server process stores at most ` +

@@ -80,8 +80,9 @@ interface ActorLoader<Row extends ActorRow> {
 }
 
 /**
- * Loads the actor of an audit entry if the actor's id has the given kind; otherwise returns null. Also
- * returns null if the actor belongs to the platform and the caller belongs to a merchant.
+ * Loads the actor of an audit entry if the prefix of the actor's id belongs to the given kind of id;
+ * otherwise returns null. Also returns null if the actor belongs to the platform and the caller belongs to a
+ * merchant.
  */
 async function loadActor<Row extends ActorRow>(
   { actorId }: AuditEntryRow,

@@ -1,4 +1,7 @@
-/** The mutation that creates buyer sessions, with which a buyer's browser calls the graph by itself. */
+/**
+ * The mutation that creates buyer sessions. With a buyer session, a buyer's browser calls the GraphQL API
+ * directly, without the frontend's server in between.
+ */
 import { z } from "zod";
 import {
   buyerSessionMinutes,
@@ -78,7 +81,7 @@ defineMutation({
           'session as "sessionToken".',
       });
   },
-  // A session is a signed token without a row in the database, so the command has nothing to store.
+  // A buyer session is only a signed token without a row in the database, so this command stores nothing.
   run: (_transaction, _context, input) => Promise.resolve(input),
   answer: createSession,
 });
@@ -96,7 +99,7 @@ async function createSession(context: GraphContext, input: SessionInput): Promis
   );
 }
 
-/** Returns the buyer of the new session; null for a guest. */
+/** Returns the buyer reference that the new buyer session acts for; null if the buyer is a guest. */
 function readBuyerReference(context: GraphContext, requested: string | null): string | null {
   const named = requested ?? context.buyerReference;
   if (named === null) return null;
@@ -121,7 +124,10 @@ function readBuyerReference(context: GraphContext, requested: string | null): st
   return named;
 }
 
-/** Returns the session that a new one continues. Refuses sessions of other merchants. */
+/**
+ * Verifies the token of the buyer session that the new buyer session continues, and returns the old session.
+ * Refuses sessions of other merchants.
+ */
 async function readContinuedSession(context: GraphContext, sessionToken: string): Promise<BuyerSession> {
   const { services, clock, db } = context;
   const message =

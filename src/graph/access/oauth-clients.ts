@@ -104,7 +104,7 @@ const OAuthClientCreateInput = builder.inputType("OAuthClientCreateInput", {
   }),
 });
 
-/** Returns the key set that a client sent; null if the client sent none. */
+/** Returns the JSON Web Key Set (the client's public keys) of the input; null if the input has none. */
 function toKeySet(jwks: unknown): JsonWebKeySet | null {
   if (jwks === undefined || jwks === null) return null;
   if (isJsonWebKeySet(jwks)) return jwks;

@@ -109,12 +109,13 @@ interface GivenDocument {
   readonly document: string;
 }
 
-/** The largest number of faults in one answer. */
+/** The largest number of faults in documents that one error answer lists. */
 const faultsMax = 20;
 
 /**
- * Checks all documents and returns them without repeated ones. Throws one failure with all faults. Other
- * requests are served between two documents, because checking a document takes some milliseconds.
+ * Checks the documents that a client wants to register, and returns them without duplicates. Throws one
+ * failure that lists the faults of all documents. Other requests are served between two documents, because
+ * checking a document takes some milliseconds.
  */
 async function checkDocuments(
   given: readonly GivenDocument[],
@@ -141,7 +142,10 @@ interface DocumentToCheck extends GivenDocument {
   readonly sha256: string;
 }
 
-/** Returns the name and kind of a document without faults, otherwise its faults. */
+/**
+ * Checks one document. Returns the name and kind of its operation if the document has no faults, otherwise
+ * the faults.
+ */
 function findFaults(
   { index, id, document, sha256 }: DocumentToCheck,
   check: TrustedDocumentChecker,
@@ -168,7 +172,10 @@ function findFaults(
   });
 }
 
-/** Returns the name of the first operation in the text, for messages; empty if the text has none. */
+/**
+ * Returns the name of the first operation in a GraphQL document in brackets, for error messages; an empty
+ * text if no operation has a name.
+ */
 function nameIn(document: string): string {
   const name = /\b(?:query|mutation|subscription)\s+([_A-Za-z][_0-9A-Za-z]{0,99})/.exec(document)?.[1];
   return name === undefined ? "" : ` (${name})`;

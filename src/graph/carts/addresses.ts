@@ -200,7 +200,7 @@ defineMutation({
   inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // The empty string is never used as a buyer reference: `check` refuses requests that have no buyer
+  // The empty string is only for the type and never used: `check` has refused requests without a buyer
   // reference.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {

@@ -166,7 +166,7 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
   }),
 });
 
-/** Settings that all mutations share that change one product and return that product. */
+/** The settings of all mutations that change one product and return this product. */
 const productChange = {
   ...merchantMutationKind,
   failures: ["product_not_found"],

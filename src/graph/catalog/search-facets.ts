@@ -63,8 +63,9 @@ const SearchFacetBucketRef = builder.objectRef<FacetBucket>("SearchFacetBucket")
         "The attribute and value that the products share, for `filter.attributes`; null for buckets " +
         "of other facets.",
       resolve: ({ key, value }) => {
-        // The bucket has the form `code:value`. It is split at the first colon, because an attribute's code
-        // contains no colon and its value may contain some.
+        // The value of a bucket of the attribute facet has the form `code:value`. The text is split at the
+        // first colon, because an attribute's code contains no colon, but an attribute's value may contain
+        // colons.
         const end = value.indexOf(":");
         return key === "attribute" ? { code: value.slice(0, end), value: value.slice(end + 1) } : null;
       },

@@ -73,7 +73,10 @@ const searchArgs = builder.args((t) => ({
   }),
 }));
 
-/** Computes the cost of a search. The cost of the selected fields is that of a page of 20 products. */
+/**
+ * Computes the cost of a product search. The cost of the fields that the client selects holds for a page of
+ * 20 products, and grows in proportion for larger pages.
+ */
 const computeSearchCost = defineArgumentCost(
   { sizedBy: ["pageSize"], factor: "`pageSize` / 20, at least 1" },
   ({ pageSize }: { readonly pageSize: number }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
@@ -162,7 +165,7 @@ async function merchantFilter(
 ): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return requested;
   const { slug } = await loaders.merchants.load(viewer.merchantId);
-  // A token of a merchant cannot search another merchant's products. No merchant has the slug "-", so the
-  // search returns nothing.
+  // A token that belongs to a merchant can search only this merchant's products. If such a token names
+  // another merchant, the search returns nothing, because no merchant has the slug "-".
   return requested === undefined || requested === slug ? slug : "-";
 }

@@ -43,11 +43,11 @@ export function watchVersion(
 
 export interface DeliveriesSubscriptionStep {
   /**
-   * The ids of the webhook deliveries that changed; null in the first step, for which the resolver sends the
-   * newest deliveries.
+   * The ids of the webhook deliveries that changed since the last result of the subscription; null for the
+   * first result, which has the newest deliveries.
    */
   readonly ids: readonly string[] | null;
-  /** True if `ids` may lack some changed deliveries, because too many deliveries changed at once. */
+  /** True if some changed deliveries may be missing in `ids`, because too many deliveries changed at once. */
   readonly isMore: boolean;
 }
 
@@ -60,9 +60,9 @@ export const deliveriesPerStepMax = 50;
 const waitingMax = 1_000;
 
 /**
- * Follows the webhook deliveries of an endpoint. The first step comes only after the first poll: later polls
- * are compared with the first one, so no change is missed. Each further step has all changes since the step
- * before.
+ * Follows the webhook deliveries of an endpoint for a subscription. The first step of the iterator comes only
+ * after the database was polled once, so that the second poll can be compared with the first and no change is
+ * missed. Each further step has all changes since the step before.
  */
 export function followDeliveries(
   polling: DatabasePoller<DeliveryChanges>,
@@ -79,8 +79,8 @@ export function followDeliveries(
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // Drops all waiting changes except the newest. `isMore` then makes the subscriber load the whole list of
-    // deliveries again.
+    // Drops all changed deliveries that wait for the subscriber, except the newest. Because `isMore` is true,
+    // the subscriber then loads the whole list of deliveries again.
     for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
@@ -142,9 +142,12 @@ export function followEventFeed(
 }
 
 interface Following<Step> {
-  /** Starts watching the followed object. Returns a function that stops watching. */
+  /**
+   * Starts watching the object that the subscription follows. Calls `wake` after each change. Returns a
+   * function that stops watching.
+   */
   readonly begin: (wake: () => void) => () => void;
-  /** Returns the next step of the subscription; undefined if nothing has changed since the last step. */
+  /** Returns the next step of the iterator; undefined if nothing has changed since the last step. */
   readonly take: () => Step | undefined;
 }
 

@@ -11,7 +11,7 @@ import { findFeedEnds } from "#webhooks/event-feed.ts";
 import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
-  /** The current versions of the carts that subscriptions follow; `orders` has those of orders. */
+  /** Polls the versions of the carts that subscriptions follow. `orders` does the same for orders. */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
   /** Changed deliveries, by endpoint. */

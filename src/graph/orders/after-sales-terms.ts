@@ -1,4 +1,7 @@
-/** The time window and the fees of an after-sales option. */
+/**
+ * The GraphQL types of the time window and the fees of an after-sales option, for example of returning an
+ * article.
+ */
 import type { AfterSalesFee } from "#commerce/after-sales/after-sales-option.ts";
 import type { OrderWindow } from "#commerce/orders/order-terms.ts";
 import { builder } from "#graph/builder.ts";

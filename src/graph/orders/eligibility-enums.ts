@@ -21,8 +21,8 @@ export const answerLanguagesArgument = {
 };
 
 /**
- * Describes obstacles by their English texts. If the text differs for obstacles that leave the decision to
- * the merchant, the description has both texts.
+ * Returns the descriptions of the enum values of obstacles: for each code its English text. If the text is
+ * different when the merchant may still approve the request, the description has both texts.
  */
 function describeObstacles<Texts extends Readonly<Record<string, string>>>(
   texts: Texts,

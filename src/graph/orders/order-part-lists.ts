@@ -25,7 +25,10 @@ import {
   WarrantyStatusEnum,
 } from "./order-enums.ts";
 
-/** Arguments of all lists of order parts, in addition to the status. */
+/**
+ * The arguments that the lists of payments, refunds, returns, fulfillments and warranties share, in addition
+ * to the status.
+ */
 const partListArgs = { ...listMerchantArgs, ...createdPeriodArgs };
 
 interface PartListArgs {
@@ -132,14 +135,17 @@ builder.queryFields((t) => ({
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
-  /** Finds payments or refunds that have no order, by id. */
+  /** Finds payments or refunds by id that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
     reader: GraphContext["db"],
     ids: readonly string[],
   ) => Promise<ReadonlyMap<string, OrderPartViewsByKind[Parts]>>;
 }
 
-/** Loads one page of order parts. The orders of the page are read in one statement. */
+/**
+ * Loads one page of a list of payments, refunds or other parts of orders. The orders to which these parts
+ * belong are read in one statement.
+ */
 async function loadParts<Parts extends keyof OrderPartViewsByKind>(
   context: GraphContext,
   args: PartListArgs & DefaultConnectionArguments,

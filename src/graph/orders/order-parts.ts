@@ -13,8 +13,8 @@ import {
 import { RefundCauseEnum } from "./order-inputs.ts";
 
 /**
- * Returns the value for the merchant's staff, and null for other callers. One GraphQL document can therefore
- * be used for all callers.
+ * Returns the value if the caller belongs to the merchant's staff, otherwise null. The same GraphQL document
+ * therefore works for all callers.
  */
 export function getValueIfStaff<Value>(value: Value, { viewer }: Pick<GraphContext, "viewer">): Value | null {
   return staffCallers.includes(getCallerKind(viewer)) ? value : null;

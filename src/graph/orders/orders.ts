@@ -204,7 +204,10 @@ export function toGraphOrder(
   return { ...toOrderView(order, { publicUrl }), stored: order };
 }
 
-/** Returns one part of an order; throws `resource_not_found` if the order has no such part. */
+/**
+ * Returns one part of an order, for example a payment; throws `resource_not_found` if the order has no part
+ * with this id.
+ */
 export function requireOrderPart<Part extends keyof OrderPartViewsByKind>(
   order: OrderAggregate,
   part: Part,

@@ -254,8 +254,8 @@ builder.objectFields(PromotionRef, (t) => ({
 }));
 
 /**
- * Loads the codes of a promotion through a data loader, so that the codes of all promotions of a page need
- * one statement.
+ * Loads one page of the codes of a promotion. A data loader combines the loads for all promotions of a page
+ * in one SQL statement.
  */
 async function resolveCodes(
   promotionId: string,

@@ -13,7 +13,10 @@ import { type GraphContext, getCallerKind, getCallerMerchantId, merchantReaders 
 
 export interface ExportFile {
   readonly sizeBytes: number;
-  /** Reads `size` bytes of the file from the byte `start` on. Holds at most one chunk in memory. */
+  /**
+   * Reads `size` bytes of the export file, beginning with the byte at the offset `start`. Memory holds at
+   * most one chunk of the file at a time.
+   */
   readonly read: (start: number, size: number) => AsyncGenerator<Buffer, void>;
 }
 

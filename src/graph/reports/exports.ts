@@ -59,7 +59,10 @@ const ExportFailureEnum = defineEnum<NonNullable<ExportJobRow["failure"]>>("Expo
   },
 });
 
-/** Returns the written share of the rows in whole percent; 100 only for a completed export. */
+/**
+ * Returns how many percent of an export's rows have been written, as an integer; 100 only for a completed
+ * export.
+ */
 function getPercent({ status, exportedRows, totalRows }: ExportJobRow): number {
   if (status === "completed") return 100;
   return totalRows === null || totalRows === 0

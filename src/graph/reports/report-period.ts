@@ -1,4 +1,4 @@
-/** Arguments, period, buckets and query costs that all reports share. */
+/** Arguments, period, time buckets (for example days) and query costs that all reports share. */
 import { z } from "zod";
 import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -74,8 +74,8 @@ export const intervalArgs = builder.args((t) => ({
 }));
 
 /**
- * The period arguments as the client sent them. The query cost is computed before variables are checked and
- * before enum names become values, so the types are unknown.
+ * The arguments for the period of a report, as the client sent them. The query cost is computed before the
+ * variables are checked and before the names of enum values are converted, so the types are unknown.
  */
 interface UncheckedPeriodArgs {
   readonly from: unknown;
@@ -112,8 +112,8 @@ export const computeBucketedReportCost = defineArgumentCost(
 );
 
 /**
- * Cost of the field with a report's totals. The fields below it cost nothing, because the cost of the report
- * already includes them.
+ * The cost of the field with a report's totals. The multiplier 0 makes the fields below it free, because the
+ * cost of the report already includes them.
  */
 export const reportTotalsCost = { field: 1, multiplier: 0 };
 /**
@@ -238,8 +238,8 @@ export interface ShopReportScope extends ReportScope {
 }
 
 /**
- * Reads a report about a shop in a read-only transaction. Invalid arguments are refused before the database
- * is read; the time zone depends on the market and is resolved afterwards.
+ * Reads a report in a read-only transaction. The arguments are checked before the database is read, and
+ * parsed again after the markets have been read, because the time zone of the period depends on the market.
  */
 export function readShopReport<Result>(
   context: GraphContext,

@@ -95,8 +95,8 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
 });
 
 /**
- * Adds the share of discounts, and the figures that take later cancellations and returns into account in
- * proportion.
+ * Adds the fields `discountShare` (discounts as a share of the price) and the `net…` fields, which are the
+ * figures after later cancellations and returns.
  */
 builder.interfaceFields(SalesFiguresType, (t) => ({
   discountShare: t.float({
@@ -195,7 +195,10 @@ interface SalesReport {
 
 const countriesMax = 50;
 
-/** Computes the cost of the list of countries: one country for each unit of `first`. */
+/**
+ * Computes the cost of the list of countries in the sales report: the cost of the selected fields is
+ * multiplied by `first`.
+ */
 const computeCountriesCost = defineArgumentCost(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: number }) => ({
@@ -240,7 +243,10 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
   }),
 });
 
-/** Whether the client selects a field of the report, so that the database is not read in vain. */
+/**
+ * Whether the client selects the named field of a report. If not, the data of the field need not be read from
+ * the database.
+ */
 function selectsField({ fieldNodes, fragments }: GraphQLResolveInfo, name: string): boolean {
   const isSelected = (set: SelectionSetNode | undefined): boolean =>
     set?.selections.some((node) => {

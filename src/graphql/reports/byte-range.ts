@@ -32,7 +32,7 @@ function findRange(header: string, sizeBytes: number): ByteRange | undefined {
   if (first === undefined) return undefined;
   const start = Number(first);
   const end = last === "" ? sizeBytes : Number(last) + 1;
-  // A last byte before the first byte makes the header malformed.
+  // A range is malformed if its last byte is before its first byte, for example `bytes=9-5`.
   if (end <= start && last !== "") return undefined;
   return { start, size: Math.max(0, Math.min(end, sizeBytes) - start) };
 }

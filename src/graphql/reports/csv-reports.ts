@@ -1,6 +1,6 @@
 /**
- * The reports that are available as CSV: the GraphQL query of each, and the conversion of its result into
- * rows.
+ * The reports that can be downloaded as CSV: for each report its GraphQL query, and the function that
+ * converts the query's result to rows.
  */
 import { type DocumentNode, parse } from "graphql";
 import {
@@ -21,13 +21,13 @@ export interface CsvReportDefinition {
   /** True if the report requires the query parameters from and to. */
   readonly hasPeriod: boolean;
   /**
-   * The query parameters of a report in addition to `from` and `to`. The value of each is a text, an integer,
-   * a number of rows, or one of the listed words.
+   * The query parameters of a report in addition to `from` and `to`, by name. Each parameter accepts a text,
+   * an integer, a maximum number of rows (`rows`), or one of the listed words.
    */
   readonly parameters: Readonly<Record<string, "text" | "integer" | "rows" | readonly string[]>>;
   /**
-   * The column of which each value has its own list of rows, with its own maximum length; left out if the
-   * report has a single list.
+   * The column that divides the rows of the file into several lists: rows with the same value in this column
+   * form one list, and the maximum number of rows applies to each list. Left out if all rows form one list.
    */
   readonly listColumn?: string;
   readonly columns: readonly string[];
@@ -281,7 +281,10 @@ interface CsvReportParts<Answer> extends Pick<CsvReportDefinition, "parameters" 
   readonly toRows: (report: Answer) => readonly Row[];
 }
 
-/** Creates a report; amounts in minor units get columns with the amounts in major units after all others. */
+/**
+ * Creates the definition of a CSV report. For each column with an amount in minor units, a column with the
+ * amount in major units is added after all other columns.
+ */
 function report<Answer>({
   query,
   toRows,

@@ -1,4 +1,4 @@
-/** Converts entries of reports with nested lists into rows of a CSV table. */
+/** Converts entries of reports that contain nested lists to rows of a CSV table. */
 import type { CsvRow } from "./csv-table.ts";
 
 export const outcomeColumns = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];
@@ -32,8 +32,8 @@ interface FunnelOutcome {
 export type FunnelBucketRow = CsvRow & { readonly outcomes: readonly FunnelOutcome[] };
 
 /**
- * Builds the CSV row of one bucket of the funnel report. Each outcome of a checkout has its own column, with
- * 0 if the outcome did not occur.
+ * Builds the CSV row for one part of the period (for example a day) of the report on the steps from cart to
+ * order. Each outcome of a checkout has its own column; the value is 0 if the outcome did not occur.
  */
 export function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvRow {
   const counts = new Map(
@@ -66,7 +66,10 @@ export interface BuyerCohortRow {
   readonly later: readonly { readonly month: string; readonly buyers: number; readonly orders: number }[];
 }
 
-/** Returns one row for the month of the cohort's first orders, and one for each later month. */
+/**
+ * Returns the CSV rows of a cohort, the buyers whose first orders were in the same month: one row for that
+ * month, and one row for each later month.
+ */
 export function toCohortRows({ later, ...first }: BuyerCohortRow): readonly CsvRow[] {
   return [first, ...later].map((row) => Object.assign({ firstMonth: first.month }, row));
 }

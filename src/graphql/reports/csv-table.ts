@@ -1,14 +1,14 @@
 /** Writes tables as CSV (RFC 4180), and adds amounts in major units to rows with amounts in minor units. */
 import { getCurrencyExponent } from "#foundation/money.ts";
 
-/** A decimal number as text, which a JavaScript number could not hold exactly. */
+/** A decimal number, kept as text because a JavaScript number could not represent it exactly. */
 interface DecimalCell {
   readonly decimal: string;
 }
 
 export type CsvCell = string | number | boolean | null | DecimalCell;
 
-/** One row of a table: cells by column. */
+/** One row of a table: the cells by the name of their column. */
 export type CsvRow = Readonly<Record<string, CsvCell>>;
 
 const minorSuffix = /Minor$/;
@@ -22,7 +22,7 @@ export function getMajorAmountColumns(columns: readonly string[]): readonly stri
   return amounts.length === 0 ? [] : ["exponent", ...amounts.map((name) => name.replace(minorSuffix, ""))];
 }
 
-/** Adds the cells of the columns that `getMajorAmountColumns` returns. */
+/** Adds amounts in major units to a row: the cells of the columns that `getMajorAmountColumns` returns. */
 export function addMajorAmounts(row: CsvRow): CsvRow {
   const currency = row["currency"];
   if (typeof currency !== "string") return row;
@@ -40,7 +40,7 @@ export function addMajorAmounts(row: CsvRow): CsvRow {
   return { ...row, exponent, ...Object.fromEntries(amounts) };
 }
 
-/** Converts 12345 with two digits after the decimal point to 123.45. */
+/** Converts an amount in minor units to major units, for example 12345 with two decimal digits to 123.45. */
 function toMajorAmount(amountMinor: number, exponent: number): DecimalCell {
   const digits = String(Math.abs(amountMinor)).padStart(exponent + 1, "0");
   const [whole, fraction] = [

@@ -1,6 +1,6 @@
 /**
  * Reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in GraphQL.
- * Links on pages of this service work with the console's session.
+ * Staff members who are signed in to the console can download the reports through links on its pages.
  */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
@@ -39,7 +39,8 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
         });
       const given = toVariables(report, request.query);
       const rowsMax = getRowsMax(report, given);
-      // One more row than the file may have shows whether rows are missing.
+      // Requests one row more than the file may have: if this row is returned, the report has more rows than
+      // fit into the file.
       const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
       const context = createGraphContext(services, {
         viewer,
@@ -92,13 +93,13 @@ function toVariables(
   return Object.fromEntries(values);
 }
 
-/** Returns the largest number of rows of each list in the file; undefined if the report has no such limit. */
+/** Returns the maximum number of rows of each list in the CSV file; undefined if the report has no maximum. */
 const getRowsMax = (
   { parameters }: CsvReportDefinition,
   { first = reportFileRowsMax }: Variables,
 ): number | undefined => (parameters["first"] === "rows" ? Number(first) : undefined);
 
-/** Removes the rows after the first `rowsMax` rows of each list. */
+/** Keeps only the first `rowsMax` rows of each list of the report. */
 function limitRows(
   rows: readonly CsvRow[],
   { listColumn = "" }: CsvReportDefinition,
@@ -148,7 +149,8 @@ function toVariable(rule: Rule, value: string): string | number {
 
 /** Translates a fault of a GraphQL argument to a fault of the query parameter with the same name. */
 function toQueryFailure(error: GraphQLError): Failure {
-  // If a GraphQL scalar refused the parameter, its failure is the cause of the GraphQL error.
+  // If a custom GraphQL scalar refused the value, the cause of the GraphQL error is the failure that the
+  // scalar threw.
   const raised = error instanceof PublicError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
@@ -171,5 +173,5 @@ function toQueryFailure(error: GraphQLError): Failure {
   return fail(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });
 }
 
-/** Removes the JSON Pointer, such as `/first: `, with which some messages begin. */
+/** Removes the JSON Pointer with which some error messages begin, such as `/first: `. */
 const withoutPointer = (message: string): string => message.replace(/^\/(?=\w+: )/, "");

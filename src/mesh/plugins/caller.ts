@@ -8,19 +8,19 @@ import { type Failure, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import type { MeshDevPlugin } from "#mesh/run.ts";
 
-/** The exports that a module must have which the plugin's option `contexts` names. */
+/** The exports of the module that the plugin's option `contexts` names. */
 export interface MeshDevContextModule {
   /**
-   * Creates the context of the caller with the given `Authorization` header. Throws a failure of the registry
-   * if the token is not valid.
+   * Creates the GraphQL context for a caller with the given `Authorization` header. Throws a `Failure` if the
+   * token in the header is not valid.
    */
   readonly createMeshDevContext: (authorization: string) => Promise<GraphContext>;
 }
 
 interface Options {
   /**
-   * Path of a module, relative to the configuration's folder. The module is loaded by the first request that
-   * needs it.
+   * Path of the module that creates contexts, relative to the folder of the configuration. The module is
+   * loaded when the first request needs it.
    */
   readonly contexts: string;
   readonly baseDir: string;

@@ -1,7 +1,7 @@
 /**
- * Converts all errors of an execution to failures of the registry (`foundation/failure.ts`), each with the
- * error body of the contract as extensions. Messages of errors that a resolver, the database driver or Mesh
- * throws are never sent.
+ * Converts all errors of an executed document to failures of the list in `foundation/failure.ts`; the
+ * extensions of each error get the error body of the API. The message of an error that a resolver, the
+ * database driver or Mesh throws is never sent.
  */
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";

@@ -1,8 +1,8 @@
 /**
- * Runs a mutation once for each idempotency key. The document and the record of its answer are in one
- * transaction (`database/idempotency.ts`). A REST operation with `@idempotent` has its key in the context; a
- * GraphQL document has its key in the argument `idempotencyKey` of its mutation. If the result has errors,
- * the transaction is rolled back and no answer is stored.
+ * Runs a mutation only once for each idempotency key. The changes of the mutation and its stored answer are
+ * committed in one transaction (`database/idempotency.ts`). For a REST operation with `@idempotent`, the key
+ * is in the context; for a GraphQL document, the key is the argument `idempotencyKey` of its mutation. If the
+ * result has errors, the transaction is rolled back and no answer is stored.
  */
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
@@ -75,7 +75,8 @@ async function runOnce(
     return isAnsweredFromRecord ? (JSON.parse(answer.recorded.body) as ExecutionResult) : result;
   } catch (error) {
     if (error instanceof RollbackError) return error.result;
-    // The result has `data: null`, which shows the client that its document was valid and was executed.
+    // The result has `data: null`, from which the client can see that its document was valid and was
+    // executed.
     if (error instanceof Failure)
       return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
     throw error;

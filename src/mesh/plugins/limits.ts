@@ -35,8 +35,8 @@ export default (): Plugin =>
   });
 
 /**
- * Computes the cost of a document. Returns an error instead if the variables are invalid; such an error is
- * the client's fault, so it is not thrown.
+ * Computes the cost of a document. If the variables are invalid, returns an error instead of throwing it,
+ * because the fault is the client's and not a bug.
  */
 function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
   try {
@@ -49,7 +49,7 @@ function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
 
 /**
  * Applies the time limit to queries. Mutations have no time limit, because a client that gets 504 would send
- * the change again, although the change may have been made.
+ * the mutation again, although the first one may have succeeded.
  */
 function limitTime(
   { document, operationName }: ExecutionPolicyArgs,
@@ -59,7 +59,7 @@ function limitTime(
   return running instanceof Promise && !isMutation ? withinTime(running) : running;
 }
 
-/** The cost of a document, and the limit for the caller's role, in points. */
+/** The cost of a document, and the maximum cost for the caller's role, both in points. */
 export interface QueryCost {
   readonly requested: number;
   readonly limit: number;

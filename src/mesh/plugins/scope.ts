@@ -1,7 +1,8 @@
 /**
  * Checks that the caller may execute a REST document, as its directive `@requires`, `@oauth` or `@anonymous`
- * says. The gateway has already checked the scope before it read the body. This check also covers every other
- * way of executing the document. An execution without a caller is refused, for example under `mesh dev`.
+ * says. The gateway has already checked the scope before it read the body. The check in this plugin also
+ * covers executions of the document that do not come through the gateway. An execution without a caller is
+ * refused, for example under `mesh dev`.
  */
 import type { Plugin } from "graphql-yoga";
 import { Failure, fail } from "#foundation/failure.ts";
@@ -16,8 +17,8 @@ export default (): Plugin => ({
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
-    // A later plugin, for example a cache, may set a result without calling the executor. The hook replaces
-    // such a result with the refusal.
+    // A plugin that runs later, for example a cache, may set a result without calling the executor. This hook
+    // then replaces the result by the refusal.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {

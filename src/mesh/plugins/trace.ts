@@ -11,7 +11,10 @@ import { getRootFields } from "#mesh/idempotent-document.ts";
 import { type ExecutionPolicy, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 
-/** Returns no hooks if tracing is off. Whether tracing is on is known before Mesh is opened. */
+/**
+ * Creates the plugin; without hooks if tracing is off. Tracing is switched on, if at all, before GraphQL Mesh
+ * is opened.
+ */
 export default (): Plugin => (isTracing() ? createPolicyPlugin(traceExecution) : {});
 
 const traceExecution: ExecutionPolicy = (args, execute) => {

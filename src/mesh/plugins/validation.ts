@@ -39,8 +39,8 @@ type Rules = readonly [rules?: readonly unknown[], options?: { readonly maxError
 type ValidateFn = (schema: unknown, document: unknown, ...given: Rules) => unknown;
 
 /**
- * Limits the validation errors of an answer, because each error is sent with a complete error body. A REST
- * error has the same maximum of details.
+ * Limits the number of validation errors in an answer, because each is sent with a complete error body. The
+ * limit equals the maximum number of details in an error of the REST API.
  */
 const limitValidationErrors =
   (validate: ValidateFn): ValidateFn =>

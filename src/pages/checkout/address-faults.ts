@@ -1,6 +1,6 @@
 /**
- * Messages for wrong fields of an address in the page's three languages. They name the field in the words of
- * the address's country.
+ * Error messages for invalid fields of an address on the checkout page, in English, German and Japanese. The
+ * messages name the field as people in the address's country name it, for example "ZIP code".
  */
 import type { FailureDetail } from "#foundation/failure.ts";
 import { addressLabel, addressNoun, postalCodeExample } from "./address-labels.ts";
@@ -25,8 +25,8 @@ const other: TranslatedText = [
 ];
 
 /**
- * Error messages for an address field, by the code of the broken rule. The page shows the message after the
- * field's label.
+ * Error messages for an address field, by the code of the broken rule. The page shows the field's label
+ * before the message.
  */
 const byRule: Readonly<Record<string, TranslatedText>> = {
   too_long: [
@@ -43,7 +43,7 @@ const byRule: Readonly<Record<string, TranslatedText>> = {
 };
 const named: TranslatedText = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
 
-/** Error messages about address fields that name the field themselves, for example "Enter the ZIP code." */
+/** Error messages that contain the name of the address field, for example "Enter the ZIP code." */
 const enter: TranslatedText = ["Enter {noun}.", "Geben Sie {noun} ein.", "{noun}を入力してください。"];
 const choose: TranslatedText = ["Choose {noun}.", "Wählen Sie {noun}.", "{noun}を選択してください。"];
 const mismatch: TranslatedText = [
@@ -87,7 +87,10 @@ interface FaultyField {
 export interface FieldMessages {
   /** The error message that the checkout page shows beside an address field. */
   readonly message: string;
-  /** The error message for the list of errors above the address form; names the field, unlike `message`. */
+  /**
+   * The error message for the list of errors above the address form; unlike `message`, it contains the
+   * field's name.
+   */
   readonly summary: string;
 }
 

@@ -1,11 +1,11 @@
 /**
- * The labels of the address form's fields, in the words that are usual in the address's country: for example
- * "ZIP code" in the United States, "Postcode" in the United Kingdom, "Prefecture" in Japan.
+ * The labels of the fields in the address form, in the words that are usual in the country of the address:
+ * for example "ZIP code" in the United States, "Postcode" in the United Kingdom, "Prefecture" in Japan.
  */
 import type { AddressFormFieldName } from "./checkout-services.ts";
 import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
 
-/** A field's label, and its name inside a sentence: in German in the accusative. */
+/** The label of an address field, and the field's name inside a sentence (in German in the accusative case). */
 interface FieldWords {
   readonly label: TranslatedText;
   readonly noun: TranslatedText;
@@ -177,7 +177,7 @@ const wordsOf = ({ field, country }: FieldOfCountry): FieldWords =>
 export const addressLabel = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).label, field.language);
 
-/** Returns the field's name inside a sentence, for example "the ZIP code". */
+/** Returns the name of an address field as it appears inside a sentence, for example "the ZIP code". */
 export const addressNoun = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).noun, field.language);
 
@@ -187,7 +187,10 @@ const digitPostalCodes = new Set(
 );
 export const hasNumericPostalCode = (country: string): boolean => digitPostalCodes.has(country);
 
-/** Postal codes as examples: country and code, because codes may contain spaces. */
+/**
+ * Example postal codes by country. Country and code are a pair and not one text, because codes may contain
+ * spaces.
+ */
 const postalCodeExamples = new Map(
   (
     "AT 1010, AU 2000, BE 1000, BR 01310-100, CA K1A 0B1, CH 8001, CZ 110 00, DE 10115, DK 1050, ES 28013, " +

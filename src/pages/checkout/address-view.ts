@@ -1,4 +1,4 @@
-/** The form of the delivery address, with the fields that its country needs. */
+/** Renders the form for the delivery address, with the fields that the country of the address needs. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
 import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
@@ -32,8 +32,8 @@ function addressForms(
 }
 
 /**
- * Converts the faults of an address to messages of form fields. If a field has several faults, only the first
- * one is returned.
+ * Converts the faults of an address to error messages of form fields. If a field has several faults, only the
+ * first one is used.
  */
 function fieldFaults(
   details: readonly FailureDetail[],
@@ -49,13 +49,13 @@ function fieldFaults(
 }
 
 /**
- * True if the form asks for an e-mail address: the session has none, or another browser takes the session
- * over.
+ * True if the address form also asks for an e-mail address: the checkout session has none, or another browser
+ * than before continues the checkout.
  */
 const isEmailAsked = ({ session, isHolder }: CheckoutVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
-/** Returns the typed address with exactly the parts that its country needs. */
+/** Returns the parts of the typed address that its country needs, and no others. */
 export function selectRequiredAddressFields(typed: TypedAddress, visit: CheckoutVisit): TypedAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
@@ -64,7 +64,7 @@ export function selectRequiredAddressFields(typed: TypedAddress, visit: Checkout
   };
 }
 
-/** Returns the typed e-mail address; undefined if the form does not ask for it. */
+/** Returns the e-mail address that the buyer typed; undefined if the address form does not ask for one. */
 export const getTypedContactEmail = (typed: TypedAddress, visit: CheckoutVisit): string | undefined =>
   isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
 
@@ -99,8 +99,8 @@ const parts: ReadonlySet<string> = new Set<AddressFormFieldName>([
 const isPart = (name: string): name is AddressFormFieldName => parts.has(name);
 
 /**
- * Reads all address parts from the form, also those that the country does not need, so that they are shown
- * again if the buyer selects the previous country again.
+ * Reads all parts of the address from the form, including parts that the selected country does not need: they
+ * are shown again if the buyer selects the previous country again.
  */
 export function readTypedAddress(form: URLSearchParams): TypedAddress {
   const typedMax = 1000;
@@ -161,7 +161,10 @@ const localityNames: ReadonlySet<string> = new Set(["city", "regionCode", "posta
 
 type FormField = AddressForm["fields"][number];
 
-/** Groups city, region and postal code where they follow each other, because they share a row of the form. */
+/**
+ * Groups those of the fields city, region and postal code that follow each other, so that the form shows them
+ * in one row.
+ */
 function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...FormField[]])[] {
   const groups: [FormField, ...FormField[]][] = [];
   for (const field of fields) {
@@ -173,7 +176,7 @@ function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...F
   return groups;
 }
 
-/** Returns the saved address as the values of the form's fields. */
+/** Converts the saved address to the values of the form's fields. */
 const toTypedAddress = (address: PostalAddress | undefined): TypedAddress =>
   Object.fromEntries(
     Object.entries(address ?? {}).flatMap(([name, value]) =>
@@ -188,8 +191,8 @@ interface CountryShown {
 }
 
 /**
- * Pressing Enter presses a form's first button, so an invisible "Continue" button comes before the button
- * that changes the country.
+ * Renders the choice of the country. Pressing Enter in a form presses its first button, so an invisible
+ * "Continue" button comes before the button that changes the country.
  */
 function countryView(
   { say, session, language }: CheckoutVisit,
@@ -298,8 +301,8 @@ const described = (id: string, fault: string | undefined): Markup => {
 };
 
 /**
- * Renders an element for the field's error message, also if there is no error, so that the page's script can
- * write a message into it.
+ * Renders the element for the error message of a field. The element is also rendered, empty, if the field has
+ * no error, so that the page's script can write a message into it.
  */
 const faultView = (id: string, fault: string | undefined): Markup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;

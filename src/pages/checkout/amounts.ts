@@ -38,8 +38,8 @@ export function formatDays(min: number, max: number, locale: string): string {
 }
 
 /**
- * Formats the days on which a delivery is expected, counted from the given time. Days are those of UTC,
- * because the buyer's time zone is unknown.
+ * Formats the first and the last day on which a delivery is expected, counted from the given time. Days are
+ * those of UTC, because the buyer's time zone is unknown.
  */
 export function formatDateRange(from: string, [min, max]: readonly [number, number], locale: string): string {
   const format = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", timeZone: "UTC" });
@@ -50,7 +50,7 @@ export function formatDateRange(from: string, [min, max]: readonly [number, numb
 export const formatSeconds = (seconds: number, locale: string): string =>
   unit(locale, "second").format(seconds);
 
-/** Formats a duration in minutes, rounded up; from two hours on in hours. */
+/** Formats a duration: below two hours in minutes, otherwise in hours; rounded up. */
 export function formatTimeLeft(ms: number, locale: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   return minutes < 120

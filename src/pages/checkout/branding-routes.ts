@@ -1,6 +1,6 @@
 /**
- * A merchant's logo, and the style sheet with the merchant's colour: their routes, which need no session, and
- * how the checkout page includes them.
+ * Serves a merchant's logo and the style sheet with the merchant's colour at routes that need no checkout
+ * session, and renders the elements with which the checkout page includes them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
@@ -15,7 +15,10 @@ import type { PageMerchant } from "./documents.ts";
 const logoPath = "/checkout-logo/:hash";
 const themePath = "/checkout-theme/:file";
 
-/** The path of a logo or style sheet contains a hash or the color itself, so its content never changes. */
+/**
+ * Browsers may cache a logo or style sheet for ever: its URL path contains a hash of the logo or the colour
+ * itself, so the content of a path never changes.
+ */
 const headers = {
   "cache-control": "public, max-age=31536000, immutable",
   "content-security-policy": "default-src 'none'",
@@ -52,8 +55,8 @@ export function registerBrandingRoutes(
 }
 
 /**
- * Returns the URL path of the style sheet with the merchant's colour; an empty list if the merchant has no
- * colour.
+ * Returns a list with the URL path of the style sheet for the merchant's colour; an empty list if the
+ * merchant has no colour.
  */
 export const getBrandStyleSheetPaths = ({ branding }: PageMerchant, publicUrl: string): readonly string[] =>
   typeof branding?.color === "string"
@@ -61,8 +64,8 @@ export const getBrandStyleSheetPaths = ({ branding }: PageMerchant, publicUrl: s
     : [];
 
 /**
- * The image of the merchant's logo; undefined if the merchant has none. Screen readers skip the image,
- * because the page shows the merchant's name beside it.
+ * Renders the merchant's logo; undefined if the merchant has none. Screen readers skip the image, because the
+ * page shows the merchant's name beside it.
  */
 export function logoView({ branding }: PageMerchant): Markup | undefined {
   if (branding === null || branding.logo === null) return undefined;

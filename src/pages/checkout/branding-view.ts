@@ -22,7 +22,10 @@ export function supportLinks({ session: { merchant } }: CheckoutVisit): Markup |
 const outsideLink = (url: string, text: string): Markup =>
   html`<a href="${url}" target="_blank" rel="noreferrer">${text}</a>`;
 
-/** The links at the end of every page of a session; undefined if the merchant has set none. */
+/**
+ * Renders the merchant's links at the end of every page of a checkout session; undefined if the merchant has
+ * set no links.
+ */
 export function brandingFooter(visit: CheckoutVisit): Markup | undefined {
   const { say, session } = visit;
   const { termsUrl = null, privacyUrl = null, imprintUrl = null } = session.merchant.branding ?? {};

@@ -1,7 +1,7 @@
 /**
- * The page on which the test provider's bank asks the buyer to confirm a payment (3-D Secure). The challenge
- * is stored by the provider, so the page can be reloaded, left and opened again, and only the first answer
- * counts.
+ * The page on which the simulated bank of the test payment provider asks the buyer to confirm a payment (3-D
+ * Secure). The provider stores the question, so the page can be reloaded, left and opened again, and only the
+ * first answer counts.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply } from "fastify";
@@ -14,7 +14,10 @@ import { parseBrowserIdentity } from "./cookies.ts";
 import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutVisit, sendCheckoutPage } from "./visit.ts";
 
-/** True if the visit's payment waits for the buyer's bank, and this browser is the one that pays. */
+/**
+ * True if the payment of the checkout session waits for the buyer's confirmation to the bank, and this
+ * browser is the one that pays.
+ */
 export const hasOpenChallenge = async ({ session, isHolder, pageContext }: CheckoutVisit): Promise<boolean> =>
   session.status === "processing" && isHolder && isChallengeOpen(pageContext, session.id);
 
@@ -23,8 +26,8 @@ async function isChallengeOpen({ services }: CheckoutPageContext, sessionId: str
 }
 
 /**
- * True if the page must open the challenge page, where the bank asks the buyer to confirm the payment. Called
- * for the status request of the page's script.
+ * True if the checkout page must open the page on which the bank asks the buyer to confirm the payment.
+ * Called when the page's script asks for the session's status.
  */
 export async function mustOpenChallengePage(
   pageContext: CheckoutPageContext,
@@ -61,7 +64,7 @@ export async function sendChallengePage(visit: CheckoutVisit): Promise<FastifyRe
 const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
 
 /**
- * Records the buyer's answer to the bank's question, if the question is still open, and returns to the
+ * Records the buyer's answer to the bank's question, unless it was answered before, and redirects to the
  * checkout page.
  */
 export async function recordChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {

@@ -1,6 +1,6 @@
 /**
- * Reads the card form. A test card's number becomes the provider's payment token here, and goes no further:
- * it is not stored, logged, repeated in the page or put into an error.
+ * Reads the card form. Here, the number of a test card is replaced by a payment token of the provider. The
+ * number is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test-cards.ts";
 import type { TextName, Translator } from "./texts.ts";
@@ -14,14 +14,17 @@ export interface CardFault {
   readonly message: string;
 }
 
-/** What the card form shows again after a refusal. Number and security code are never sent back. */
+/**
+ * The values that the card form shows again after it was refused. The card number and the security code are
+ * never sent back to the browser.
+ */
 export interface TypedCard {
   readonly expiry: string;
   readonly name: string;
   readonly faults: readonly CardFault[];
 }
 
-/** The read card form: the payment token of the test card, or what is wrong with the form. */
+/** The result of reading the card form: the payment token of the test card, or the errors of the form. */
 export interface CardFormResult {
   readonly token: string | undefined;
   readonly typed: TypedCard;
@@ -59,15 +62,15 @@ export const readVisitCard = ({ say, pageContext }: CheckoutVisit, form: URLSear
   parseCardForm(form, { say, now: pageContext.services.clock.now() });
 
 /**
- * Reads what the buyer has typed into the card form, without its errors. Used if another part of the form was
- * refused and the page is shown again.
+ * Returns the values that the buyer has typed into the card form, without checking them. Used when another
+ * part of the form was refused and the page is shown again.
  */
 export const readTypedCard = (visit: CheckoutVisit, form: URLSearchParams): TypedCard => ({
   ...readVisitCard(visit, form).typed,
   faults: [],
 });
 
-/** True if the text may contain a card number that was typed into the wrong field. */
+/** True if a text may contain a card number that the buyer typed into the wrong field. */
 const showsNumber = (text: string): boolean => text.replaceAll(/\D/g, "").length > 6 || text.length > nameMax;
 
 function numberFault(number: string, found: TestCard | undefined): TextName | undefined {
@@ -82,6 +85,7 @@ function expiryFault(expiry: string, now: Date): TextName | undefined {
   const [, monthText = "", yearText = ""] = /^(\d{1,2})\s*[/.-]?\s*(\d{2}|\d{4})$/.exec(expiry) ?? [];
   const [month, year] = [Number(monthText), Number(yearText) + (yearText.length === 2 ? 2000 : 0)];
   if (monthText === "" || month < 1 || month > 12) return "cardExpiryMalformed";
-  // A card is valid until the end of its month, in every time zone: `month` counts from 1, Date.UTC from 0.
+  // A card is valid until its month has ended in every time zone. `month` counts from 1 and Date.UTC from 0,
+  // so `month` names the following month here.
   return Date.UTC(year, month, 2) <= now.getTime() ? "cardExpiryPast" : undefined;
 }

@@ -1,8 +1,8 @@
 /** Texts of the test card form and of the bank's confirmation page in English, German and Japanese. */
 
 /**
- * A text in English, German and Japanese. Repeats the type `TranslatedText` of texts.ts, because texts.ts
- * imports this file.
+ * A text in English, German and Japanese. This is the type `TranslatedText` of texts.ts again, which cannot
+ * be imported, because texts.ts imports this file.
  */
 type CardTexts = readonly [en: string, de: string, ja: string];
 

@@ -1,4 +1,4 @@
-/** Shows the test card form, and the list of the test cards with what each does. */
+/** Renders the form for test cards, and a list of the test cards that says what happens with each card. */
 import { testCards } from "#commerce/payments/test-cards.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { CardField, TypedCard } from "./card-form.ts";
@@ -8,7 +8,7 @@ import type { CheckoutVisit } from "./visit.ts";
 export const cardFieldId = (field: CardField): string =>
   field.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
 
-/** Attributes of each field; the values of `autocomplete` let browsers fill the form in. */
+/** The HTML attributes of each card field. With the values of `autocomplete`, browsers can fill in the form. */
 const attributes: Readonly<Record<CardField, Markup>> = {
   cardNumber: html`inputmode="numeric" autocomplete="cc-number" maxlength="23" placeholder="4242 4242 4242
   4242"`,
@@ -45,7 +45,10 @@ export function cardView(
     ${testCardList(say)}`;
 }
 
-/** The test cards. The buttons, which fill the form in, are shown if the browser runs scripts. */
+/**
+ * Renders the list of test cards. Each has a button that fills in the form; the buttons are shown only if the
+ * browser runs scripts.
+ */
 const testCardList = (say: CheckoutVisit["say"]): Markup =>
   html`<details class="test-cards">
     <summary><h3>${say("cardList")}</h3></summary>
@@ -70,7 +73,10 @@ const testCardList = (say: CheckoutVisit["say"]): Markup =>
     </ul>
   </details>`;
 
-/** Groups a card number as cards print it: 4-6-5 for 15 digits, otherwise in fours. */
+/**
+ * Inserts spaces between the digits of a card number as on a printed card: groups of 4, 6 and 5 for 15
+ * digits, otherwise groups of four.
+ */
 export const groupDigits = (number: string): string =>
   (number.length === 15 ? /^(\d{4})(\d{6})(\d{5})$/.exec(number)?.slice(1) : number.match(/\d{1,4}/g))?.join(
     " ",

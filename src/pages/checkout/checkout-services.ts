@@ -1,4 +1,7 @@
-/** The services of the checkout page: GraphQL run as the buyer of one session, address rules, and rate limits. */
+/**
+ * The services that the checkout page uses: GraphQL, executed with the rights of the session's buyer, the
+ * rules for addresses, and rate limits.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
 import type { RateLimitBucket, BuyerViewer } from "#access/viewer.ts";
@@ -25,8 +28,8 @@ interface CheckoutDocumentRequest {
 }
 
 /**
- * Runs one compiled GraphQL document and returns the value of its only root field. Throws the field's
- * failure.
+ * Executes one compiled GraphQL document and returns the value of its only root field. If the field has an
+ * error, throws its failure.
  */
 export type CheckoutDocumentRunner = <Value>(
   request: CheckoutDocumentRequest,
@@ -53,14 +56,14 @@ export type TypedAddress = Readonly<Partial<Record<AddressFormFieldName, string>
 interface CheckoutLimits {
   readonly takeAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /**
-   * Throws if the caller has sent too many wrong secrets. Called before the page answers that a secret is
-   * unknown.
+   * Throws if the caller has requested too many checkout pages with a wrong secret in the URL. Called before
+   * the page answers that a secret is unknown.
    */
   readonly requireSecretsLeft: (request: FastifyRequest) => Promise<void>;
   readonly countWrongSecret: (request: FastifyRequest) => Promise<void>;
   /**
-   * Throws if too many wrong promotion codes were sent. Called before a code is tried. The limits apply per
-   * cart and per IP address.
+   * Throws if too many wrong promotion codes were sent for the cart or from the IP address. Called before a
+   * code is applied.
    */
   readonly requireCodesLeft: (request: FastifyRequest, cartId: string) => Promise<void>;
   readonly countWrongCode: (request: FastifyRequest, cartId: string) => Promise<void>;
@@ -68,7 +71,10 @@ interface CheckoutLimits {
 
 export interface CheckoutServices {
   readonly db: Database;
-  /** Decrypts the address and e-mail of a checkout, for the browser that entered them. */
+  /**
+   * Decrypts the address and e-mail of a checkout session, which are shown only to the browser that entered
+   * them.
+   */
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly log: Log;
@@ -77,7 +83,7 @@ export interface CheckoutServices {
   readonly doOnce: IdempotentRunner;
   /** Compiles a GraphQL document that has exactly one root field. */
   readonly compile: (document: string) => CheckoutDocumentRunner;
-  /** Returns the faults of an address by the strict rules of its country. */
+  /** Checks an address by the strict rules of its country, and returns its faults. */
   readonly addressFaults: (address: TypedAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
 }
@@ -107,7 +113,7 @@ export const createCheckoutServices = ({
   limits: createLimits(limiter),
 });
 
-/** Runs one GraphQL document of the checkout page as the buyer of the checkout session. */
+/** Executes one GraphQL document of the checkout page with the rights of the checkout session's buyer. */
 function runnerOf(text: string, run: DocumentRunner, services: GraphServices): CheckoutDocumentRunner {
   const document = markServiceDocument(parse(text), "A document of the checkout page");
   return async <Value>(
@@ -140,7 +146,7 @@ type Counted = readonly [bucket: RateLimitBucket, key: string];
 const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [
   ["auth-fail", `checkout:${toClientAddressKey(ip)}`],
 ];
-// Wrong promotion codes that are sent over REST count against the same quota of the cart.
+// The limit per cart is the same counter to which the REST API adds wrong promotion codes.
 const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
   ["promo-fail", cartId],
   ["promo-fail-credential", `checkout:${toClientAddressKey(ip)}`],
@@ -159,8 +165,9 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
       const state = await limiter.consume(bucket, key);
       if (state?.isExceeded === true) exceeded = createRateLimitFailure("rate_limited", state);
     }
-    // Concurrent attempts can pass the check of the limit before any of them is counted. Attempts above the
-    // limit then get only the rate limit error, not the result of the attempt.
+    // Parallel attempts can pass the check of the limit before any of them is counted. An attempt that then
+    // exceeds the limit gets only the rate limit error, so its answer does not show whether the code was
+    // right.
     if (exceeded !== undefined) throw exceeded;
   };
   return {

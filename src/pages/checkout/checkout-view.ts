@@ -1,7 +1,7 @@
 /**
- * The page of an open checkout session: the order summary, the steps of the checkout, and the forms for the
- * e-mail address and the promotion code. Forms with text fields are never nested or side by side, so that
- * sending one form loses no text in another.
+ * Renders the page of an open checkout session: the order summary, the steps of the checkout, and the forms
+ * for the e-mail address and the promotion code. While the address form is open, the following steps of the
+ * checkout are not shown.
  */
 import { randomUUID } from "node:crypto";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -19,7 +19,10 @@ import { savedAddressView, savedContactView } from "./saved-address-view.ts";
 import { summaryView } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
-/** The state of a page that is shown again after a form was refused: the typed values, errors and a notice. */
+/**
+ * The values with which a page is shown again after a form was refused: the typed values, the errors and a
+ * message.
+ */
 export interface CheckoutFormState {
   /** The address that the buyer has typed; if set, the page shows the address form with it. */
   readonly typed?: TypedAddress;
@@ -58,7 +61,7 @@ export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}
   };
 }
 
-/** Shows the promotion code form, but only in the browser that may change the session. */
+/** Renders the form for promotion codes, but only in the browser that may change the checkout session. */
 function promotionOf(visit: CheckoutVisit, { code, codeFault }: CheckoutFormState): Markup | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
@@ -96,16 +99,13 @@ function isAddressOpen(visit: CheckoutVisit, { typed }: CheckoutFormState): bool
   return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
 }
 
-/**
- * True if the buyer has followed the link that opens the form for this part of the order: the address or the
- * contact.
- */
+/** True if the buyer has followed the link that opens the form for changing the address or the contact data. */
 const isEditing = ({ request }: CheckoutVisit, part: "address" | "contact"): boolean =>
   request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === part;
 
 /**
- * Shows how to return to the shop. Returning cancels the session, because the shop cannot change the cart
- * while the session is open.
+ * Renders the button with which the buyer returns to the shop. Returning cancels the checkout session,
+ * because the shop cannot change the cart while the session is open.
  */
 function leaveView({ session, say, path, language, isHolder, pageContext }: CheckoutVisit): Markup {
   const { merchant, cancelUrl, expiresAt } = session;
@@ -126,7 +126,10 @@ interface Fault {
   readonly id: string | undefined;
 }
 
-/** Collects the page's errors. Includes the last payment's failure until the buyer changes something. */
+/**
+ * Collects the errors that the page shows. The failure of the last payment is shown only if there is no other
+ * error and the buyer has not changed anything since.
+ */
 function faultsOf(
   visit: CheckoutVisit,
   { fieldFaults = [], contactFault, codeFault, card, notice }: CheckoutFormState,
@@ -149,8 +152,8 @@ const isActedOn = ({ request }: CheckoutVisit): boolean =>
   request.method !== "GET" || Object.keys(request.query as object).length > 0;
 
 /**
- * Lists the errors above the page. Screen readers announce the list at once, and it is first in the keyboard
- * order.
+ * Renders the list of errors at the top of the page. Screen readers read the list immediately, and it is the
+ * first element in the keyboard order.
  */
 function faultSummary({ say }: CheckoutVisit, faults: readonly Fault[]): Markup | undefined {
   if (faults.length === 0) return undefined;
@@ -165,7 +168,7 @@ function faultSummary({ say }: CheckoutVisit, faults: readonly Fault[]): Markup 
   </div>`;
 }
 
-/** Id of the e-mail field, shown if the buyer's e-mail address is unknown and was not entered with an address. */
+/** The id of the e-mail field in the form for the contact data. */
 const contactId = "email";
 
 interface ContactShown {
@@ -202,7 +205,7 @@ function contactView({ say, path, session }: CheckoutVisit, { typed, fault }: Co
   </section>`;
 }
 
-/** The typed code and the error message that the promotion code form shows. */
+/** The typed promotion code and its error message, which the promotion code form shows. */
 interface PromotionShown {
   readonly typed: string;
   readonly fault: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The cookies of a checkout page. Their path is the page's address, so browsers send them nowhere else; both
- * end two days after they were set.
+ * The cookies of a checkout page. Their path is the path of the page, so browsers send them only to this
+ * page. Both cookies expire two days after they were set.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { basePathOf } from "#pages/shared/assets.ts";
@@ -8,8 +8,8 @@ import { basePathOf } from "#pages/shared/assets.ts";
 const lifeSeconds = 2 * 86_400;
 
 /**
- * SameSite=Lax: browsers send the cookie when the buyer follows a link from the shop, but not with a form of
- * another site.
+ * Returns the attributes of a cookie. With SameSite=Lax, browsers send the cookie when the buyer follows a
+ * link from the shop, but not with a form of another site.
  */
 export function cookieAttributes(secret: string, publicUrl: string): string {
   const path = `${basePathOf(publicUrl)}/checkout/${secret}`;
@@ -24,15 +24,15 @@ export function readCookie(header: string | undefined, name: string): string | u
 }
 
 /**
- * The cookie that identifies the browser: a random name, signed with the session's secret, so that the cookie
- * of another session is not accepted.
+ * The name of the cookie that identifies the browser. Its value is a random text, signed with the secret of
+ * the checkout session, so that the page of another session does not accept it.
  */
 const browserCookieName = "checkout";
 
-/** A browser's identity on the page of one session. */
+/** The identity of a browser on the page of one checkout session. */
 export interface BrowserIdentity {
   readonly value: string;
-  /** SHA-256 of the browser's random name. The database stores only this digest. */
+  /** The SHA-256 digest of the random text that identifies the browser. The database stores only this digest. */
   readonly digest: Buffer;
 }
 
@@ -40,7 +40,10 @@ export function createBrowserIdentity(secret: string): BrowserIdentity {
   return browserOf(randomBytes(32).toString("base64url"), secret);
 }
 
-/** Reads the browser from the cookie header; undefined if the cookie is missing or belongs to another session. */
+/**
+ * Reads from the Cookie header which browser sends the request; undefined if the cookie is missing or belongs
+ * to another checkout session.
+ */
 export function parseBrowserIdentity(
   header: string | undefined,
   secret: string,

@@ -1,12 +1,12 @@
-/** The name of a delivery option on the checkout page. */
+/** Renders the name of a delivery option on the checkout page. */
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { PageDeliveryOption } from "./documents.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 /**
- * Shows the name in the page's language. If the merchant has no name in this language, shows the name in the
- * session's locale.
+ * Renders the name of a delivery option in the language of the page. If the merchant has no name in this
+ * language, uses the name in the locale of the checkout session.
  */
 export function deliveryNameView(
   { name, names }: Pick<PageDeliveryOption, "name" | "names">,

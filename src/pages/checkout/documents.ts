@@ -1,6 +1,6 @@
 /**
- * GraphQL documents of the checkout page, run as the buyer of its session. Each document has one root field
- * and reads exactly what the page shows.
+ * The GraphQL documents of the checkout page, executed with the rights of the session's buyer. Each document
+ * has one root field and reads exactly the data that the page shows.
  */
 import type { CheckoutServices, CheckoutDocumentRunner } from "./checkout-services.ts";
 import type { Amount } from "./amounts.ts";
@@ -138,7 +138,7 @@ const orderDocument = `query CheckoutOrder($id: ID!) {
   }
 }`;
 
-/** The order of a completed session, for the browser that placed it. */
+/** The order of a completed checkout session, shown only in the browser that placed the order. */
 export interface PageOrder {
   readonly number: string;
   readonly placedAt: string;

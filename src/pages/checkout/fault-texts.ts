@@ -1,4 +1,4 @@
-/** Error messages of the checkout page in its three languages, by failure code. */
+/** Error messages of the checkout page in English, German and Japanese, by failure code. */
 import type { Failure } from "#foundation/failure.ts";
 import { cardFailureTexts } from "./card-texts.ts";
 import { promotionTexts } from "./promotion-texts.ts";
@@ -17,8 +17,8 @@ const gone: TranslatedText = [
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
 /**
- * Messages by failure code. A conflict that has a `reason` gets the message of its reason instead, if there
- * is one.
+ * Error messages by failure code, and by the reason of a conflict. If a failure has a conflict whose `reason`
+ * has a message, this message is shown instead of that of the failure code.
  */
 const byCode: Readonly<Record<string, TranslatedText>> = {
   ...promotionTexts,
@@ -107,7 +107,10 @@ export function messageForCode(code: string, language: Language): string {
   return getTextInLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
 }
 
-/** Returns the message for the failure's conflict reason if there is one, otherwise for its code. */
+/**
+ * Returns the error message for a failure: the message for the reason of its conflict if there is one,
+ * otherwise the message for its code.
+ */
 export function messageForFailure({ code, parts }: Failure, language: Language): string {
   const reason = parts.conflict?.reason ?? "";
   return messageForCode(Object.hasOwn(byCode, reason) ? reason : code, language);

@@ -1,7 +1,7 @@
 /**
- * Runs the checkout page's forms. Each form runs one GraphQL mutation of the session. The same transaction
- * records which browser may change the session from now on. A payment also stores its idempotency record in
- * that transaction, so that a form sent twice pays once.
+ * Handles the forms of the checkout page. Each form executes one GraphQL mutation of the checkout session.
+ * The same transaction records which browser may change the session from now on. For a payment, it also
+ * stores the idempotency key with the answer, so that a payment form that is sent twice pays only once.
  */
 import type { FastifyReply } from "fastify";
 import { inTransaction } from "#database/transaction.ts";
@@ -56,14 +56,14 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
 };
 
 /**
- * Actions that every browser may run, even if another browser has changed the session before. A browser that
- * enters an address becomes the only one that may change the session.
+ * Actions of forms that any browser may send, even if another browser has changed the checkout session
+ * before. A browser that enters an address becomes the only browser that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
 /** Form actions that are allowed while the payment is being processed. */
 const waitingActions: ReadonlySet<string> = new Set(["give-up"]);
 
-/** Runs the submitted form. Returns undefined if the page has no form with this action. */
+/** Handles a form that was sent. Returns undefined if the page has no form with the form's action. */
 export async function runCheckoutAction(
   visit: CheckoutVisit,
   form: URLSearchParams,
@@ -74,8 +74,9 @@ export async function runCheckoutAction(
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
-  // If the session's status has changed since the page was loaded, the form is not run and the current page
-  // is shown. A payment is not refused here, because a payment that is sent again gets its stored answer.
+  // If the status of the checkout session has changed since the page was loaded, the form is ignored and the
+  // current page is shown. A payment is handled in any status, because a payment that is sent again gets its
+  // stored answer.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open"))
     return redirectToPage(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);
@@ -87,7 +88,7 @@ export async function runCheckoutAction(
   }
 }
 
-/** Shows the page in another language. The values that the buyer has typed into the address form are kept. */
+/** Shows the page in another language, with the values that the buyer has typed into the address form. */
 function showInLanguage(visit: CheckoutVisit, form: URLSearchParams, language: Language): FastifyReply {
   const changed = changeVisitLanguage(visit, language);
   const typed = readTypedAddress(form);
@@ -97,8 +98,8 @@ function showInLanguage(visit: CheckoutVisit, form: URLSearchParams, language: L
 }
 
 /**
- * Refuses a form if another browser is the one that may change the session. The page then explains how to
- * continue in this browser.
+ * Refuses a form that was sent from a browser that may not change the checkout session, because another
+ * browser may. The page then explains how to continue in this browser.
  */
 function refuseStranger(visit: CheckoutVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";
@@ -157,7 +158,10 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
   });
 }
 
-/** Applies a promotion code. Wrong codes count against the same limit as over REST. */
+/**
+ * Applies a promotion code to the cart. Wrong codes count against the same limit as those sent over the REST
+ * API.
+ */
 async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, request, viewer, language } = visit;
   const code = (form.get("code") ?? "").slice(0, 200);
@@ -178,8 +182,8 @@ async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Prom
 const wrongCodes: ReadonlySet<string> = new Set(["promotion_code_not_found", "promotion_not_applicable"]);
 
 /**
- * Counts a wrong promotion code. Returns the failure to show: `rate_limited` if there were too many wrong
- * codes.
+ * Counts a failed attempt to apply a promotion code if the failure means that the code is wrong. Returns the
+ * failure to show: the given failure, or `rate_limited` after too many wrong codes.
  */
 async function countIfWrongCode(
   { pageContext, request, viewer }: CheckoutVisit,
@@ -204,7 +208,10 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
   return sendFormPage(await reloadSession(visit), failure.status, { code, codeFault });
 }
 
-/** Returns the message for the promotion code field; undefined if the failure is not about the code. */
+/**
+ * Returns the error message to show at the field for the promotion code; undefined if the failure is not
+ * about the code.
+ */
 function codeFaultOf({ language, locale, say }: CheckoutVisit, failure: Failure): string | undefined {
   if (failure.status === 429)
     return say("tooManyCodes", { time: formatWaitSeconds(defaultRetryAfterSeconds(failure) ?? 1, language) });
@@ -218,8 +225,9 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
-    // The buyer selected another delivery option and paid in the same form. The page showed the amount for
-    // the previous option, so it is shown again with the new amount before any payment.
+    // The buyer has selected another delivery option and pressed the pay button in the same form. The page
+    // showed the amount for the previous option, so it is shown again with the new amount, and nothing is
+    // paid yet.
     await applySessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
     return sendFormPage(await reloadSession(visit), 409, {
       card: readTypedCard(visit, form),
@@ -249,7 +257,10 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
 const amountOf = (form: URLSearchParams): number | undefined =>
   readWholeNumber(form, "amountMinor", amountMinorMax);
 
-/** Submits the payment. The idempotency key, the amount and the version come from the form that the buyer saw. */
+/**
+ * Submits the payment. The idempotency key, the amount and the session's version are sent by the form, so
+ * they are those that the buyer saw.
+ */
 async function submit(
   visit: CheckoutVisit,
   form: URLSearchParams,
@@ -280,7 +291,10 @@ async function submit(
   });
 }
 
-/** Stops waiting for the payment. If the payment succeeds later, the service refunds it. */
+/**
+ * Lets the buyer pay in another way instead of waiting for the running payment. If that payment succeeds
+ * later, the service refunds it.
+ */
 async function giveUp(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, viewer, request } = visit;
   const input = { reason: "buyer_gave_up", expectedVersion: parseSessionVersion(form) };

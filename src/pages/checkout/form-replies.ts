@@ -1,6 +1,7 @@
 /**
- * Functions that all forms of the checkout page use: running the mutation and recording which browser may
- * change the session, in one transaction; the redirect after success; and the page after a failure.
+ * Functions that all forms of the checkout page use. They run the mutation and record, in the same
+ * transaction, which browser may change the session; redirect after a success; and show the page after a
+ * failure.
  */
 import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -29,7 +30,7 @@ export const sendFormPage = (
 export const redirectToPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
   reply.redirect(path + to, 303);
 
-/** Failures for which the page shows the session's current state instead of an error message. */
+/** Failures after which the page shows the current state of the checkout session instead of an error message. */
 const failuresShownByState: ReadonlySet<string> = new Set([
   "checkout_session_processing",
   "checkout_session_completed",
@@ -63,9 +64,9 @@ export async function answerFormFailure(
 const countryFault = (message: string): FieldFault => ({ field: "countryCode", message, summary: message });
 
 /**
- * Prices the session again after a payment was refused because prices had changed. The refused payment was
- * rolled back, and the new prices with it. Selects the same delivery option again, or none if the option is
- * no longer available, so that the page shows an amount that can be paid.
+ * Computes the prices of the checkout session again after a payment was refused because prices had changed:
+ * the transaction of the payment was rolled back, and with it the new prices. Selects the same delivery
+ * option again, or none if it is no longer available, so that the page shows an amount that can be paid.
  */
 async function reprice(visit: CheckoutVisit): Promise<void> {
   const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
@@ -74,8 +75,8 @@ async function reprice(visit: CheckoutVisit): Promise<void> {
 }
 
 /**
- * Selects a delivery option; null selects none. Returns false if the option is no longer available. Ignores
- * other refusals of the selection, because the page already shows an error.
+ * Selects a delivery option; null selects none. Returns false if the option is no longer available. Other
+ * failures with a status below 500 are ignored, because the page already shows an error.
  */
 async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promise<boolean> {
   try {
@@ -87,7 +88,10 @@ async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promi
   }
 }
 
-/** Loads the session again after a refusal, so that the page shows the amounts that would be paid. */
+/**
+ * Loads the checkout session again after a form was refused, so that the page shows the amounts that the
+ * buyer would pay now.
+ */
 export async function reloadSession(visit: CheckoutVisit): Promise<CheckoutVisit> {
   const { viewer, request, pageContext } = visit;
   const documentRequest = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
@@ -135,6 +139,7 @@ export async function claimCheckoutPageForBrowser(
 ): Promise<void> {
   const { sessionId } = viewer;
   const isHeld = await tryClaimCheckoutPage(transaction, { sessionId, digest: browser.digest, takesOver });
-  // Another browser has taken the session over meanwhile. The page that is shown next explains this.
+  // In the meantime, another browser has become the only one that may change the checkout session. The page
+  // that is shown next explains this.
   if (!isHeld) throw fail("checkout_session_version_conflict");
 }

@@ -1,12 +1,12 @@
 /**
- * Reads values of the checkout page's forms (whole numbers, and the session's version), and builds the URL
- * query of the page that is shown after a change.
+ * Reads values from forms of the checkout page (whole numbers, and the version of the session), and creates
+ * the URL query of the page that is shown after a change.
  */
 import { fail } from "#foundation/failure.ts";
 
 /**
- * Returns the URL query that the checkout page gets after a successful change: `?changed`. A page with this
- * query does not show the error of the last payment any more.
+ * Returns the URL query `?changed`, with an optional anchor, which the checkout page gets after a successful
+ * change. With this query, the page no longer shows the error of the last payment.
  */
 export const createQueryAfterChange = (anchor = ""): string => `?changed${anchor}`;
 

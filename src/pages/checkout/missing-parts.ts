@@ -1,4 +1,4 @@
-/** Finds what a checkout still lacks before the buyer can pay. */
+/** Finds the parts of a checkout that are still missing before the buyer can pay, for example the address. */
 import type { PageCart } from "./documents.ts";
 
 export type MissingCheckoutSection = "address" | "contact" | "delivery";
@@ -6,7 +6,10 @@ export type MissingCheckoutSection = "address" | "contact" | "delivery";
 export const needsDelivery = ({ lines }: Pick<PageCart, "lines">): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
-/** Returns the first missing part, in the order of the page; undefined if nothing is missing. */
+/**
+ * Returns the first part of the checkout that is missing, in the order in which the page shows the parts;
+ * undefined if nothing is missing.
+ */
 export function findFirstMissingSection(cart: PageCart): MissingCheckoutSection | undefined {
   const { address, buyer, delivery } = cart;
   if (needsDelivery(cart) && address === null) return "address";

@@ -1,4 +1,7 @@
-/** Texts of the checkout page while a payment is processed, after the end of a session, and after an error. */
+/**
+ * Texts of the checkout page for the time while a payment is processed, for the time after the session has
+ * ended, and for errors.
+ */
 export const outcomeTexts = {
   processing: ["Your payment is being processed", "Ihre Zahlung wird bearbeitet", "お支払いを処理しています"],
   processingText: [

@@ -1,6 +1,6 @@
 /**
- * The checkout page without forms: the payment is being processed, the session has ended, or no session has
- * this address.
+ * Renders the checkout page without forms, in three cases: the payment is being processed, the session has
+ * ended, or the URL belongs to no session.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { brandingFooter } from "./branding-view.ts";
@@ -27,8 +27,8 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
   return {
     title: say("processing"),
     language,
-    // A page that waits for a payment reloads itself. With the button "Pay in another way" it reloads less
-    // often, so that the buyer has time to press the button.
+    // A page that waits for a payment reloads itself regularly. If it has the button "Pay in another way", it
+    // reloads less often, so that the buyer has time to press the button.
     refresh: { seconds: isLong ? 5 * pollSeconds : pollSeconds },
     body: renderNarrowCheckoutLayout(
       visit,
@@ -49,7 +49,10 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
   };
 }
 
-/** The page of a canceled or expired session. Redirects a buyer who has just canceled to the shop. */
+/**
+ * Renders the page of a canceled or expired checkout session. If the buyer has just canceled, the page
+ * redirects to the shop.
+ */
 export function endedSessionPage(
   visit: CheckoutVisit,
   { isLeaving }: { readonly isLeaving: boolean },
@@ -75,7 +78,10 @@ export function endedSessionPage(
   };
 }
 
-/** A link to the shop. With `afterSeconds`, the script follows the link after this number of seconds. */
+/**
+ * Renders a link to the shop. If `afterSeconds` is given, the page's script opens the link after this number
+ * of seconds.
+ */
 export const renderShopLink = (text: string, url: string, afterSeconds?: number): Markup =>
   html`<p>
     <a

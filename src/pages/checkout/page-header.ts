@@ -1,4 +1,4 @@
-/** The head of every checkout page: the merchant, and the choice of language. */
+/** Renders the top of every checkout page: the merchant's name and logo, and the choice of language. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { logoView } from "./branding-routes.ts";
 import { languageActionPrefix } from "./page-language.ts";
@@ -7,11 +7,11 @@ import type { CheckoutVisit } from "./visit.ts";
 
 interface PageHeaderOptions {
   /**
-   * The id of the address form, if it is open. A change of language then sends the form's values along, so
-   * that the typed address is kept.
+   * The id of the address form, if the page shows it. When the buyer changes the language, the values of this
+   * form are sent too, so that the typed address is kept.
    */
   readonly formId?: string | undefined;
-  /** The URL query that the page keeps when the language changes. */
+  /** The query of the page's URL, which is kept when the buyer changes the language. */
   readonly query?: string;
 }
 
@@ -30,8 +30,8 @@ function languageChoice(
   { path, language, say, session }: CheckoutVisit,
   { formId, query = "" }: PageHeaderOptions,
 ): Markup {
-  // The script changes the language in place only while the session is open. Other pages are loaded again,
-  // because their scripts count seconds or wait for a payment.
+  // While the session is open, the script changes the language without leaving the page. All other pages are
+  // loaded again, because their scripts count seconds or wait for a payment.
   const inPlace = session.status === "open" ? html` data-in-place` : undefined;
   const owner = formId === undefined ? undefined : html` form="${formId}"`;
   return html`<form method="post" action="${path}${query}" class="languages" ${inPlace}>

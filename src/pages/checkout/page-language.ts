@@ -1,7 +1,7 @@
 /**
- * Chooses the language of the checkout page. First comes the language that the buyer chose on the page, then
- * the first language of the browser in which the page has texts, then the session's language. A cookie, sent
- * only to the page's address, stores the buyer's choice.
+ * Chooses the language of the checkout page: the language that the buyer chose on the page; otherwise the
+ * first of the browser's languages in which the page has texts; otherwise the language of the session. The
+ * choice of the buyer is stored in a cookie that is sent only to the checkout page.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -11,8 +11,8 @@ import { findLanguage, type Language, getCheckoutLanguage } from "./texts.ts";
 const cookieName = "checkout-language";
 
 /**
- * Returns the language that the buyer chose or else the browser prefers; undefined if the page has no texts
- * in any of these languages.
+ * Returns the language that the buyer chose on the page; without a choice, the first of the browser's
+ * languages in which the page has texts. Returns undefined if there is neither.
  */
 export function preferredLanguage({ headers }: FastifyRequest): Language | undefined {
   const chosen = readCookie(headers.cookie, cookieName);
@@ -28,8 +28,8 @@ export interface PageLanguage {
 }
 
 /**
- * Returns the page's language. Amounts have the session's format, unless the buyer reads the page in another
- * language than the session's.
+ * Returns the language of the page and the locale in which it formats amounts. The locale is that of the
+ * session, unless the page is shown in another language.
  */
 export function choosePageLanguage(
   preferred: Language | undefined,
@@ -51,7 +51,7 @@ export function storePageLanguage(
   void reply.header("set-cookie", `${cookieName}=${language}; ${attributes}`);
 }
 
-/** The start of form actions that choose a language: `language-` in `language-de`. */
+/** The text with which the names of form actions begin that choose a language, for example `language-de`. */
 export const languageActionPrefix = "language-";
 
 /** Returns the language of a form action such as `language-de`; undefined for other actions. */

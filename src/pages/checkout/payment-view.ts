@@ -10,8 +10,8 @@ import { deliveryNameView } from "./delivery-name.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 /**
- * Returns a message that says why the last payment failed; undefined if none failed or another browser is the
- * one that may change the session.
+ * Returns a message that says why the last payment failed. Returns undefined if no payment failed, or if this
+ * browser may not change the checkout session because another browser may.
  */
 export function getLastPaymentMessage({ session, language, isHolder }: CheckoutVisit): string | undefined {
   const { paymentFailureCode } = session;
@@ -21,15 +21,15 @@ export function getLastPaymentMessage({ session, language, isHolder }: CheckoutV
 }
 
 interface PaymentShown {
-  /** The idempotency key of the payment form. Every rendered form gets a new key. */
+  /** The idempotency key that the payment form sends. Every time the form is rendered, it gets a new key. */
   readonly key: string;
   readonly optionId: string | undefined;
   readonly card: TypedCard | undefined;
 }
 
 /**
- * Shows delivery and payment in one form, so that the payment is sent with the delivery option that is
- * selected at that moment.
+ * Renders the choices of the delivery option and the payment method in one form, so that the payment is sent
+ * together with the delivery option that is selected at that moment.
  */
 export function renderPaymentForm(visit: CheckoutVisit, shown: PaymentShown): Markup {
   const { session, path } = visit;
@@ -48,7 +48,10 @@ export function renderPaymentForm(visit: CheckoutVisit, shown: PaymentShown): Ma
   </form>`;
 }
 
-/** Shows the pay button. While something is missing, the button is disabled and a text says what is missing. */
+/**
+ * Renders the pay button. While the checkout is incomplete, the button is disabled, and a text says which
+ * part is missing.
+ */
 function payButton(
   { session, say, locale }: CheckoutVisit,
   missing: MissingCheckoutSection | undefined,

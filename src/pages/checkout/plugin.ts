@@ -1,7 +1,7 @@
 /**
- * Routes of the hosted checkout page, /checkout/<secret>. The page is rendered by the server and works
- * without a script. Anybody who knows the address may read the page. Forms also need the page's cookie and
- * must come from this origin. The secret appears only in the page's own forms and in no log line.
+ * Routes of the hosted checkout page, `/checkout/<secret>`. The server renders the page, which works without
+ * a script. Every person who knows the URL can read the page. A form is accepted only with the page's cookie
+ * and from the same origin. The secret appears only in the page's own forms and in no log line.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { toUnavailableIfTemporary } from "#database/database-errors.ts";
@@ -102,11 +102,11 @@ async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
   return endedSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
 
-/** True if the buyer has just canceled: the page then redirects to the shop. */
+/** True if the buyer has just canceled the checkout; the page then redirects to the shop. */
 const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
-/** Loads the order of a completed checkout, only for the browser that placed the order. */
+/** Loads the order of a completed checkout. Returns it only to the browser that placed the order. */
 async function orderOf({
   session,
   pageContext,
@@ -129,8 +129,8 @@ async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
 const takeAnswer: Answer = (visit) => (isOwnForm(visit) ? recordChallengeAnswer(visit) : sendRefused(visit));
 
 /**
- * True if the form comes from this page. The page sends no referrer, so browsers send the origin `null`;
- * `Sec-Fetch-Site` then shows that the form comes from this origin.
+ * True if a form was sent from this page. The page sends no referrer, so browsers send the origin `null`; the
+ * header `Sec-Fetch-Site` then shows whether the form comes from the same origin.
  */
 function isOwnForm({ request, isKnown, pageContext }: CheckoutVisit): boolean {
   const { headers } = request;
@@ -151,8 +151,8 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
 }
 
 /**
- * Returns the session's status and version, and whether the buyer's bank asks to confirm. The page's script
- * polls them to see whether the page must be reloaded.
+ * Answers with the status and version of the checkout session, and whether the bank waits for the buyer's
+ * confirmation. The page's script requests this regularly to find out whether the page must be reloaded.
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -165,7 +165,7 @@ const sendSessionState =
     return sendJson(reply, { ...state, challenge });
   };
 
-/** Returns the faults of the address that the buyer is typing, for the page's script. Stores nothing. */
+/** Answers the page's script with the faults of the address that the buyer is typing. Stores nothing. */
 const checkAddress: Answer = (visit) => {
   if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
   const typed = readTypedAddress(readForm(visit.request));
@@ -189,8 +189,8 @@ function sendUnknown(
 }
 
 /**
- * Handles errors of the checkout routes: too many requests, a malformed form, or an unavailable database. The
- * page says what to do and repeats nothing of the request.
+ * Answers errors of the checkout routes, for example too many requests, a malformed form or an unavailable
+ * database, with a page that says what the buyer can do. The page repeats no text of the request.
  */
 function answerFault({
   log,
@@ -219,8 +219,8 @@ function answerFault({
 }
 
 /**
- * An empty link, which loads the current page again. The link does not contain the page's URL, because that
- * contains the secret.
+ * An empty link, which loads the current page again. The link does not contain the page's URL, because the
+ * URL contains the secret.
  */
 const hereAgain = "";
 

@@ -1,6 +1,6 @@
 /**
- * Messages about promotion codes that are refused or do not apply at the moment, in the page's three
- * languages, by reason. If the reason has an amount or a quantity, the message says how much is missing.
+ * Messages in English, German and Japanese about promotion codes that are refused or do not apply at the
+ * moment, by reason. If a minimum amount or quantity is not reached, the message says how much is missing.
  */
 import type { Failure } from "#foundation/failure.ts";
 import { type Amount, formatAmount } from "./amounts.ts";
@@ -113,7 +113,10 @@ interface ReaderLanguage {
   readonly locale: string;
 }
 
-/** Returns why a promotion code was refused, with the missing amount or quantity. */
+/**
+ * Returns the message that says why a promotion code was refused; it contains the missing amount or quantity
+ * if there is one.
+ */
 export function getPromotionRefusalMessage(
   { code, parts }: Failure,
   { language, locale }: ReaderLanguage,
@@ -133,8 +136,8 @@ export function getPromotionRefusalMessage(
 }
 
 /**
- * Returns the message, without amounts or quantities, for the reason why a promotion code does not apply;
- * undefined for unknown reasons.
+ * Returns the message for the reason why a promotion code does not apply. The message contains no amounts or
+ * quantities. Undefined for an unknown reason.
  */
 export function messageForReason(reason: string | null, language: Language): string | undefined {
   const texts = promotionTexts[reason ?? ""];

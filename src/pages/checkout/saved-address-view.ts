@@ -1,6 +1,7 @@
 /**
- * Shows the saved delivery address and e-mail: whole to the browser that entered them, masked to others.
- * GraphQL returns only the masked parts to the checkout page.
+ * Renders the saved delivery address and e-mail address: completely in the browser in which they were
+ * entered, with most characters hidden (masked) in other browsers. GraphQL returns only the masked form to
+ * the checkout page.
  */
 import { formatAddressLines } from "#commerce/addresses/format-address.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -22,7 +23,10 @@ export function savedAddressView(visit: CheckoutVisit): Markup {
     <p><a href="${path}?edit=address">${say(address === null ? "addressAdd" : "addressChange")}</a></p>`;
 }
 
-/** Shows the lines of the address: the entered address if this browser entered it, else the masked parts. */
+/**
+ * Renders the lines of the delivery address: the complete address if this browser entered it, otherwise its
+ * masked form.
+ */
 export function addressLinesView(
   { entered, language, session }: CheckoutVisit,
   masked: PageMaskedAddress,
@@ -55,11 +59,14 @@ function maskedLines(address: PageMaskedAddress): string[] {
 export const isLocalLanguage = (country: string, language: string): boolean =>
   new Intl.Locale(`und-${country}`).maximize().language === language;
 
-/** Returns the buyer's e-mail: whole if this browser has entered it, else masked; null if there is none. */
+/**
+ * Returns the buyer's e-mail address: complete if this browser entered it, otherwise masked; null if there is
+ * none.
+ */
 export const shownEmail = ({ entered, session }: CheckoutVisit): string | null =>
   entered.email ?? session.cart.buyer.emailHint;
 
-/** Shows the saved e-mail with a link to change it. */
+/** Renders the saved e-mail address with a link to change it. */
 export function savedContactView(visit: CheckoutVisit): Markup {
   const { say, path } = visit;
   return html`<section class="step" aria-labelledby="contact-heading">

@@ -1,4 +1,4 @@
-/** Shows the order summary: the lines of the cart and what they cost. */
+/** Renders the order summary: the lines of the cart with their prices, and the totals. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
 import { type Amount, formatAmount, negateAmount } from "./amounts.ts";
@@ -11,15 +11,18 @@ type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "langua
 
 export interface SummaryViewOptions {
   readonly promotion: Markup | undefined;
-  /** True if the order summary is unfolded at first, because it contains a message that the buyer must read. */
+  /** True if the order summary is open at first, because it contains a message that the buyer must read. */
   readonly isUnfolded: boolean;
 }
 
-/** Shows the order summary. With `folded`, the summary can be closed, so that the form comes first on a phone. */
+/**
+ * Renders the order summary. If `folded` is given, the summary can be collapsed, so that on a phone the buyer
+ * sees the form first.
+ */
 export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
-  // A canceled or expired session has no order, so the summary shows no totals.
+  // After a canceled or expired checkout session there is no order, so the summary shows no totals.
   const isEnded = session.status === "canceled" || session.status === "expired";
   const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
   const body = html`${general.map((warning) => warningView(warning.code, visit))}
@@ -71,8 +74,8 @@ function lineView(line: PageCartLine, visit: SummaryContext): Markup {
 }
 
 /**
- * Shows only pictures of this service. The page's address is secret, so the page sends no requests to other
- * hosts.
+ * Returns the URL of a line's picture, but only if this service hosts the picture. The URL of the checkout
+ * page is secret, so the page sends no requests to other hosts.
  */
 function pictureOf({ image }: PageCartLine, { pageContext }: SummaryContext): string | undefined {
   const { publicUrl } = pageContext.services;
@@ -90,7 +93,8 @@ function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): M
   const { totals, promotion } = cart;
   const text = (amount: Amount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
-  // If the checkout lacks no address and delivery, the buyer pays exactly this total.
+  // If the address and the delivery option are known, the shown total is exactly the amount that the buyer
+  // pays.
   const isFinal = session.status !== "open" || findFirstMissingSection(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}

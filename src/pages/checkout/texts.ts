@@ -15,13 +15,19 @@ export const languageNames: Readonly<Record<Language, string>> = {
   ja: "日本語",
 };
 
-/** Returns the page's language for a locale; undefined if the page has no texts in that language. */
+/**
+ * Returns the language of the checkout page for a locale; undefined if the page has no texts in the locale's
+ * language.
+ */
 export function findLanguage(locale: string): Language | undefined {
   const [language = ""] = locale.split("-");
   return languages.find((known) => known === language);
 }
 
-/** Returns the page's language for a locale; English if the page has no texts in that language. */
+/**
+ * Returns the language of the checkout page for a locale; English if the page has no texts in the locale's
+ * language.
+ */
 export const getCheckoutLanguage = (locale: string): Language => findLanguage(locale) ?? "en";
 
 const table = {
@@ -147,7 +153,10 @@ const table = {
 
 export type TextName = keyof typeof table;
 
-/** Returns a text in one language with its placeholders filled. */
+/**
+ * A function that returns a text of the page in one language, with the given values in place of the
+ * placeholders.
+ */
 export type Translator = (name: TextName, parts?: Readonly<Record<string, string>>) => string;
 
 export function createTranslator(language: Language): Translator {

@@ -1,6 +1,6 @@
 /**
- * The page of a completed session. The browser that placed the order sees the order, and is taken back to the
- * shop after a few seconds unless the buyer stays.
+ * Renders the page of a completed checkout session. In the browser that placed the order, the page shows the
+ * order, and opens the shop after a few seconds unless the buyer chooses to stay.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";
@@ -14,7 +14,7 @@ import { type CheckoutPageContent, type CheckoutVisit, hasDeclinedReturnToShop }
 
 const leaveSeconds = 10;
 
-/** How long after the purchase the page shows the whole address and e-mail. */
+/** For this time after the purchase, in milliseconds, the page shows the complete address and e-mail address. */
 const wholeDataMs = 30 * 60_000;
 
 export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | undefined): CheckoutPageContent {
@@ -49,7 +49,10 @@ export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | unde
   };
 }
 
-/** Says how the merchant reaches the buyer, and how the buyer reaches the merchant. */
+/**
+ * Renders the contact data: the e-mail address to which the merchant writes, and the ways in which the buyer
+ * can contact the merchant.
+ */
 function contactLines(visit: CheckoutVisit, { number }: PageOrder): Markup {
   const { session, say } = visit;
   const { merchant, successUrl } = session;
@@ -62,7 +65,7 @@ function contactLines(visit: CheckoutVisit, { number }: PageOrder): Markup {
     </p>`;
 }
 
-/** The page for browsers that did not place the order. It discloses nothing of the order. */
+/** Renders the page for browsers that did not place the order. The page contains no data of the order. */
 function otherBrowserPage(visit: CheckoutVisit): CheckoutPageContent {
   const { session, say, language } = visit;
   const { merchant, successUrl } = session;
@@ -79,8 +82,8 @@ function otherBrowserPage(visit: CheckoutVisit): CheckoutPageContent {
 }
 
 /**
- * Masks the address and e-mail some time after the purchase, in case that the buyer has left a computer that
- * other people use.
+ * Hides most characters of the address and e-mail address some time after the purchase, because other people
+ * may then use the same computer.
  */
 function withoutOldData(visit: CheckoutVisit): CheckoutVisit {
   const { session, pageContext } = visit;
@@ -88,7 +91,10 @@ function withoutOldData(visit: CheckoutVisit): CheckoutVisit {
   return sinceMs < wholeDataMs ? visit : { ...visit, entered: { address: undefined, email: undefined } };
 }
 
-/** Says in how many seconds the page leads back to the shop, with a link to stay. A script counts the seconds. */
+/**
+ * Renders the text that says in how many seconds the shop is opened, with a link to stay on the page. A
+ * script counts the seconds.
+ */
 function countdownView({ session, say, path, language }: CheckoutVisit, seconds: number): Markup {
   const [before = "", after = ""] = say("thanksNext", { merchant: session.merchant.name }).split("{time}");
   const time = html`<span data-seconds>${formatSeconds(seconds, language)}</span>`;

@@ -1,6 +1,6 @@
 /**
- * One request to the page of one checkout session: the browser (known by a cookie), the session's state, and
- * the language.
+ * The data of one request to a checkout page: the browser (identified by a cookie), the state of the checkout
+ * session, and the language of the page.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -41,11 +41,11 @@ export interface CheckoutVisit {
   /** True if the browser sent the cookie of this checkout session, so the browser has opened the page before. */
   readonly isKnown: boolean;
   /**
-   * True if this browser may change the session, pay, and see personal data. That is the browser that last
-   * took the session over, or else the first that changed it; before any change, every browser.
+   * True if this browser may change the checkout session, pay, and see personal data. Until the first change,
+   * every browser may; then only the browser that made the first change, or that later entered an address.
    */
   readonly isHolder: boolean;
-  /** The address and e-mail that this browser has entered and may see whole. */
+  /** The address and e-mail address that were entered in this browser, so that it may show them completely. */
   readonly entered: EnteredPersonalData;
   readonly language: Language;
   /** The locale for amounts. */
@@ -61,8 +61,9 @@ interface FoundSession {
 }
 
 /**
- * Finds the session of the secret in the address; undefined if there is none. Unknown secrets are counted and
- * refused after too many attempts; requests with a correct secret are never refused for that.
+ * Finds the checkout session to which the secret in the URL belongs; undefined if there is none. Requests
+ * with unknown secrets are counted, and refused after too many; requests with a correct secret are never
+ * refused for this reason.
  */
 async function findSession(
   { services }: CheckoutPageContext,
@@ -78,7 +79,10 @@ async function findSession(
 
 type SessionState = Pick<PageSession, "status" | "version">;
 
-/** Reads the session's status and version, to see whether the page has changed. */
+/**
+ * Reads the status and version of the checkout session, from which the caller sees whether the page has
+ * changed.
+ */
 export async function readSessionState(
   pageContext: CheckoutPageContext,
   request: FastifyRequest,
@@ -97,20 +101,23 @@ export async function readSessionState(
 const languages = new WeakMap<FastifyRequest, Language>();
 
 /**
- * The URL paths of the style sheets with a merchant's colour, by request. Set when a request has found its
- * checkout session.
+ * For each request, the URL paths of the style sheets with the merchant's colour. Stored when the checkout
+ * session of a request has been found.
  */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
 
-/** Returns the page's language if the session was found, else the language that the browser prefers. */
+/**
+ * Returns the language of the checkout page if the request's session was found, otherwise the language that
+ * the browser prefers.
+ */
 export const getRequestLanguage = (request: FastifyRequest): Language =>
   languages.get(request) ?? preferredLanguage(request) ?? "en";
 
 const nothingEntered: EnteredPersonalData = { address: undefined, email: undefined };
 
 /**
- * Opens the session's page for a request; undefined if no session has this address. Sets the page's cookie if
- * the browser has none.
+ * Finds the checkout session of a request and its state for this browser; undefined if no session has this
+ * URL. If the browser has no cookie of this page, the answer sets one.
  */
 export async function openCheckoutVisit(
   pageContext: CheckoutPageContext,
@@ -159,11 +166,14 @@ export async function openCheckoutVisit(
   };
 }
 
-/** True if the buyer has chosen not to be taken back to the shop. */
+/** True if the buyer has chosen to stay on the page instead of returning to the shop. */
 export const hasDeclinedReturnToShop = ({ request }: CheckoutVisit): boolean =>
   Object.hasOwn(request.query as object, "stay");
 
-/** Returns the visit in another language, and keeps the language for the next requests of the browser. */
+/**
+ * Returns the data of the request with another language, and stores this language in a cookie for the
+ * browser's next requests.
+ */
 export function changeVisitLanguage(visit: CheckoutVisit, language: Language): CheckoutVisit {
   const { reply, secret, session, pageContext } = visit;
   storePageLanguage(reply, language, {
@@ -181,7 +191,10 @@ export const sessionBuyerViewer = ({ sessionId, merchantId, cartId }: CheckoutPa
 
 export type CheckoutPageContent = Omit<HtmlPage, "asset" | "isWide">;
 
-/** Sends a checkout page. Browsers send no referrer from it, because its address is secret. */
+/**
+ * Sends a checkout page. Its headers prevent that browsers send the page's URL to other sites (referrer),
+ * because the URL is secret.
+ */
 export function sendCheckoutPage(
   reply: FastifyReply,
   page: CheckoutPageContent,

@@ -1,7 +1,10 @@
-/** Messages of the checkout page about automatic changes of the cart, in its three languages. */
+/**
+ * Messages of the checkout page, in English, German and Japanese, about changes that the service made to the
+ * cart, for example a new price.
+ */
 import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
 
-/** Messages for automatic changes of the cart, by warning code. */
+/** Messages about changes that the service made to the cart, by warning code. */
 const byWarning: Readonly<Record<string, TranslatedText>> = {
   price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
   quantity_reduced: [

@@ -1,6 +1,6 @@
 /**
- * The pages of the merchant's console that the service renders: sign-in, the shell that the console's script
- * fills, refusals, and the page for a request that failed.
+ * The pages of the merchants' console that the server renders: the sign-in page, the empty page that the
+ * console's script fills, the pages for refused requests, and the page for failed requests.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
@@ -33,8 +33,8 @@ export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn):
 }
 
 /**
- * The page that the console's script fills. The page contains the merchant's and person's names; the script
- * loads everything else from GraphQL.
+ * Renders the empty page of the console. The page contains the names of the merchant and of the staff member;
+ * the console's script fills it and loads all other data from GraphQL.
  */
 export function createConsolePage(
   { staff, merchantName }: StaffSession,
@@ -69,7 +69,7 @@ export function suspendedShopPage({ staff, merchantName }: StaffSession, publicU
   );
 }
 
-/** The page for a form that was sent from another origin. */
+/** Renders the page that answers a form which was sent from another origin. */
 export const crossOriginRequestPage = (publicUrl: string): HtmlPage =>
   consoleMessagePage(
     "This request was not sent from the console",
@@ -78,8 +78,9 @@ export const crossOriginRequestPage = (publicUrl: string): HtmlPage =>
   );
 
 /**
- * A page that loads itself again. A link from another site opens the console without the cookie; the second
- * request comes from the same site and includes it.
+ * Renders a page that loads itself again. If a link on another site leads to the console, the browser sends
+ * the first request without the session cookie; the second request comes from this site and includes the
+ * cookie.
  */
 export const sameSiteReloadPage = (url: string): HtmlPage => ({
   ...consoleMessagePage("Console", "One moment …"),
@@ -99,7 +100,10 @@ export function sendConsolePage(reply: FastifyReply, page: HtmlPage): FastifyRep
   return reply.headers(pageHeaders(page)).send(renderPage(page));
 }
 
-/** The error handler of the console's routes: logs failures of the service and answers with a page. */
+/**
+ * Creates the error handler of the console's routes, which logs errors of the service and answers with an
+ * HTML page.
+ */
 export function createConsoleErrorHandler(
   log: Log,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
@@ -117,7 +121,10 @@ export function createConsoleErrorHandler(
   };
 }
 
-/** Fastify's own errors (for example for a body that is too large) have their status in `statusCode`. */
+/**
+ * Errors that Fastify itself throws, for example for a body that is too large, have their HTTP status in
+ * `statusCode`.
+ */
 function toRefusal(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500

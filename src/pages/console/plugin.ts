@@ -1,6 +1,6 @@
 /**
- * Routes of the merchants' console: sign-in, the page of the console's script, and sign-out. Every sign-in
- * starts a new session and ends the browser's earlier session.
+ * Routes of the merchants' console: the sign-in page, the page that the console's script fills, and the
+ * sign-out. Every sign-in starts a new session and ends the earlier session of the same browser.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
@@ -58,7 +58,7 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
 interface ConsoleServices extends SessionServices {
   readonly log: Log;
   readonly loginLimit: LoginRateLimiter;
-  /** Counts a request by its IP address. Fails with `rate_limited` if the address sent too many requests. */
+  /** Counts a request for its IP address. Throws `rate_limited` if the address has sent too many requests. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
@@ -103,8 +103,8 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
 }
 
 /**
- * Refuses a form that was sent from another origin. This also happens if the console was opened under another
- * host name than its public URL, because a cookie that is set there would not work.
+ * Refuses a form that was sent from another origin. A form is also refused if the console was opened under
+ * another host name than that of its public URL, because a cookie that is set for that name would not work.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   sendConsolePage(reply.code(403), crossOriginRequestPage(publicUrl));

@@ -1,4 +1,7 @@
-/** Reads the OpenAPI document for the reference pages: its operations, with references resolved. */
+/**
+ * Reads the operations from the OpenAPI document for the reference pages of the documentation. References in
+ * the document are replaced by the parts to which they refer.
+ */
 export interface OpenApiSchema {
   readonly $ref?: string;
   readonly anyOf?: readonly OpenApiSchema[];
@@ -119,8 +122,8 @@ export interface OpenApiDocumentOperation {
 }
 
 /**
- * Returns the operations in the order of the document's tags. Within a tag, they are sorted by the verb of
- * their id; operations that list and search come first.
+ * Returns the operations of the OpenAPI document, in the order of the document's tags. Operations with the
+ * same tag are sorted by the verb in their id; operations that list or search come first.
  */
 export function listOpenApiOperations(document: OpenApiDocument): OpenApiDocumentOperation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -136,8 +139,8 @@ export function listOpenApiOperations(document: OpenApiDocument): OpenApiDocumen
 const verbsInOrder = ["list", "search", "create", "get", "set", "apply"];
 
 /**
- * Ranks operations by the verb at the start of their id: list, search, create, get, set, apply, then all
- * others.
+ * Returns the position of an operation in the sort order by the verb at the start of its id: list, search,
+ * create, get, set, apply, then all others.
  */
 function rankOf({ id }: OpenApiDocumentOperation): number {
   const rank = verbsInOrder.findIndex((verb) => id.startsWith(verb));
@@ -191,9 +194,12 @@ function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
   return part;
 }
 
-/** A schema with its references and `allOf` parts merged, and null separated from the type. */
+/**
+ * A schema of the OpenAPI document in which references and `allOf` are replaced by the merged result, and
+ * null is separated from the type.
+ */
 export interface ResolvedOpenApiSchema extends OpenApiSchema {
-  /** The schema's name in the document; null if the schema has no name. */
+  /** The name of the schema in the OpenAPI document; null if the schema has no name. */
   readonly name: string | null;
   readonly isNullable: boolean;
   readonly kind: string;

@@ -29,15 +29,16 @@ import { getOperationTitle } from "./operation-titles.ts";
 import { createExampleRequest } from "./code/example-request.ts";
 
 /**
- * Sends a GET request to the service with the demo's API key. Returns undefined if the status is not 200; the
- * page then shows a stored answer. `path` is below the service's base path.
+ * Sends a GET request to this service with an API key of the demo, and returns the parsed answer. `path` is
+ * below the service's base path. Returns undefined if the status is not 200; the page then shows a stored
+ * answer.
  */
 export type DemoAnswerFetcher = (path: string, key: string | undefined) => Promise<unknown>;
 
 export interface DocsServices {
   readonly document: OpenApiDocument;
   readonly publicUrl: string;
-  /** Reads the demo's file (ids and keys of the demo data); undefined if the service has no demo. */
+  /** Reads demo.json, which has the ids and keys of the demo data; undefined if the service has no demo. */
   readonly readDemo: () => PartialDemoFile | undefined;
   readonly ask: DemoAnswerFetcher;
   readonly listEventExamples: EventExampleLister;
@@ -53,7 +54,7 @@ export interface DocsSite {
   /** Returns the page of a path below /docs; undefined if there is no such page. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
-  /** The entries that the search of the pages finds, as JSON. */
+  /** Returns all entries of the documentation's search as JSON. */
   searchIndex(): Promise<CachedDocsPage>;
 }
 
@@ -98,8 +99,8 @@ export function createDocsSite(services: DocsServices): DocsSite {
       if (found !== undefined) return found;
       const made = make(path, maker);
       kept.set(path, made);
-      // If building a page fails, the failure is not cached, because the next attempt may succeed. The
-      // current caller gets the error.
+      // If building a page fails, the error is not cached, because the next attempt may succeed. The reader
+      // who requested the page gets the error.
       made.catch(() => kept.delete(path));
       return made;
     },
@@ -120,8 +121,9 @@ interface Site extends DocsServices {
 }
 
 /**
- * Builds one page. `isPassing` is true if the page needs the demo's answer and the demo did not answer, so
- * that the page shows a stored answer. Such a page is not cached, but built again for the next reader.
+ * A function that builds one page of the documentation. `isPassing` is true if the page should show an answer
+ * of the demo, but the demo did not answer and a stored answer is shown. Such a page is not cached but built
+ * again for the next reader.
  */
 type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
 type Entry = [path: string, make: Maker];
@@ -164,8 +166,8 @@ interface ShownAnswer {
 }
 
 /**
- * Returns an operation's example answer. For GET requests this is the demo's real answer, shortened; for
- * changes it is the answer stored at build time.
+ * Returns the answer that an operation's page shows as an example. For a GET request, the answer is that of
+ * the demo, shortened; for an operation that changes data, a stored answer, which the build has created.
  */
 async function answerOf(
   operation: OpenApiDocumentOperation,

@@ -1,6 +1,6 @@
 /**
- * The page of error codes: what each code means, when it occurs and what to do. The `docUrl` of an error
- * links to its entry.
+ * The page of error codes: what each code means, when it occurs and what to do. The field `docUrl` of an
+ * error answer is the URL of the error's entry on this page.
  */
 import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
@@ -98,8 +98,8 @@ function entryOf(
 }
 
 /**
- * An error's entry in docs/errors.md: why the error occurs and what to do. The file has an entry for every
- * code of the registry, and no others.
+ * The entry of an error code in docs/errors.md: why the error occurs and how to fix it. The file has exactly
+ * one entry for each error code of the API.
  */
 interface ErrorEntry {
   readonly code: FailureCode;

@@ -1,4 +1,7 @@
-/** The page of one event type: when the event occurs, the headers and fields of its request, and an example. */
+/**
+ * The page of one webhook event type: when the event occurs, the headers and fields of the webhook request,
+ * and an example.
+ */
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { OpenApiDocument } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
@@ -7,7 +10,7 @@ import { renderStabilityBadges } from "./frame.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 
-/** Returns the event types with an example of the body that is sent. */
+/** Returns all webhook event types, each with an example of the body that is sent. */
 export type EventExampleLister = () => readonly { readonly name: string; readonly example: unknown }[];
 
 interface EventPage {
@@ -62,7 +65,10 @@ export function renderEventContent(event: OpenApiWebhookEvent, page: EventPage):
   </article>`;
 }
 
-/** Returns the names of the header parameters of an event's request, in the document's components. */
+/**
+ * Returns the names under which the components of the OpenAPI document contain the headers of an event's
+ * webhook request.
+ */
 const webhookHeaders = ({ webhooks }: OpenApiDocument, { name }: OpenApiWebhookEvent): string[] =>
   (webhooks[name]?.post.parameters ?? []).flatMap(({ $ref }) => $ref.split("/").at(-1) ?? []);
 

@@ -1,4 +1,4 @@
-/** The page of webhook events by group, with the fields of an event's body. */
+/** The page that lists the webhook events in groups, with the fields that the bodies of all events have. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type OpenApiDocument, getReferencedName, resolveOpenApiSchema } from "./api-document.ts";
 import { renderStabilityBadges } from "./frame.ts";
@@ -9,7 +9,7 @@ export interface OpenApiWebhookEvent {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** The name of the schema of `data.object` in an event's body. */
+  /** The name of the schema that describes `data.object` in the body of the event. */
   readonly object: string;
 }
 

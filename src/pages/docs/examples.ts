@@ -1,7 +1,7 @@
 /**
- * Parameters and bodies of the documentation's example requests, and the example answers. Ids and codes come
- * from the demo if there is one, otherwise placeholders are used. Examples never contain a key, because
- * everybody may read the pages.
+ * The parameters and bodies of the example requests in the documentation, and the example answers. Ids and
+ * codes are those of the demo data; without a demo, placeholders are used. Examples never contain an API key,
+ * because the pages are public.
  */
 import { readFileSync } from "node:fs";
 import {
@@ -22,13 +22,13 @@ export interface RequestExample {
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
   /**
-   * The id of the cart whose current version the request sends as `expectedVersion`; null if no version is
-   * needed.
+   * The id of the cart whose current version the request sends as `expectedVersion`; null if the request
+   * needs no version.
    */
   readonly versionOf: string | null;
   /**
-   * The promotion code that is applied to the cart first, so that the request can remove it; null for all
-   * other operations.
+   * The promotion code that is applied to the cart before the request removes a code; null for operations
+   * that remove no code.
    */
   readonly codeBefore: string | null;
 }
@@ -58,8 +58,8 @@ const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "10" };
 
 /**
- * The demo carts of destructive examples, by operation. Each of these examples has its own cart, so that the
- * examples can run in any order.
+ * The names of the demo carts that examples change or delete. Each of these examples uses another cart, so
+ * that the examples can be run in any order.
  */
 type CartName = "active" | "activeSecond" | "empty";
 const cartOf: Readonly<Record<string, CartName>> = {
@@ -72,7 +72,7 @@ type Known = Required<
   Pick<DemoFile, "carts" | "sessions" | "orders" | "promotionCodes" | "webhooks" | "products">
 >;
 
-/** Placeholder ids, used if there is no demo or if an older demo file lacks an id. */
+/** The placeholder ids, which are used if the service has no demo or an older demo.json lacks an id. */
 const nowhere = {
   cart: "cart_01jgfj2v00fxtr0000000000c1",
   chs: "chs_01jgfj2v00fxtr0000000000s1",
@@ -135,12 +135,15 @@ function parametersOf(
 
 /** Written by `npm run generate`. */
 const file = new URL("../../../schema/example-answers.json", import.meta.url);
-/** The service's address in the stored example answers. Pages replace it by their own service's address. */
+/** The base URL in the stored example answers. The pages replace it by the URL of their own service. */
 export const storedAnswersBaseUrl = "https://commerce.example";
 
 export type StoredAnswerLookup = (operation: OpenApiDocumentOperation) => unknown;
 
-/** Returns the stored answer of an operation, with this service's address and the ids of the example request. */
+/**
+ * Creates a function that returns the stored answer of an operation, with the URL of this service and the ids
+ * of the example request.
+ */
 export function createStoredAnswerLookup({
   examples,
   publicUrl,
@@ -165,7 +168,7 @@ export function createStoredAnswerLookup({
   };
 }
 
-/** Shortens an answer for reading: cuts long lists and texts, but keeps every field. */
+/** Shortens an answer so that it is easy to read: shortens long lists and texts, but keeps every field. */
 const itemsMax = 2;
 const textMax = 160;
 

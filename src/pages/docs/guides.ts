@@ -1,4 +1,4 @@
-/** Renders the guides of docs/guides (Markdown) with this service's address in their examples. */
+/** Renders the Markdown guides of docs/guides as pages. Their examples contain the URL of this service. */
 import { readFileSync } from "node:fs";
 import { html, Markup } from "#pages/shared/html.ts";
 import { type MarkdownHeading, renderMarkdown } from "./markdown.ts";
@@ -29,7 +29,7 @@ export interface Guide {
 }
 
 const folder = new URL("../../../docs/guides/", import.meta.url);
-/** The service's address in the Markdown of the guides. Pages replace it by their service's own address. */
+/** The base URL in the Markdown files of the guides. The pages replace it by the URL of their own service. */
 const writtenBase = "http://127.0.0.1:4000";
 
 export function readGuides(): Guide[] {
@@ -50,7 +50,7 @@ const fences: Readonly<Record<string, string>> = {
   go: "go",
 };
 
-/** Replaces each paragraph that is only a link to a program with that program's text. */
+/** Replaces each paragraph that consists only of a link to a program file by the text of this program. */
 function withPrograms(text: string): string {
   return text.replaceAll(
     /^\[[^\]]+\]\((verify\/[\w.-]+\.(\w+))\)$/gm,
@@ -93,7 +93,10 @@ function tableOfContents(headings: readonly MarkdownHeading[]): Markup | undefin
 
 const schemaFolder = "../../schema/";
 
-/** Converts a link between files of the repository into a link between pages. */
+/**
+ * Converts a link between two Markdown files of the repository to a link between two pages of the
+ * documentation.
+ */
 function addressOf(href: string, home: string): string {
   const [, path = "", fragment = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
   if (/^[\w-]+\.md$/.test(path)) return `${home}/guides/${path.slice(0, -".md".length)}${fragment}`;

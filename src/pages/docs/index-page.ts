@@ -1,6 +1,6 @@
 /**
- * The start page of the documentation: what the API is, a first request that can be run as shown, and all
- * operations.
+ * The start page of the documentation: what the API is, a first request that readers can run unchanged, and a
+ * list of all operations.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation } from "./api-document.ts";

@@ -1,6 +1,6 @@
 /**
- * Renders the project's Markdown as HTML: headings get anchors, links to other documents become links to
- * their pages, and HTML in the text is shown as text.
+ * Renders the project's Markdown as HTML. Headings get anchors, links to other documents become links to
+ * their pages, and HTML tags in the text are shown as text.
  */
 import { Marked, type Tokens } from "marked";
 import { html, Markup } from "#pages/shared/html.ts";
@@ -17,7 +17,7 @@ export interface RenderedMarkdown {
   readonly headings: readonly MarkdownHeading[];
 }
 
-/** Converts a link in a document into the link that the page shows. */
+/** A function that converts the target of a link in a Markdown document to the target that the page uses. */
 type LeadTo = (href: string) => string;
 
 export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {

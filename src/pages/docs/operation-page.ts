@@ -1,6 +1,6 @@
 /**
- * The page of one operation: its purpose, credential, parameters, body, response, errors, and an example
- * request that can be run as shown.
+ * The page of one operation: its purpose, required credential, parameters, body, response and errors, and an
+ * example request that readers can run unchanged.
  */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -23,7 +23,7 @@ interface OperationPage {
   readonly home: string;
   /** The example answer of an operation, as parsed JSON. */
   readonly answer: unknown;
-  /** True if the page may fetch the demo's key from `/docs/demo-key`. */
+  /** True if the page may read the API key of the demo from `/docs/demo-key`. */
   readonly hasDemoKey: boolean;
 }
 

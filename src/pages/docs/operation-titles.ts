@@ -1,4 +1,4 @@
-/** The titles of operations in words, as the contents and headings show them. */
+/** The readable titles of the operations, which the table of contents and the headings show. */
 
 const titles: Readonly<Record<string, string>> = {
   searchPublicProducts: "Search products",
@@ -23,5 +23,8 @@ const titles: Readonly<Record<string, string>> = {
   describeOAuthAuthorization: "Describe the authorization server",
 };
 
-/** Returns the operation's title; its id if it has none, for example an operation of another Mesh source. */
+/**
+ * Returns the readable title of an operation. Returns the operation's id if there is no title, for example
+ * for an operation that another source of GraphQL Mesh has added.
+ */
 export const getOperationTitle = (operationId: string): string => titles[operationId] ?? operationId;

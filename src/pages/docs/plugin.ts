@@ -1,6 +1,6 @@
 /**
- * Serves the documentation at `/docs`, made from the OpenAPI document, the guides and the demo (if there is
- * one). Browsers cache a page for a minute.
+ * Serves the documentation at `/docs`. The pages are made from the OpenAPI document, the guides and the demo
+ * data (if there is a demo). Browsers cache a page for a minute.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
@@ -19,7 +19,7 @@ export interface DocsPluginOptions {
   readonly document: Readonly<Record<string, unknown>>;
   readonly publicUrl: string;
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
-  /** Returns the event types with an example of the body that is sent. */
+  /** Returns all webhook event types, each with an example of the body that is sent. */
   readonly listEventExamples: DocsServices["listEventExamples"];
 }
 
@@ -38,7 +38,10 @@ export const docsPlugin: FastifyPluginAsync<DocsPluginOptions> = async (
   for (const path of ["/docs", "/docs/*", demoKeyPath]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 };
 
-/** Sends a request to this server through its normal routes. Returns undefined unless the status is 200. */
+/**
+ * Creates a function that sends a request to this server through its normal routes. The function returns
+ * undefined unless the status is 200.
+ */
 function askOf(server: FastifyInstance): DocsServices["ask"] {
   return async (path, key) => {
     const { statusCode, body } = await server.inject({
@@ -53,8 +56,9 @@ function askOf(server: FastifyInstance): DocsServices["ask"] {
 const demoKeyPath = "/docs/demo-key";
 
 /**
- * Answers the demo's API key, for the forms that try an operation. The route exists only at a loopback
- * address, where only the developer can reach it; pages never contain the key.
+ * Adds the route that returns the demo's API key to the forms with which readers try an operation. The route
+ * exists only if the service runs at a loopback address, where only the developer can reach it. Pages never
+ * contain the key.
  */
 function mountDemoKey(
   server: FastifyInstance,
@@ -71,8 +75,8 @@ function mountDemoKey(
 /** Registers the routes /docs and below. All callers may read the pages and cache them for a minute. */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
   let site: DocsSite | undefined;
-  // The site is built at the first request, not at the start, because the demo may be seeded after the server
-  // starts.
+  // The documentation is built at the first request and not at the start, because the demo data may be added
+  // after the server has started.
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     site ??= createDocsSite(services);
     const page = await site.page(path);

@@ -1,6 +1,6 @@
 /**
- * Shows schemas as lists of fields with type, rules and description. A schema that is used more than once on
- * a page is shown once, at the page's end.
+ * Renders schemas as lists of fields with type, rules and description. A schema that a page uses several
+ * times is shown once, at the end of the page.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import {
@@ -19,8 +19,8 @@ export class SchemaView {
   readonly #shared: ReadonlySet<string>;
 
   /**
-   * `shown` are all schemas that a page shows. Schemas that the page uses more than once are described at its
-   * end.
+   * `shown` must have all schemas that the page shows. Schemas that are used more than once are then
+   * described at the end of the page.
    */
   constructor(schemas: OpenApiSchemas, shown: readonly OpenApiSchema[]) {
     this.#schemas = schemas;
@@ -80,7 +80,7 @@ export class SchemaView {
     </li>`;
   }
 
-  /** Returns the section at the end of the page for each schema that is used more than once. */
+  /** Renders the sections at the end of the page: one for each schema that the page uses more than once. */
   sharedTypes(): Markup[] {
     return [...this.#shared].toSorted().map((name) => {
       const schema = this.#schemas[name] ?? {};
@@ -131,8 +131,8 @@ function rulesOf(schema: OpenApiSchema): string[] {
 }
 
 /**
- * True if the field's description already contains all numbers of a rule, for example its maximum length. The
- * page then leaves out the rule.
+ * True if the description of a field already contains all numbers of a rule, for example of its maximum
+ * length. The page then does not show the rule again.
  */
 function isInDescription(rule: string, { description = "" }: OpenApiSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
@@ -166,7 +166,10 @@ const formats: Readonly<Record<string, string>> = {
   uri: "URI",
 };
 
-/** Returns the minimum and maximum of a number as text, except the bounds of the integer type itself. */
+/**
+ * Returns the minimum and maximum of a number as texts. Leaves out a limit that is only the limit of the
+ * integer type.
+ */
 function numberRules({ minimum, maximum }: OpenApiSchema): string[] {
   const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
   const most = maximum === undefined || maximum >= intMax ? undefined : maximum;

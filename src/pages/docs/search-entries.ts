@@ -1,4 +1,7 @@
-/** The entries of the documentation's search: sections of guides, operations, fields, errors and events. */
+/**
+ * Creates the entries that the search of the documentation finds: sections of guides, operations, fields,
+ * errors and events.
+ */
 import { failureKinds } from "#foundation/failure.ts";
 import {
   type OpenApiDocument,
@@ -61,7 +64,7 @@ export function listDocsSearchEntries(site: SearchedSite): DocsSearchEntry[] {
   ];
 }
 
-/** One entry for each section of a guide. Code examples are left out. */
+/** Creates one search entry for each section of a guide. Code examples are left out of the searched text. */
 function guideEntries({ name, title, text }: Guide, home: string): DocsSearchEntry[] {
   const [opening = "", ...sections] = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^## /m);
   const url = `${home}/guides/${name}`;
@@ -89,8 +92,8 @@ const plain = (markdown: string): string =>
     .trim();
 
 /**
- * Creates one search entry for each field of a request body, parameter or answer. The fields of a named
- * schema get entries only once.
+ * Creates one search entry for each field of request bodies, parameters and answers. If several operations
+ * use the same named schema, its fields get only one entry each.
  */
 function fieldEntries({ document, operations, home }: SearchedSite): DocsSearchEntry[] {
   const seen = new Set<string>();

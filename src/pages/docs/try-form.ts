@@ -1,6 +1,6 @@
 /**
- * The form with which the reader tries an operation in the page. The form is in an HTML template element, so
- * it appears only if the page's script runs.
+ * Renders the form with which the reader tries an operation on its page. The form is in an HTML `template`
+ * element, so it appears only if the page's script runs.
  */
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -19,8 +19,8 @@ export function renderTryForm(
   { example, publicUrl, hasDemoKey }: TryFormContext,
 ): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
-  // Operations that need a DPoP proof have no form to try them: the page would have to store a private key
-  // and sign each request with it.
+  // An operation that needs a DPoP proof has no form to try it: the page would have to store a private key
+  // and sign each request with this key.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
   const base = basePathOf(publicUrl);
@@ -99,8 +99,8 @@ function fieldOf(
         )}
       </select>
     </p>`;
-  // The form requires a value only for required path parameters, because an empty one would change the path.
-  // A required query parameter may be sent empty.
+  // Only fields for path parameters must be filled in, because an empty one would change the path. A required
+  // query parameter can be sent empty, to see the error.
   const isNeeded = required && place === "path";
   return html`<p class="field">
     ${label}<input

@@ -1,7 +1,7 @@
 /**
- * Part of the build (vite.config.ts). Extracts GraphiQL's component from its npm package, which contains it
- * as one nine-megabyte page of text. Writes files named by their hash: the script, the style sheet with its
- * fonts, the editor's workers, and the explanations of error codes.
+ * A plugin of the build (vite.config.ts). It extracts the component GraphiQL from its npm package, which
+ * contains it as a single nine-megabyte HTML text. It writes these files, with a hash in their names: the
+ * script, the style sheet with its fonts, the editor's web workers, and the explanations of error codes.
  */
 import {
   css,
@@ -41,8 +41,8 @@ export function graphiqlComponent(): Plugin {
 }
 
 /**
- * Writes a module with the explanations of docs/errors.md by code. GraphiQL loads the module when an answer
- * has an error.
+ * Creates the JavaScript module with the explanations of error codes from docs/errors.md. GraphiQL loads this
+ * module when an answer has an error.
  */
 function errorGuideModule(): string {
   const entries = readErrorGuide().flatMap((group) => group.entries);
@@ -56,7 +56,7 @@ function errorGuideModule(): string {
 }
 
 /**
- * Shortens a text about an error code to its sentences about GraphQL, if it has such sentences. Removes line
+ * Shortens the explanation of an error code to the sentences about GraphQL, if there are any. Removes line
  * breaks and Markdown links.
  */
 function toGraphqlText(text: string): string {
@@ -66,8 +66,8 @@ function toGraphqlText(text: string): string {
 }
 
 /**
- * Writes the fonts of the style sheet as separate files. Fonts are half of the style sheet, and a page needs
- * two of them.
+ * Moves the fonts out of the style sheet into separate files: they are half of the style sheet, and a page
+ * needs only two of them.
  */
 function withFontFiles(sheet: string, emit: (name: string, source: Uint8Array) => string): string {
   return sheet.replaceAll(

@@ -1,11 +1,11 @@
 /**
- * Example queries of GraphiQL. All of them run on the demo data; a test runs them and counts their SQL
- * statements.
+ * The example queries that GraphiQL offers. All of them work with the demo data; a test runs them and counts
+ * their SQL statements.
  */
 export interface ExampleQuery {
   readonly title: string;
   readonly query: string;
-  /** The example's variables as JSON, with which GraphiQL first fills the variables pane. */
+  /** The variables of the example as JSON; GraphiQL fills the pane for variables with this text. */
   readonly variables?: string;
 }
 

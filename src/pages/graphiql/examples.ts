@@ -1,10 +1,13 @@
-/** The example queries of GraphiQL's picker, in groups. The picker shows the groups that the token may run. */
+/**
+ * The example queries among which readers of GraphiQL can choose, in groups. The dialog shows the groups that
+ * the role of the current token may run.
+ */
 import { type InternalRole, internalRoles } from "#access/viewer.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
 import { cartWorkflowExample, orderWorkflowExample } from "./workflow-examples.ts";
 import { reportExamples } from "./report-examples.ts";
 
-/** Examples for a merchant's staff: orders, checkouts, stock, credentials and the audit trail. */
+/** Example queries for a merchant's staff: orders, checkouts, stock, credentials and the audit log. */
 const officeExamples: readonly ExampleQuery[] = [
   {
     title: "Open checkouts",
@@ -81,7 +84,7 @@ query AuditTrail {
   },
 ];
 
-/** Examples for platform operators: data of all merchants. */
+/** Example queries for operators of the platform, who may read data of all merchants. */
 const platformExamples: readonly ExampleQuery[] = [
   {
     title: "Merchants",
@@ -147,7 +150,7 @@ query AllOrders {
   },
 ];
 
-/** Examples that read promotions and returns. */
+/** Example queries that read promotions and returns. */
 const recordExamples: readonly ExampleQuery[] = [
   {
     title: "Promotions in force",
@@ -248,7 +251,7 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
 /** Roles of internal tokens that may read all data of a merchant. */
 const readers: readonly InternalRole[] = ["analyst", "admin", "operator"];
 
-/** Groups of example queries. Each of a group's roles can run all its examples; a test checks this. */
+/** The groups of example queries. Every role of a group can run all examples of the group; a test checks this. */
 export const exampleGroups: readonly ExampleGroup[] = [
   { title: "Start here", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
   { title: "Reports", roles: readers, examples: reportExamples },
@@ -269,5 +272,8 @@ export const exampleGroups: readonly ExampleGroup[] = [
   { title: "Step by step: an order", roles: ["admin"], examples: [orderWorkflowExample] },
 ];
 
-/** The examples that GraphiQL opens as tabs at first. They run with every role. The picker has all others. */
+/**
+ * The example queries that GraphiQL opens as tabs when it is first used. Every role can run them. The dialog
+ * with examples offers all others.
+ */
 export const initialExamples: readonly ExampleQuery[] = examplesTitled("Search", "Who am I");

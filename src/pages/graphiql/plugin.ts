@@ -1,7 +1,8 @@
 /**
- * Serves GraphiQL and the type map. Both load files of this service only. The build extracts the large parts
- * (the component, its style sheet and the editor's workers) from their npm package (component-plugin.ts);
- * browsers cache them by hash. The pages' own scripts are in src/pages/graphiql/browser.
+ * Serves GraphiQL (an editor for GraphQL queries) and the type map (a picture of the schema). Both load files
+ * only from this service. The build extracts the large files (the GraphiQL component, its style sheet and web
+ * workers) from their npm package (component-plugin.ts); their names contain a hash, so browsers cache them.
+ * The pages' own scripts are in src/pages/graphiql/browser.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
@@ -35,8 +36,8 @@ export const graphiqlPolicy = [
 ].join("; ");
 
 /**
- * The message for GET requests that name no trusted document. Subscriptions by GET are refused because
- * clients such as EventSource would have to put the token into the URL.
+ * The error message for GET requests that name no trusted document. Subscriptions with GET are refused,
+ * because clients that use GET for them, such as EventSource, would have to put the token into the URL.
  */
 const postOnlyMessage =
   "This address accepts only POST, and GET with `documentId` for trusted queries. Subscriptions need POST " +
@@ -75,9 +76,9 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
 };
 
 /**
- * Returns the demo's tokens if the page may offer them: at a loopback address that only the developer can
- * reach, and only if the request names this address. A page of another site, whose name leads to the loopback
- * address (DNS rebinding), therefore cannot read them.
+ * Returns the tokens of the demo if the page may offer them: the service must run at a loopback address,
+ * which only the developer can reach, and the request must name this address as its host. A page of another
+ * site whose name leads to the loopback address (DNS rebinding) therefore cannot read the tokens.
  */
 function readDemoTokens(
   { headers }: FastifyRequest,
@@ -119,8 +120,8 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
       <body>
         ${pageBand(base, "GraphiQL")}
         ${
-          // The large style sheet of GraphiQL is loaded after the band at the top of the page, so that
-          // browsers show the band before the style sheet has arrived.
+          // The large style sheet of GraphiQL is loaded after the bar at the top of the page, so that
+          // browsers can show the bar before the style sheet has arrived.
           html`<link rel="stylesheet" href="${addressOf("graphiql-component.css")}" />`
         }
         <div id="panes"></div>
@@ -135,8 +136,8 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
 }
 
 /**
- * Serves the HTML page of the type map at /graphql/map. The page's script draws the schema when it has a
- * token.
+ * Serves the HTML page of the type map at /graphql/map. The page's script draws the schema as soon as there
+ * is a token to read it.
  */
 function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   const { publicUrl } = options;
@@ -157,7 +158,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   });
 }
 
-/** The data that both pages need for the token dialog. */
+/** The data that GraphiQL and the type map need for the dialog that asks for a token. */
 const tokenPageData = (base: string, demoTokens: DemoTokens | undefined): object => ({
   endpoint: `${base}/graphql`,
   docs: `${base}/docs`,
@@ -171,7 +172,10 @@ const bandLinks = [
   { path: "/docs", name: "Documentation" },
 ] as const;
 
-/** The band on top of both pages. The page's script puts its buttons into `tools`. */
+/**
+ * Renders the bar at the top of GraphiQL and of the type map. The script of the page puts its buttons into
+ * the element `tools`.
+ */
 const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Markup =>
   html`<header class="band">
     <a class="product" href="${base}/">${logo}<span>${productName}</span></a>
@@ -187,8 +191,8 @@ const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Ma
   </header>`;
 
 /**
- * Writes data for the page's script as JSON that browsers do not run. Escapes `<`, so that no text can end
- * the element.
+ * Renders an element with data for the page's script: JSON, which browsers do not execute. Escapes `<`, so
+ * that no text in the data can end the element.
  */
 function dataBlock(data: object): Markup {
   const json = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);

@@ -1,11 +1,17 @@
-/** Example reports of GraphiQL. All of them run on the demo data with an analyst's token. */
+/**
+ * The example queries of GraphiQL that read reports. All of them work with the demo data and the token of an
+ * analyst.
+ */
 import type { ExampleQuery } from "./example-queries.ts";
 
 const dayMs = 86_400_000;
 
 const dayAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
 
-/** Variables for the last 30 days, which contain the demo's orders. Computed when the page is rendered. */
+/**
+ * The variables of the example reports: the last 30 days, because the demo's orders are from this time.
+ * Computed whenever the page is rendered.
+ */
 const lately = (): string => `{
   "from": "${dayAgo(30)}",
   "to": "${dayAgo(0)}"

@@ -1,6 +1,6 @@
 /**
- * Examples with several operations, each of which needs values from the previous answer. Each example opens
- * in one tab and is run operation by operation.
+ * Examples with several GraphQL operations, each of which needs values from the answer before it. Each
+ * example is opened in one tab, where the reader runs one operation after the other.
  */
 import type { ExampleQuery } from "./example-queries.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Answers requests for `/`: browsers get the landing page. Programs get 404 as for every unknown path, with a
- * link to the documentation.
+ * Answers requests for `/`. Browsers get the landing page. Other programs get 404 and a link to the
+ * documentation, as for every unknown path.
  */
 import type { FastifyPluginAsync } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";

@@ -25,7 +25,10 @@ interface Chunk {
   readonly file: string;
   readonly css?: readonly string[];
   readonly isEntry?: boolean;
-  /** Chunks that this chunk imports and other entries may share, by their keys in the build's manifest. */
+  /**
+   * The other built files (chunks) that this file imports, by their keys in the manifest of the build.
+   * Several pages may share them.
+   */
   readonly imports?: readonly string[];
 }
 
@@ -67,7 +70,10 @@ export function getPageAssets(name: AssetName, publicUrl: string): PageAssets {
   };
 }
 
-/** Lists the style sheets of shared chunks first, so that the entry's own sheet can override them. */
+/**
+ * Lists the style sheets of an entry. Those of shared files come first, so that the entry's own style sheet
+ * can override them.
+ */
 const sheetsOf = (
   { css = [], imports = [] }: Chunk,
   all: Readonly<Record<string, Chunk>>,
@@ -77,8 +83,8 @@ const sheetsOf = (
 ];
 
 /**
- * Returns the URL path of a built file that is not an entry. For example, `editor.js` gives
- * `/assets/editor-<hash>.js`.
+ * Returns the URL path of a built file that is not the main script of a page, for example
+ * `/assets/editor-<hash>.js` for `editor.js`.
  */
 export function getAssetFileUrl(name: string, publicUrl: string): string {
   manifest ??= readManifest();
@@ -120,7 +126,7 @@ function keptFile(file: string): Promise<CompressedBody> {
   if (found !== undefined) return found;
   const read = readCompressed(file);
   kept.set(file, read);
-  // A missing file is not cached, because the build may create the file later.
+  // The result for a missing file is not cached, because the build may create the file later.
   read.catch(() => kept.delete(file));
   return read;
 }

@@ -1,4 +1,4 @@
-/** The product's name and its logo: a gate through which a path leads. */
+/** The name and the logo of this product. The logo shows a gate through which a path leads. */
 import { html, Markup } from "./html.ts";
 
 export const productName = "Commerce Gateway";

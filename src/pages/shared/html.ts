@@ -1,4 +1,7 @@
-/** HTML templates. The template's own text is HTML; inserted values are text and are escaped. */
+/**
+ * Builds HTML from templates. The text of a template is HTML; inserted values are texts whose special
+ * characters are escaped.
+ */
 
 /** Text that is already HTML and is inserted without escaping. */
 export class Markup {

@@ -7,9 +7,9 @@ export const isLoopbackUrl = (url: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 /**
- * Whether the service runs at a loopback address and the request names this address as its host. A page of
- * another site whose host name leads to the loopback address (DNS rebinding) sends its own host name, so it
- * does not pass.
+ * Returns whether the service runs at a loopback address and the request names this address as its host. A
+ * page of another site whose host name leads to the loopback address (DNS rebinding) sends its own host name,
+ * so the result for its requests is false.
  */
 export const isLoopbackRequest = (
   publicUrl: string,

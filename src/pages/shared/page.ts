@@ -1,7 +1,7 @@
 /**
- * The HTML document around the content of every page, readable on phones and in dark mode. Pages load scripts
- * and style sheets from this service only. Each page's Content-Security-Policy allows only what that page
- * uses.
+ * Renders the HTML document around the content of every page. Pages are readable on phones and in dark mode,
+ * and load scripts and style sheets from this service only. The Content-Security-Policy of each page allows
+ * only what this page uses.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -15,15 +15,15 @@ const readSheet = (name: string): string => readFileSync(join(import.meta.dirnam
 /** The style sheet that all pages share. A page may add its own style sheet. */
 const baseStyle = readSheet("tokens.css") + readSheet("base.css");
 
-/** The hash of the shared style sheet, as the Content-Security-Policy names it. */
+/** The hash of the shared style sheet, in the form in which the Content-Security-Policy allows it. */
 const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base64")}`;
 
 export interface HtmlPage {
   readonly title: string;
   readonly body: Markup;
   /**
-   * An additional address to which forms of the page may redirect. The Content-Security-Policy allows it as a
-   * source of `form-action`.
+   * An additional URL to which a form of the page may redirect; the Content-Security-Policy of the page
+   * allows it in `form-action`.
    */
   readonly leadsTo?: string | undefined;
   /** The language of the page's text (BCP 47); English by default. */
@@ -33,15 +33,15 @@ export interface HtmlPage {
   /** The page's own scripts and style sheets. */
   readonly asset?: PageAssets | undefined;
   /**
-   * Reloads the page, or opens `url`, after this number of seconds. A page that waits for a result therefore
-   * also works without a script.
+   * After this number of seconds, the browser reloads the page or opens `url`. With this, a page that waits
+   * for a result works without a script too.
    */
   readonly refresh?: { readonly seconds: number; readonly url?: string } | undefined;
 }
 
 /**
- * The style element. It contains nothing but the style sheet: any other character would change the hash that
- * the Content-Security-Policy allows.
+ * The HTML `style` element. It must contain exactly the style sheet: any other character would change the
+ * hash that the Content-Security-Policy allows.
  */
 const styleElement = new Markup(`<style>${baseStyle}</style>`);
 const icon = html`<link rel="icon" href="${faviconUrl}" />`;
@@ -79,8 +79,9 @@ export function renderPage({
 }
 
 /**
- * Renders the element that reloads the page or opens another page. A page with a script puts it into
- * `noscript`, so that the script decides when to reload and does not interrupt the reader.
+ * Renders the element that reloads the page or opens another page after some seconds. If the page has a
+ * script, the element is inside `noscript`: the script then decides when to reload, so that the reader is not
+ * interrupted.
  */
 function refreshElement(refresh: NonNullable<HtmlPage["refresh"]>, asset: PageAssets | undefined): Markup {
   const element = html`<meta http-equiv="refresh" content="${refreshOf(refresh)}" />`;
@@ -91,7 +92,7 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the HTTP headers of a page. The Content-Security-Policy also allows forms to redirect to `leadsTo`,
+ * Returns the HTTP headers of a page. The Content-Security-Policy allows forms to redirect to `leadsTo` too,
  * because browsers apply `form-action` also to redirects after a form was sent.
  */
 export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {
@@ -115,16 +116,20 @@ export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asse
   };
 }
 
-/** Returns the host of an app's redirect address. For the address of a native app, returns the scheme. */
+/**
+ * Returns the host of the URL to which an app is redirected. If it is the URL of a native app, returns its
+ * scheme.
+ */
 export function redirectDestination(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   return url === null || url.host === "" ? (url?.protocol ?? redirectUri) : url.host;
 }
 
 /**
- * Returns the scheme of an app's redirect address, for the `form-action` policy. Browsers apply the policy to
- * every later redirect, and the app may redirect to another of its origins, so the origin alone is too
- * strict. A policy also cannot name an origin like http://[::1].
+ * Returns the scheme of the URL to which an app is redirected, for `form-action` in the
+ * Content-Security-Policy. The origin of the URL would be too strict: browsers apply the policy to every
+ * later redirect too, and the app may redirect to another of its origins. A policy also cannot name an origin
+ * such as http://[::1].
  */
 export const getRedirectScheme = (redirectUri: string): string | undefined =>
   URL.parse(redirectUri)?.protocol;

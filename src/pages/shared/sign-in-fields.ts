@@ -2,7 +2,7 @@
 import { html, type Markup } from "./html.ts";
 
 export interface SignInFormState {
-  /** The e-mail address that the person typed. It is shown again after an error. */
+  /** The e-mail address that was typed into the form. The form shows it again after an error. */
   readonly email: string;
   readonly fault: string | undefined;
 }
@@ -30,8 +30,8 @@ export function signInFields({ email, fault }: SignInFormState): Markup {
 }
 
 /**
- * Lists the errors above the form. Screen readers announce the summary at once, and it is first in the
- * keyboard order.
+ * Renders the list of errors above the sign-in form. Screen readers read the list immediately, and it is the
+ * first element in the keyboard order.
  */
 export function signInFaultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
   if (fault === undefined) return undefined;

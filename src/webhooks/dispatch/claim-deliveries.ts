@@ -44,7 +44,7 @@ export interface ClaimedDelivery {
 }
 
 export interface DeliveryClaim {
-  /** The endpoints whose deliveries may be claimed. */
+  /** Ids of the endpoints whose deliveries may be claimed, which means reserved for this process. */
   readonly endpointIds: readonly string[];
   readonly deliveriesMax: number;
   readonly now: Date;
@@ -152,19 +152,22 @@ export const installationSendingMax = 16;
 
 const perSecondDefault = 25;
 /**
- * The size of an endpoint's token bucket, as a share of its requests per second. A bucket has at least one
- * token.
+ * The largest number of requests that an endpoint receives at once after a pause (the size of its token
+ * bucket), as a share of its requests per second. The result is at least one request.
  */
 const burstShare = 0.2;
 /**
- * Milliseconds. A stored time of a token bucket or lease that is further in the future was written before the
- * system clock was set back, and is ignored.
+ * A stored time of a token bucket or a lease that is more than this number of milliseconds in the future is
+ * ignored: it was written before the system clock was set back.
  */
 const aheadMsMax = 2 * leaseMs;
 
 export interface ClaimTimeSql {
   readonly at: RawBuilder<unknown>;
-  /** Stored times after this time are ignored, because they show that the system clock was set back. */
+  /**
+   * The latest time that the database can have stored correctly. Stored times after this time are ignored,
+   * because they were written before the system clock was set back.
+   */
   readonly latest: RawBuilder<unknown>;
 }
 

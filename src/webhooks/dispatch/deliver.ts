@@ -1,4 +1,4 @@
-/** Makes one attempt of a delivery: opens the secrets, signs the stored body and sends it. */
+/** Makes one attempt of a webhook delivery: decrypts the secrets, signs the stored body and sends it. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";

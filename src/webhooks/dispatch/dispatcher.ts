@@ -23,13 +23,13 @@ export interface WebhookDispatcher {
 const pollMs = 1_000;
 const stopMsMaxDefault = 6_000;
 /**
- * Milliseconds until the next pass while endpoints are active. The pass also uses attempt slots that have
- * become free.
+ * Milliseconds between two passes of the dispatcher while endpoints have due deliveries. In the pause,
+ * attempts end and make room for further attempts.
  */
 const activePauseMs = 20;
 /**
- * Milliseconds until the next pass after a failed pass, so that an unavailable database is not queried
- * constantly.
+ * Milliseconds from a failed pass of the dispatcher to its next pass, so that an unavailable database is not
+ * queried constantly.
  */
 const faultPauseMs = 1_000;
 
@@ -37,14 +37,15 @@ export function createWebhookDispatcher(parts: DispatcherOptions): WebhookDispat
   const { db, clock, log, stopMsMax = stopMsMaxDefault } = parts;
   const round = createDispatchRound(parts);
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
-  // Passes run in a detached async context, so that they do not join the trace of the caller of `wake`.
+  // Passes of the dispatcher run in a detached async context, so that they do not join the trace of the
+  // request that called `wake`.
   const runDetached = AsyncLocalStorage.snapshot();
   let isStopped = false;
   let retryTimer: NodeJS.Timeout | undefined;
   let pollTimer: NodeJS.Timeout | undefined;
   /**
-   * Requests a pass, for events and deliveries of which this process was not notified. Sets a timer if a
-   * retry is due before the next poll.
+   * Starts a pass of the dispatcher, which also finds events and deliveries of which this process was not
+   * notified. Sets a timer if a retry is due before the next poll.
    */
   const pollOnce = async (): Promise<void> => {
     passes.request({ isNotified: true });
@@ -90,7 +91,10 @@ export function createWebhookDispatcher(parts: DispatcherOptions): WebhookDispat
 
 interface Passes {
   start(): void;
-  /** Requests a pass. Passes run one at a time; a request during a pass starts another pass after it. */
+  /**
+   * Requests a pass of the dispatcher. Passes run one at a time: a request during a pass starts another pass
+   * after it.
+   */
   request(how?: { readonly isNotified: boolean }): void;
   stop(): Promise<void>;
 }
@@ -133,8 +137,9 @@ function createPasses(round: DispatchRound, onFault: (error: unknown) => void): 
     if (state.isRunning) nextTimer = setTimeout(resume, ms);
   };
   /**
-   * Requests a pass after a short delay, so that one pass uses the slots of several ended attempts. Does
-   * nothing during a pass, because the end of a pass requests the next pass.
+   * Requests a pass of the dispatcher after a short delay, so that one pass can replace several attempts that
+   * end at about the same time. Does nothing while a pass runs, because the end of a pass requests the next
+   * pass if one is needed.
    */
   const requestSoon = (): void => {
     if (nextTimer === undefined && running === undefined) requestIn(activePauseMs);

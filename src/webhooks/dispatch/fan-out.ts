@@ -20,7 +20,7 @@ export interface FanOutResult {
   readonly events: number;
   /** Endpoints with new due deliveries. */
   readonly endpointIds: readonly string[];
-  /** W3C trace contexts of the requests that caused the events, without requests that were not traced. */
+  /** W3C trace contexts of the requests that caused the events. Requests that were not traced have none. */
   readonly causes: readonly string[];
 }
 

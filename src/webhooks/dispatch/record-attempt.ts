@@ -55,8 +55,8 @@ function recordFailure(
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return inTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
-      // The endpoint is locked before its health, in the same order as in commands on endpoints, to prevent
-      // deadlocks.
+      // The endpoint is locked before the row with its health. Commands on endpoints lock in the same order,
+      // which prevents deadlocks.
       await transaction
         .selectFrom("webhookEndpoint")
         .select("id")
@@ -64,8 +64,8 @@ function recordFailure(
         .forNoKeyUpdate()
         .execute();
       if (!(await updateFailedDelivery(transaction, failed, now))) return false;
-      // The health row is changed before the attempt is inserted, in the same order as for successes, to
-      // prevent deadlocks.
+      // The row with the endpoint's health is changed before the attempt is inserted. Recording a success
+      // uses the same order, which prevents deadlocks.
       const step = await recordFailureInHealth(transaction, { failed, now, scale });
       await insertAttempt(transaction, failed);
       await publishEndpointHealth(transaction, outbox, { failed, step, now });
@@ -141,7 +141,8 @@ async function recordFailureInHealth(
 
 /**
  * Publishes an event if the endpoint has become degraded. Disables the endpoint and publishes an event if the
- * endpoint has failed for too long. The other endpoints of the installation receive the event.
+ * endpoint has failed for too long or answered 410 (Gone). The other endpoints of the installation receive
+ * the event.
  */
 async function publishEndpointHealth(
   transaction: Transaction,
@@ -164,8 +165,9 @@ async function publishEndpointHealth(
 }
 
 /**
- * Disables the endpoint and skips its deliveries without an attempt. Deliveries with an attempt wait until
- * the endpoint is enabled again. Returns false if the endpoint was changed after the delivery was claimed.
+ * Disables an endpoint that failed for too long or answered 410 (Gone). Its deliveries without an attempt are
+ * skipped; its deliveries with an attempt wait until the endpoint is enabled again. Returns false if the
+ * endpoint was changed after the delivery was claimed.
  */
 async function disableFailingEndpoint(
   transaction: Transaction,

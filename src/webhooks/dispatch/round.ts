@@ -24,14 +24,14 @@ import { createSuccessRecorder, type SuccessRecorder } from "./record-success.ts
 
 const sendingMaxDefault = 512;
 /**
- * The maximum number of active endpoints that one claim checks per free attempt slot. Later claims check the
- * others.
+ * Limits how many endpoints one claim of deliveries checks: this number of endpoints for each attempt that
+ * the process may start. The next claims check the other endpoints.
  */
 const endpointsPerFreeSlot = 2;
 const probeEveryMs = 60_000;
 /**
- * The maximum number of milliseconds between two searches of all endpoints for due deliveries, while new
- * events are published continuously.
+ * While new events are published continuously, the dispatcher searches all endpoints for due deliveries only
+ * once in this number of milliseconds.
  */
 const searchIntervalMs = 50;
 
@@ -102,8 +102,9 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
         ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
       )
         await findAllDueEndpoints();
-      // Without a notification, most active endpoints have no due deliveries. A cheap query finds these
-      // endpoints, so that the expensive claim does not check them.
+      // If the dispatcher was not notified of new events, most recently active endpoints have no due
+      // deliveries. A cheap query removes these endpoints from the set, so that the expensive claim does not
+      // check them.
       else if (!wasNotified && !activeEndpoints.isEmpty()) await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
       const claim = {
@@ -165,8 +166,9 @@ interface Attempting extends DispatcherOptions {
 }
 
 /**
- * Makes and records one attempt; never rejects. If the process stops, releases the delivery. After any other
- * error, postpones the delivery. If this fails too, the delivery is sent again when its lease expires.
+ * Makes one attempt of a delivery and records its result; never rejects. If the process stops meanwhile,
+ * releases the delivery for other processes. After any other error, postpones the delivery. If postponing
+ * fails too, the delivery is sent again when its lease expires.
  */
 async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Promise<void> {
   const {

@@ -32,7 +32,10 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
  */
 export type EndpointUrlContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
 
-/** The endpoint to change, and the version that the caller expects. */
+/**
+ * The endpoint to change. If `expectedVersion` is given and the endpoint has another version by now, the
+ * change is refused.
+ */
 export interface EndpointTarget {
   readonly endpointId: string;
   readonly expectedVersion?: number | null | undefined;
@@ -130,7 +133,7 @@ interface LockedInstallation {
   readonly id: string;
   readonly status: "active" | "suspended" | "uninstalled";
   readonly version: number;
-  /** The mode of the merchant that owns the installation. */
+  /** Whether the merchant that owns the installation is in live mode or in test mode. */
   readonly mode: "live" | "test";
 }
 

@@ -30,7 +30,7 @@ export interface EndpointFields {
 }
 
 export interface EndpointInputRules extends EndpointUrlRules {
-  /** Faults of the IP addresses of the URL's host name, found before the transaction. */
+  /** The faults that were found in the IP addresses of the URL's host name before the transaction began. */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * The signing secrets of endpoints. The API returns a secret only when the secret is created; the database
- * stores it encrypted. The current secret signs webhooks; a replaced secret also signs until it expires.
- * Signature fixtures are signed with the same secrets.
+ * stores secrets encrypted. The current secret signs webhooks; a replaced secret also signs until it expires.
+ * The example requests of an endpoint (signature fixtures) are signed with the same secrets.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";

@@ -1,6 +1,6 @@
 /**
- * Shows an address field's error as soon as the buyer leaves the field. The service checks the address by the
- * same rules as on submit.
+ * Shows the error of an address field as soon as the buyer leaves the field. The service checks the address
+ * by the same rules as when the form is sent.
  */
 interface FieldFault {
   readonly field: string;
@@ -9,7 +9,10 @@ interface FieldFault {
 
 type Control = HTMLInputElement | HTMLSelectElement;
 
-/** The names of the fields that the buyer has left, per form. */
+/**
+ * For each form, the names of the fields that the buyer has already filled in and left; only these fields
+ * show errors.
+ */
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 
 export function registerAddressFieldChecks(): void {

@@ -1,4 +1,4 @@
-/** Groups the digits of card fields while they are typed, and fills in test cards. */
+/** Inserts spaces between groups of digits while the buyer types into card fields, and fills in test cards. */
 
 export function registerCardFieldFormatting(): void {
   document.addEventListener("input", ({ target }) => {
@@ -13,8 +13,8 @@ export function registerCardFieldFormatting(): void {
 }
 
 /**
- * Formats a card field while the caret is at the end of its text. Elsewhere in the text, the buyer is
- * correcting it, and formatting would move the caret.
+ * Formats the text of a card field, but only if the caret (cursor) is at the end of the text. If it is
+ * elsewhere, the buyer is correcting the text, and formatting would move the caret.
  */
 function rewrite(field: HTMLInputElement, format: (text: string) => string): void {
   if (field.selectionStart !== field.value.length) return;
@@ -22,7 +22,10 @@ function rewrite(field: HTMLInputElement, format: (text: string) => string): voi
   if (next !== field.value) field.value = next;
 }
 
-/** Groups digits as cards print them: 4-6-5 for American Express, otherwise in fours. */
+/**
+ * Inserts spaces between the digits as on a printed card: groups of 4, 6 and 5 digits for American Express,
+ * otherwise groups of four.
+ */
 function groupCardNumber(text: string): string {
   const digits = text.replaceAll(/\D/g, "").slice(0, 19);
   const groups = /^3[47]/.test(digits)
@@ -32,8 +35,8 @@ function groupCardNumber(text: string): string {
 }
 
 /**
- * Puts a slash between the month and the year of a card's expiry date. A month that begins with 2 to 9 gets a
- * leading zero, because it has only one digit.
+ * Inserts a slash between the month and the year of a card's expiry date. A first digit from 2 to 9 can only
+ * be a whole month, so it gets a leading zero.
  */
 function slashExpiry(text: string): string {
   const digits = text.replaceAll(/\D/g, "").slice(0, 6);

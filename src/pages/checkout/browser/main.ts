@@ -1,7 +1,7 @@
 /**
- * The checkout page's script. The page works without it, with whole pages and forms. The script replaces
- * parts of the page, checks addresses while they are typed, waits for the payment's answer, and leaves for
- * the shop.
+ * The script of the checkout page. Without the script, the page works with forms that load a new page. The
+ * script replaces only parts of the page, checks addresses while they are typed, waits for the result of the
+ * payment, and opens the shop at the end.
  */
 import "./checkout.css";
 import "./checkout-form.css";
@@ -13,7 +13,7 @@ import { registerCardFieldFormatting } from "./card-form.ts";
 import { registerPaymentFormHandler } from "./pay.ts";
 import { submitAndReplaceMain } from "./replace-main.ts";
 
-/** The first pause, in milliseconds, between two requests for the payment's status. */
+/** The pause in milliseconds between the first two requests for the payment's status; later pauses are longer. */
 const pollMs = 1_000;
 const pollMsMax = 10_000;
 
@@ -21,8 +21,8 @@ function waitForAnswer(): void {
   const place = document.querySelector<HTMLElement>("[data-status]");
   const { status: url, version, longAfter } = place?.dataset ?? {};
   if (url === undefined) return;
-  // After `longAfter` milliseconds the page is reloaded. It then has a button to stop waiting for the
-  // payment.
+  // After `longAfter` milliseconds the page is reloaded. The reloaded page has a button with which the buyer
+  // can stop waiting for the payment.
   if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
   let waitMs = pollMs;
   const look = async (): Promise<void> => {
@@ -34,8 +34,8 @@ function waitForAnswer(): void {
 }
 
 /**
- * Returns true if the session has changed since the page was loaded. Returns false if the session's status
- * cannot be read; the script asks again later.
+ * Returns true if the checkout session has changed since the page was loaded. Returns false if it has not, or
+ * if its status cannot be read; the script then asks again later.
  */
 async function isNew(url: string, version: string | undefined): Promise<boolean> {
   try {
@@ -49,8 +49,8 @@ async function isNew(url: string, version: string | undefined): Promise<boolean>
 }
 
 /**
- * Sends a choice of country or delivery at once. The buttons for these choices are only needed without a
- * script.
+ * Sends the form as soon as the buyer selects a country or delivery option, so that the button that sends the
+ * choice is needed only without a script.
  */
 function followChoices(): void {
   document.documentElement.classList.add("scripted");
@@ -93,13 +93,14 @@ async function replace(form: HTMLFormElement, button: HTMLButtonElement): Promis
   form.requestSubmit(button);
 }
 
-/** Opens the folded order summary of the checkout page on wide screens. */
+/** Opens the collapsed order summary of the checkout page if the window is wide. */
 function unfoldOrder(): void {
   const order = document.querySelector<HTMLDetailsElement>("#order-fold");
   if (order !== null && matchMedia("(min-width: 56rem)").matches) order.open = true;
 }
 
-// All listeners are on the document, so they also work for replaced parts of the page.
+// All event listeners are attached to the document, so that they still work after parts of the page have been
+// replaced.
 followChoices();
 followForms();
 registerPaymentFormHandler();

@@ -1,11 +1,11 @@
 /**
- * The pages after the end of a session: they open the shop after a few seconds, unless the buyer stays, and
- * can be printed.
+ * The script of the pages after the end of a checkout session: opens the shop after a few seconds unless the
+ * buyer chooses to stay, and prints the page.
  */
 
 /**
- * Opens the shop after a delay, but not if the buyer returned with the Back button. `location.replace` keeps
- * this page out of the history.
+ * Opens the shop after some seconds, unless the buyer came to this page with the Back button.
+ * `location.replace` is used so that the Back button does not lead from the shop to this page.
  */
 export function returnToShopAfterDelay(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
@@ -24,7 +24,8 @@ export function returnToShopAfterDelay(): void {
     if (!(target instanceof HTMLAnchorElement) || !target.matches("[data-stay]")) return;
     event.preventDefault();
     clearInterval(timer);
-    // Loading the thank-you page again must not start the countdown to the shop again.
+    // Puts the link's URL into the address bar, so that reloading the thank-you page does not start the
+    // countdown to the shop again.
     history.replaceState(null, "", target.href);
     note?.remove();
     link?.focus();
@@ -52,7 +53,7 @@ const isComeBack = (): boolean =>
     .getEntriesByType("navigation")
     .some((entry) => entry instanceof PerformanceNavigationTiming && entry.type === "back_forward");
 
-/** Shows the button that prints the page: it needs a script. */
+/** Shows the button that prints the page. The button is hidden without a script, because printing needs one. */
 export function showPrintButton(): void {
   const button = document.querySelector<HTMLButtonElement>("[data-print]");
   if (button === null) return;

@@ -1,14 +1,14 @@
 /**
- * Sends the payment without leaving the page, so that typed card data is not lost if the connection breaks.
- * The form keeps its idempotency key: however often the form is sent, the buyer pays at most once.
+ * Sends the payment form without leaving the page, so that typed card data is not lost if the connection
+ * breaks. All attempts send the same idempotency key, so the buyer pays at most once.
  */
 import { replaceMain, readTypedValues } from "./replace-main.ts";
 
-/** How long the page waits for an answer before it counts the connection as lost, in milliseconds. */
+/** Maximum time in milliseconds to wait for an answer; after this time, the connection counts as lost. */
 const answerMsMax = 30_000;
 /**
- * The first pause, in milliseconds, between attempts to find out whether a payment arrived before the
- * connection was lost.
+ * After the connection was lost, the page asks repeatedly whether the payment has arrived. This is the first
+ * pause between two such requests, in milliseconds.
  */
 const retryMs = 2_000;
 const retryMsMax = 15_000;
@@ -23,7 +23,8 @@ export function registerPaymentFormHandler(): void {
     if (form.getAttribute("aria-busy") === "true") return;
     void (isOffline(form) ? payIfNotArrived(form, submitter) : pay(form, submitter));
   });
-  // The browser may show a cached copy of the page after the Back button; the pay form must work again then.
+  // After the Back button, the browser may show a cached copy of the page, in which the payment form is still
+  // disabled; the form is enabled again.
   window.addEventListener("pageshow", () =>
     document.querySelector("[data-pay]")?.removeAttribute("aria-busy"),
   );
@@ -53,13 +54,14 @@ async function pay(form: HTMLFormElement, button: HTMLButtonElement): Promise<vo
   }
 }
 
-// `form.action` is not the URL here, because the form has buttons named `action`.
+// The URL is read from the attribute, because `form.action` returns the form's buttons, which are named
+// `action`.
 const actionOf = (form: HTMLFormElement): string => form.getAttribute("action") ?? "";
 
 const ask = (url: string, options: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(answerMsMax) });
 
-/** Says that the connection is lost. Tries again when the browser is online, or after a pause. */
+/** Shows that the connection is lost. Tries again when the browser is online again, or after a pause. */
 function waitForConnection(form: HTMLFormElement, button: HTMLButtonElement): void {
   form.removeAttribute("aria-busy");
   const notice = noticeOf(form);
@@ -78,8 +80,8 @@ function waitForConnection(form: HTMLFormElement, button: HTMLButtonElement): vo
 }
 
 /**
- * Looks whether the last attempt arrived before the connection was lost. If so, the page is loaded again and
- * shows the result; otherwise the payment is sent again with the same idempotency key.
+ * Asks the service whether the last payment attempt arrived before the connection was lost. If so, loads the
+ * page again, which shows the result. Otherwise sends the payment again with the same idempotency key.
  */
 async function payIfNotArrived(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
   form.setAttribute("aria-busy", "true");

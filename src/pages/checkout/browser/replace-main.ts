@@ -1,13 +1,14 @@
 /**
- * Sends a form and replaces the page's main part with the response, without leaving the page. Keeps the focus
- * and everything that the buyer has typed or selected meanwhile.
+ * Sends a form and replaces the main part of the page by that of the answer, without leaving the page. Keeps
+ * the focus, and all values that the buyer has typed or selected in the meantime.
  */
 
 let underWay: AbortController | undefined;
 
 /**
- * `stale`: a newer form was sent meanwhile, so the response to this form is ignored. `failed`: the script
- * could not send the form or got no page in return, so the browser must send the form itself.
+ * The result of sending a form with the script. `replaced`: the page shows the answer. `stale`: a newer form
+ * was sent meanwhile, so the answer is ignored. `failed`: the script could not send the form or got no page
+ * in return, so the browser must send the form itself.
  */
 type ReplaceResult = "replaced" | "stale" | "failed";
 
@@ -53,7 +54,8 @@ async function ask(
   for (const [name, value] of new FormData(form, button))
     if (typeof value === "string" && (button.id === "pay" || !name.startsWith("card")))
       body.append(name, value);
-  // `form.action` is not the URL here, because the form has buttons named `action`.
+  // The URL is read from the attribute, because `form.action` returns the form's buttons, which are named
+  // `action`.
   const answer = await fetch(form.getAttribute("action") ?? "", {
     method: "POST",
     body,
@@ -65,7 +67,7 @@ async function ask(
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-/** Disables the pay button while a change of the order is running. */
+/** Disables the pay button while another form, which may change the amount, is being sent. */
 function hold(isHeld: boolean): void {
   document.querySelector("main")?.toggleAttribute("data-held", isHeld);
   const pay = document.querySelector<HTMLButtonElement>("#pay:not([aria-describedby])");
@@ -91,10 +93,10 @@ function put(
   if (caret !== null && next instanceof HTMLInputElement) next.setSelectionRange(caret, caret);
 }
 
-/** A form control. If the buyer changes it while a request is running, its value is copied to the new page. */
+/** A field of a form. A value that the buyer changes while a request is running is copied to the new page. */
 type Control = HTMLInputElement | HTMLSelectElement;
 
-/** The value of each control when the form was sent, by element id. */
+/** The values of the form's fields at the time when the form was sent, by element id. */
 type Typed = ReadonlyMap<string, string>;
 
 const controlsOf = (place: ParentNode): Control[] => [
@@ -109,7 +111,8 @@ export const readTypedValues = (form: HTMLFormElement): Typed =>
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
-    // The service never sends card numbers back to the page, so the typed values of card fields are kept.
+    // The values that the buyer typed into card fields are kept, because the answer of the service never
+    // contains card numbers.
     const isKept = control.matches("[data-kept]") && control.value !== "";
     if (!isKept && stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
     const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);
@@ -119,7 +122,7 @@ function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   }
 }
 
-/** Returns the value that the control had when the page was loaded, before the buyer changed it. */
+/** Returns the value that a form field had when the page was loaded, before the buyer changed it. */
 function shownOf(control: Control): string {
   if (isTicked(control)) return String(control.defaultChecked);
   if (control instanceof HTMLInputElement) return control.defaultValue;

@@ -1,6 +1,6 @@
 /**
- * The console's page layout (navigation, signed-in person, sign-out), around the page for the current
- * address.
+ * The layout of the console: the navigation, the name of the signed-in staff member and the sign-out button,
+ * around the page that the URL names.
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -117,8 +117,8 @@ const linksFor = (role: ConsoleRole): readonly NavigationLink[] =>
   );
 
 /**
- * In a narrow window, the navigation links are one row that scrolls. Moves the link of the current page into
- * the middle of this row.
+ * Scrolls the navigation so that the link of the current page is in its middle. In a narrow window, the links
+ * are in one row that can be scrolled.
  */
 function scrollToCurrent(links: HTMLElement): void {
   const current = links.querySelector<HTMLElement>("[aria-current]");

@@ -1,4 +1,7 @@
-/** Bar and line charts over time. Each has a title, a description, a legend, axes, and its numbers as a table. */
+/**
+ * Bar charts and line charts over time. Each chart has a title, a description, a legend, axes, and a table
+ * with its numbers.
+ */
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
@@ -11,7 +14,7 @@ interface FigureProps<Value> {
   readonly ticks: readonly number[];
   readonly format: (value: number) => string;
   readonly cell: (value: Value) => string;
-  /** Draws the chart for a given width in pixels. */
+  /** Draws the chart. The argument is the width of the drawing area in pixels. */
   readonly draw: (plotWidth: number) => ComponentChildren;
 }
 
@@ -49,7 +52,7 @@ function Figure<Value>(props: FigureProps<Value>): JSX.Element {
   );
 }
 
-/** The values of a chart as a table that can be unfolded. */
+/** The values of a chart as a table that the reader can open. */
 function NumbersTable<Value>({ title, labels, keys, series, cell }: FigureProps<Value>): JSX.Element {
   return (
     <details>
@@ -121,7 +124,7 @@ function Axes({ labels, ticks, format, width }: AxesProps): JSX.Element {
   );
 }
 
-/** The properties that all charts have: series, measures and round axis values. */
+/** The data of a chart: the names of its series and their values over time. */
 interface Series<Value> {
   readonly name: string;
   readonly tone: "good" | "fault" | "mark" | "warn";
@@ -147,7 +150,7 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   return [place, width];
 }
 
-/** Returns three or four axis values, from 0 to a round number that is not below `most`. */
+/** Returns three or four values for the labels of an axis: from 0 to a round number that is at least `most`. */
 function ticksOf(most: number): readonly number[] {
   const rough = Math.max(most, 1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -168,8 +171,8 @@ interface BarsProps {
   readonly description: string;
   readonly labels: readonly string[];
   /**
-   * A unique key per bar. Labels are not unique: in the hour that occurs twice when the clocks change, two
-   * bars have the same label.
+   * A unique key for each bar. Labels are not unique: when daylight saving time ends, one hour occurs twice,
+   * and its two bars have the same label.
    */
   readonly keys: readonly string[];
   readonly series: readonly Series<number>[];
@@ -223,7 +226,7 @@ export function BarChart({ labels, keys, series, ...named }: BarsProps): JSX.Ele
   );
 }
 
-/** A line chart of measurements over time. A line has a gap where no value was measured. */
+/** A line chart of values over time. A line is interrupted where there is no value. */
 interface LinesProps {
   readonly title: string;
   readonly description: string;

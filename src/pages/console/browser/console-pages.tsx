@@ -1,4 +1,4 @@
-/** The pages of the console by the first part of their address, and the links of the navigation. */
+/** The pages of the console, by the first part of their path below /console, and the links of the navigation. */
 import type { JSX } from "preact";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { BrandingPage } from "./branding/branding-page.tsx";
@@ -22,7 +22,10 @@ import { ReportsPage } from "./reports/reports-page.tsx";
 import { StaffPage } from "./staff/staff-page.tsx";
 
 export interface ConsolePage {
-  /** The page at `/console/<part>`. Undefined if this part of the console has only pages of single items. */
+  /**
+   * The page at `/console/<part>`, which lists objects. Undefined if this part of the console has only pages
+   * of single objects.
+   */
   readonly list?: (place: ConsoleLocation) => JSX.Element;
   /** The page at `/console/<part>/<id>`. */
   readonly detail?: (id: string, place: ConsoleLocation) => JSX.Element;
@@ -55,14 +58,14 @@ const consolePages: Readonly<Record<string, ConsolePage>> = {
   audit: { list: (place) => <AuditPage place={place} /> },
 };
 
-/** Whether the console has a page at the path below /console, for example `/carts/cart_…` or `/staff`. */
+/** Returns whether the console has a page at a path below /console, for example `/carts/cart_…` or `/staff`. */
 function hasPage(path: string): boolean {
   const [, part = "", id] = (path.split("?")[0] ?? "").split("/");
   const page = consolePages[part];
   return (id === undefined ? page?.list : page?.detail) !== undefined;
 }
 
-/** The role of the person who is signed in. */
+/** The role of the staff member who is signed in. */
 export type ConsoleRole = "admin" | "analyst";
 
 /**
@@ -77,11 +80,11 @@ export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, C
 export interface NavigationLink {
   readonly to: string;
   readonly name: string;
-  /** The SVG path data of the link's icon, which is 24 × 24 units large and drawn with lines. */
+  /** The SVG path of the link's icon. The icon is 24 × 24 units large and consists of lines. */
   readonly icon: string;
   /**
-   * The first parts of page addresses below /console. On these pages, the navigation marks this link as the
-   * current one.
+   * The first parts of paths below /console. On the pages with these paths, the navigation marks this link as
+   * the current one.
    */
   readonly pages: readonly string[];
 }

@@ -1,4 +1,7 @@
-/** Starts the console. The page that the service rendered names the merchant and the signed-in person. */
+/**
+ * Starts the console in the browser. The HTML that the server has rendered contains the names of the merchant
+ * and of the signed-in staff member.
+ */
 import { render } from "preact";
 import { ConsoleApp } from "./app.tsx";
 import "#pages/shared/browser/components.css";

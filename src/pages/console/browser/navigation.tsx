@@ -1,6 +1,6 @@
 /**
- * Navigation inside the console: the current address below /console, links that change it without loading the
- * page, and the heading of a page.
+ * Navigation inside the console: the current path below /console, links that show another page without
+ * loading a new document, and the heading of a page.
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -14,7 +14,10 @@ export interface ConsoleLocation {
 
 const moved = "console-moved";
 
-/** Decodes a part of the path. A malformed part is kept as it is and leads to the page for unknown addresses. */
+/**
+ * Decodes one part of the URL path. A part that cannot be decoded is returned unchanged; it then leads to the
+ * page for unknown paths.
+ */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -49,10 +52,7 @@ export function navigateTo(to: string): void {
   dispatchEvent(new Event(moved));
 }
 
-/**
- * Replaces the current address, for example after a filter was changed, without a new entry in the browser's
- * history.
- */
+/** Changes the URL without a new entry in the browser's history, for example after a filter was changed. */
 export function replaceLocation(to: string): void {
   history.replaceState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
@@ -66,8 +66,8 @@ interface LinkProps {
 
 export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent): void => {
-    // Leaves a click to the browser if it has a modifier key or is not made with the main mouse button,
-    // because the browser then opens a new tab or downloads the page.
+    // The browser handles clicks with a modifier key or another than the main mouse button, because they open
+    // a new tab or download the page.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     navigateTo(to);

@@ -1,4 +1,7 @@
-/** Turns the code examples of an operation into tabs, and remembers the chosen language for all pages. */
+/**
+ * Shows the code examples of an operation as tabs, one for each programming language, and remembers the
+ * chosen language for all pages.
+ */
 
 const storageKey = "commerce-gateway-docs-language";
 
@@ -61,7 +64,10 @@ function makeTabs(samples: HTMLElement): void {
   });
 }
 
-/** Storage may be switched off in the browser; the choice is then valid for one page. */
+/**
+ * Reads the chosen programming language from the browser's storage. If the browser has switched storage off,
+ * the choice applies to one page only.
+ */
 function readLanguage(): string | null {
   try {
     return localStorage.getItem(storageKey);

@@ -8,7 +8,7 @@ import { addLanguageTabs } from "./language-tabs.ts";
 import { addSearch } from "./search.ts";
 import { addTryForm } from "./try-operation.ts";
 
-/** Scrolls the contents (not the page) to the link of the current page. */
+/** Scrolls the table of contents, not the page, until the link of the current page is visible. */
 function showCurrent(): void {
   const contents = document.getElementById("contents");
   const current = contents?.querySelector<HTMLElement>("[aria-current=page]");

@@ -1,6 +1,6 @@
 /**
- * The search of the documentation: a button and a dialog, opened with Ctrl-K or `/`. The entries are loaded
- * when the dialog is first opened, and searched in the browser.
+ * The search of the documentation: a button opens a dialog, as do the keys Ctrl-K and `/`. The entries are
+ * loaded when the dialog is first opened, and searched in the browser.
  */
 import MiniSearch, { type SearchResult } from "minisearch";
 
@@ -54,7 +54,8 @@ export function addSearch(): void {
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   list.addEventListener("click", () => dialog.close());
   addEventListener("keydown", (event) => {
-    // Until the browser draws the next frame, the field of the closed dialog can still have the focus.
+    // After the dialog was closed, its field can still have the focus until the browser draws the next frame,
+    // so only fields outside of closed dialogs count.
     const isTyping =
       event.target instanceof HTMLElement &&
       event.target.matches("input, textarea, select") &&
@@ -105,7 +106,8 @@ async function loadIndex(url: string): Promise<MiniSearch<IndexedEntry>> {
   const index = new MiniSearch<IndexedEntry>({
     fields: ["title", "names", "text"],
     storeFields: ["kind", "title", "names", "text", "url"],
-    // Names like cart_locked, Idempotency-Key and setPublicCartAddress are found by each of their words.
+    // Splits names such as cart_locked, Idempotency-Key and setPublicCartAddress into words, so that each of
+    // the words finds them.
     tokenize: (text) =>
       text.split(/[^\p{L}\p{N}]+/u).flatMap((word) => [word].concat(word.match(/[A-Z]?[a-z]+|\d+/g) ?? [])),
     searchOptions: {
@@ -144,7 +146,10 @@ function showResults(index: MiniSearch<IndexedEntry>, { query, list, status }: S
   );
 }
 
-/** Groups of search results (guides, operations and so on) are ordered by the best result in each. */
+/**
+ * Returns the position of a group of search results (guides, operations and so on): groups are ordered by
+ * their best result.
+ */
 const rankOf = (kind: string, groups: ReadonlyMap<string, readonly SearchResult[]>): number =>
   -(groups.get(kind)?.[0]?.score ?? 0) + kinds.indexOf(kind) / 1000;
 
@@ -177,7 +182,7 @@ function listOf(results: readonly SearchResult[]): HTMLElement {
   return list;
 }
 
-/** Returns the part of a search result's text around the first searched word. */
+/** Returns the part of the found text around the first of the searched words. */
 function excerptOf(text: string, terms: readonly string[]): string {
   const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((at) => at >= 0);
   const at = Math.max(0, Math.min(...places, text.length) - 40);

@@ -1,6 +1,6 @@
 /**
- * Tries an operation in the page: sends the form's request with the API key that is stored for the tab, and
- * shows the response.
+ * Lets the reader try an operation on its documentation page: sends the request of the form, with the API key
+ * that is stored for this browser tab, and shows the response.
  */
 
 const keyName = "commerce-gateway-docs-key";
@@ -64,8 +64,8 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
 }
 
 /**
- * Sends the form's request and the requests that it needs first. Returns the first response that is an error,
- * else the last response.
+ * Sends the form's request, after the other requests that must be sent before it. Returns the first response
+ * with an error; without an error, the response to the form's request.
  */
 async function answerTo(form: HTMLFormElement): Promise<Response> {
   const { method = "GET", before, versionPath } = form.dataset;
@@ -87,8 +87,8 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
 }
 
 /**
- * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is sent unchanged; the service reports
- * the error.
+ * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is returned unchanged; the service
+ * then answers with an error.
  */
 function withVersion(body: string, expectedVersion: number): string {
   try {
@@ -160,8 +160,8 @@ async function showAnswer(response: Response, result: HTMLElement): Promise<void
 }
 
 /**
- * Words for HTTP statuses, for example "Bad request". They are written here because responses over HTTP/2 do
- * not contain such words.
+ * The names of HTTP statuses, for example "Bad request". They are listed here, because responses over HTTP/2
+ * do not contain them.
  */
 const meanings: Readonly<Record<number, string>> = {
   200: "OK",
@@ -189,7 +189,10 @@ function paragraph(text: string): HTMLParagraphElement {
   return made;
 }
 
-/** Replaces a template by its content. Returns false if the page has no such template. */
+/**
+ * Replaces an HTML `template` element by its content, so that the content appears. Returns false if the page
+ * has no template with this id.
+ */
 function replaceTemplateByContent(id: string): boolean {
   const template = document.getElementById(id);
   if (!(template instanceof HTMLTemplateElement)) return false;

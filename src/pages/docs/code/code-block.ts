@@ -1,4 +1,4 @@
-/** Code blocks with syntax highlighting, made by the service so that the page needs no script for them. */
+/** Renders code blocks with coloured syntax on the server, so that the page needs no script for this. */
 import highlighter from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import go from "highlight.js/lib/languages/go";
@@ -15,7 +15,7 @@ import { html, Markup } from "#pages/shared/html.ts";
 const languages = { bash, go, graphql, http, javascript, json, php, python, ruby, typescript };
 for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
 
-/** The syntax by which a code block is highlighted, by the label of the block. */
+/** For each label of a code block, the language whose syntax is coloured. */
 const syntaxOf: Readonly<Record<string, keyof typeof languages>> = {
   curl: "bash",
   Shell: "bash",
@@ -32,7 +32,7 @@ const syntaxOf: Readonly<Record<string, keyof typeof languages>> = {
   "Example body": "json",
 };
 
-/** Renders a code block that can get the keyboard focus, so that it can be scrolled. */
+/** Renders a code block. It can get the keyboard focus, so that long lines can be scrolled with the keyboard. */
 export function renderCodeBlock(code: string, label: string): Markup {
   const language = syntaxOf[label];
   const shown =

@@ -1,6 +1,6 @@
 /**
- * The example of an operation in all languages. The page shows curl, and the others as details that can be
- * opened; the page's script turns them into tabs and remembers the chosen language.
+ * Renders the example of an operation in all languages. The page shows curl; the other languages are
+ * collapsed. The page's script turns all into tabs and remembers the chosen language.
  */
 import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
 import type { RequestExample } from "#pages/docs/examples.ts";

@@ -1,11 +1,14 @@
 /**
- * The shell command that puts the API key into a variable for the code examples. The page never shows the key
- * itself.
+ * Renders the shell command that stores the API key in a variable, which the code examples use. The page
+ * never shows the key itself.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
 
-/** A shell command that reads the API key of the demo from demo.json in the service's data folder. */
+/**
+ * A shell command that stores the demo's API key in the variable KEY. The command reads the key from the file
+ * demo.json in the service's data folder.
+ */
 const demoKeyLine = `export KEY=$(node -p '
   const folder = process.env.DATA_DIR ?? ".data";
   JSON.parse(fs.readFileSync(folder + "/demo.json", "utf8")).keys.full')`;

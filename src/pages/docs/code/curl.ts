@@ -1,4 +1,4 @@
-/** Example requests as curl commands for a POSIX shell. */
+/** Writes the example requests as curl commands for a POSIX shell. */
 import {
   promotionCodeFirstNote,
   type ExampleRequest,
@@ -30,8 +30,9 @@ function command({ method, url, headers, body, versionUrl }: ExampleRequest, pro
 }
 
 /**
- * Writes a JSON body with the shell variable `$VERSION` as `expectedVersion`. Ends the shell quotes before
- * the variable and opens them again after it, so that the shell inserts its value.
+ * Writes a JSON body in shell quotes, with the shell variable `$VERSION` as the value of `expectedVersion`.
+ * The quotes end before the variable and begin again after it, so that the shell replaces the variable by its
+ * value.
  */
 const withVersion = (body: object): string =>
   JSON.stringify({ ...body, expectedVersion: 0 }).replace(

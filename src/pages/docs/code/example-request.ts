@@ -1,4 +1,7 @@
-/** The example request of an operation, from which the code examples in all languages are written. */
+/**
+ * Creates the example request of an operation. The code examples in all languages are written from this
+ * request.
+ */
 import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
 import type { RequestExample } from "#pages/docs/examples.ts";
 
@@ -7,16 +10,28 @@ export interface ExampleRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
-  /** A request that must be sent first, so that this request succeeds; null if there is none. */
+  /**
+   * Another request that must be sent before, because the example request would otherwise fail; null if there
+   * is none.
+   */
   readonly before: ExampleRequest | null;
-  /** URL from which the cart's version is read for `expectedVersion`; null if no version is needed. */
+  /**
+   * The URL from which the example reads the cart's version, to send it as `expectedVersion`; null if the
+   * request needs no version.
+   */
   readonly versionUrl: string | null;
 }
 
-/** The comment in examples that remove a promotion code. Such an example applies a code to the cart first. */
+/**
+ * The code comment in examples that remove a promotion code from a cart. These examples first apply a code to
+ * the cart.
+ */
 export const promotionCodeFirstNote = "Applies a code first, so that the request can remove it.";
 
-/** Environment variables for values that the caller sets, and a placeholder for a new idempotency key. */
+/**
+ * The environment variables, in the notation of a shell, from which the examples read the API key, access
+ * token and DPoP proof.
+ */
 const [key, token, proof] = ["$KEY", "$ACCESS_TOKEN", "$DPOP_PROOF"];
 export const newIdempotencyKeyPlaceholder = "$NEW_IDEMPOTENCY_KEY";
 

@@ -1,4 +1,4 @@
-/** Example requests as Go with its standard library. */
+/** Writes the example requests as Go programs that use only the standard library. */
 import {
   promotionCodeFirstNote,
   type ExampleRequest,

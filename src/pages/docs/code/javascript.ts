@@ -1,4 +1,4 @@
-/** Example requests as JavaScript for Node, with `fetch`. */
+/** Writes the example requests as JavaScript programs for Node, with `fetch`. */
 import {
   promotionCodeFirstNote,
   type ExampleRequest,

@@ -1,4 +1,4 @@
-/** Example requests as PHP 8 without extensions. */
+/** Writes the example requests as programs for PHP 8 that need no extensions. */
 import {
   promotionCodeFirstNote,
   type ExampleRequest,

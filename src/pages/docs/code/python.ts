@@ -1,4 +1,4 @@
-/** Example requests as Python 3 with its standard library. */
+/** Writes the example requests as Python 3 programs that use only the standard library. */
 import {
   promotionCodeFirstNote,
   type ExampleRequest,

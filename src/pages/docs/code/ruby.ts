@@ -1,4 +1,4 @@
-/** Example requests as Ruby with its standard library. */
+/** Writes the example requests as Ruby programs that use only the standard library. */
 import {
   promotionCodeFirstNote,
   type ExampleRequest,

@@ -1,7 +1,7 @@
-/** Example requests with the project's TypeScript client. */
+/** Writes the example requests as calls of the project's TypeScript client. */
 import { promotionCodeFirstNote, type ExampleRequest } from "./example-request.ts";
 
-/** Parts of an operation that an example with the TypeScript client shows besides the request. */
+/** The properties of an operation that an example with the TypeScript client needs in addition to the request. */
 export interface ClientCall {
   /** The operation's path with its parameters in braces. */
   readonly path: string;

@@ -1,6 +1,7 @@
 /**
- * Adds a link to the type map below the heading of GraphiQL's documentation. GraphiQL has no place for own
- * content there, so the link is added to its element and updated when the heading changes.
+ * Adds a link to the type map (the picture of the schema) below the heading of the documentation in GraphiQL.
+ * GraphiQL offers no place for additional content there, so the link is inserted into its HTML element and
+ * updated when the heading changes.
  */
 import type { LoadedSchema } from "./result/schema-types.ts";
 
@@ -10,7 +11,10 @@ interface DocsLinkOptions {
   readonly schema: () => LoadedSchema | undefined;
 }
 
-/** `panel` is the element of GraphiQL that contains the documentation while it is open. */
+/**
+ * Starts to show the link. `panel` is GraphiQL's HTML element that contains the documentation while it is
+ * open.
+ */
 export function linkDocsToMap(panel: Element, { map, schema }: DocsLinkOptions): void {
   const update = (): void => {
     const header = panel.querySelector(".graphiql-doc-explorer-header-content");
@@ -30,22 +34,22 @@ function createLink(href: string): HTMLAnchorElement {
   link.className = "map-link";
   link.textContent = "Show in the type map";
   link.href = href;
-  // The link opens the type map in a new browser tab, so that GraphiQL's answer stays visible. `opener` gives
-  // the new tab a copy of the stored token.
+  // The link opens the type map in a new browser tab, so that the answer in GraphiQL stays visible. The link
+  // allows access to `opener`, because the new tab then gets a copy of the stored token.
   link.target = "_blank";
   link.rel = "opener";
   return link;
 }
 
 /**
- * Returns the type map's address for the heading of GraphiQL's documentation. The heading names a type, or a
- * field; the field's type is named above it.
+ * Returns the URL in the type map for the heading of GraphiQL's documentation. The heading names a type or a
+ * field. If it names a field, the field's type is named above the heading.
  */
 function addressOf(header: Element, schema: LoadedSchema | undefined): string | undefined {
   const title = header.querySelector(".graphiql-doc-explorer-title")?.textContent ?? "";
   if (isType(schema, title)) return `?type=${title}`;
-  // The link back to the type begins with an icon that contains a text of its own, so only the link's last
-  // part is read.
+  // The link back to the type contains an icon with its own text before the name, so only the last part of
+  // the link is read.
   const above = header.querySelector(".graphiql-doc-explorer-back")?.lastChild?.textContent ?? "";
   return isType(schema, above) && title !== "" ? `?type=${above}#${title}` : undefined;
 }

@@ -1,4 +1,7 @@
-/** Loads and renders GraphiQL's component, and opens an example in a new tab of it. */
+/**
+ * Loads the React component GraphiQL (an editor for GraphQL queries), renders it, and opens an example in a
+ * new tab of the editor.
+ */
 import type { GraphiqlFetcher } from "./fetcher.ts";
 import type { GraphiqlExample, GraphiqlPageData } from "./page-data.ts";
 import type { LoadedSchema } from "./result/schema-types.ts";
@@ -15,7 +18,7 @@ interface TextModel {
   readonly onDidChangeContent: (listener: () => void) => void;
 }
 
-/** Global variables that the component's script and its editor, Monaco, set in the window. */
+/** The global variables that the script of GraphiQL and its text editor, Monaco, set in the window. */
 interface ComponentWindow {
   readonly YogaGraphiQL: { readonly renderYogaGraphiQL: (place: Element, options: object) => void };
   readonly monaco?: {
@@ -43,7 +46,8 @@ export async function renderGraphiqlEditor(
   data: GraphiqlPageData,
   { fetcher, onSchema }: EditorListeners,
 ): Promise<void> {
-  // With `globalAPI` Monaco sets `window.monaco`, which `openExampleInNewTab` uses.
+  // With the option `globalAPI`, the text editor Monaco sets `window.monaco`, which `openExampleInNewTab`
+  // needs.
   shared.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_moduleId, label) => data.workers[label] };
   await import(/* @vite-ignore */ data.component);
   const tab = openTab();
@@ -56,15 +60,16 @@ export async function renderGraphiqlEditor(
     // GraphiQL uses the light or dark theme of the operating system, as the rest of the page does.
     forcedTheme: "system",
     onSchemaChange: onSchema,
-    // Without this handler GraphiQL writes every key stroke into the URL, including typed secrets.
+    // With this empty handler, GraphiQL does not write the query into the page's URL after every key stroke;
+    // the query could contain secrets.
     onEditQuery: () => undefined,
     ...(tab?.query ? { query: tab.query, variables: tab.variables ?? undefined } : {}),
   });
 }
 
 /**
- * Returns the tab that was open when the page was last used. GraphiQL itself finds this tab only if its text
- * was changed, and otherwise opens an empty tab.
+ * Returns the tab of the editor that was open when the page was last used. GraphiQL itself finds this tab
+ * only if its text was changed; otherwise GraphiQL would open an empty tab.
  */
 function openTab(): Tab | undefined {
   try {
@@ -74,15 +79,15 @@ function openTab(): Tab | undefined {
     } | null;
     return kept?.tabs?.[kept.activeTabIndex ?? 0];
   } catch {
-    // If the stored data cannot be parsed, GraphiQL has not written it. GraphiQL then starts with its default
-    // tabs.
+    // Stored data that cannot be parsed was not written by GraphiQL and is ignored; GraphiQL then starts with
+    // its default tabs.
     return undefined;
   }
 }
 
 /**
- * Opens an example in a new tab. GraphiQL has no function for this, so this function presses the "New tab"
- * button and fills the editors. Waits until the editors exist.
+ * Opens an example in a new tab of the editor. GraphiQL has no function for this, so this function presses
+ * the "New tab" button and fills the text fields. Waits until they exist.
  */
 export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
   const operation = await waitFor(() => modelNamed("operation.graphql"));
@@ -93,7 +98,10 @@ export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExa
   shared.monaco?.editor.getEditors()[0]?.focus();
 }
 
-/** Calls the listener with the text of the answer in the open tab, now and when the text changes. */
+/**
+ * Calls the listener with the text of the answer in the open tab: once immediately, then whenever the text
+ * changes.
+ */
 export async function watchAnswer(listener: (text: string) => void): Promise<void> {
   const model = await waitFor(() => modelNamed("response.json"));
   const notify = (): void => listener(model.getValue());
@@ -114,8 +122,8 @@ const modelNamed = (name: string): TextModel | undefined =>
   shared.monaco?.editor.getModels().find(({ uri }) => uri.path.endsWith(name));
 
 /**
- * Waits until a part of GraphiQL appears. The parts appear some time after GraphiQL is rendered, and no event
- * announces them.
+ * Waits until `find` returns a value, for example a part of GraphiQL. GraphiQL's parts appear some time after
+ * it is rendered, and no event reports this.
  */
 export async function waitFor<Value>(find: () => Value | undefined): Promise<Value> {
   for (;;) {

@@ -1,4 +1,7 @@
-/** The dialog with the example queries that the role of the current token may run. */
+/**
+ * The dialog in which the reader chooses an example query. It shows the examples that the role of the current
+ * token may run.
+ */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { GraphiqlExample, GraphiqlExampleGroup } from "./page-data.ts";
@@ -9,7 +12,7 @@ interface ExamplePickerProps {
   readonly role: string | undefined;
   readonly onPick: (example: GraphiqlExample) => void;
   readonly onClose: () => void;
-  /** Closes the picker and asks for a token. */
+  /** Closes this dialog and opens the dialog that asks for a token. */
   readonly onEnterToken: () => void;
 }
 
@@ -100,7 +103,7 @@ function hasWords({ title, query }: GraphiqlExample, words: string): boolean {
     .every((word) => text.includes(word));
 }
 
-/** Returns the first sentence of the comment at the start of an example. */
+/** Returns the first sentence of the comment with which an example query begins. */
 function sentenceOf({ query }: GraphiqlExample): string {
   const comment =
     /^(?:#.*\n)*/.exec(query)?.[0].replaceAll(/^#\s?/gm, "").replaceAll(/\s+/g, " ").trim() ?? "";

@@ -1,6 +1,6 @@
 /**
- * Sends the operations that GraphiQL runs, reads their answers (JSON or a stream of events), and measures
- * cost, duration and size.
+ * Sends the GraphQL operations that the reader runs in GraphiQL, reads their answers (JSON or a stream of
+ * events), and measures the cost, duration and size of the answers.
  */
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
 import { NoTokenGivenError, type TokenKeeper } from "./token-keeper.ts";
@@ -38,9 +38,9 @@ interface Answer {
 export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
 
 export interface RunListeners {
-  /** Called before an operation of the reader is sent. */
+  /** Called before an operation that the reader has started is sent. */
   readonly onRun: () => void;
-  /** Called after an operation of the reader was answered. */
+  /** Called after an operation that the reader has started was answered. */
   readonly onMeasured: (run: RunMeasurement) => void;
 }
 
@@ -51,7 +51,8 @@ export function createGraphiqlFetcher(
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
     if (isSubscription(options, operationName)) headers.set("accept", "text/event-stream");
-    // GraphiQL requests the schema by itself, so this request is not measured.
+    // GraphiQL itself sends the request for the schema, so the cost and duration of this request are not
+    // shown to the reader.
     const isPatient = operationName === "IntrospectionQuery";
     if (!isPatient) onRun();
     const stopper = new AbortController();
@@ -74,8 +75,8 @@ export function createGraphiqlFetcher(
 }
 
 /**
- * Converts a missing token or a failed connection into a GraphQL error. GraphiQL would show a thrown error
- * with its stack.
+ * Converts the error of a request that could not be sent (no token, or no connection) to a GraphQL error,
+ * because GraphiQL would show a thrown error with its stack.
  */
 function notSent(error: unknown): Pick<Answer, "errors"> {
   const message =
@@ -85,7 +86,10 @@ function notSent(error: unknown): Pick<Answer, "errors"> {
   return { errors: [{ message }] };
 }
 
-/** Reads the answer. A proxy in front of the service may answer with HTML. */
+/**
+ * Parses the body of an answer as JSON. A body that is not JSON, for example the HTML error page of a proxy,
+ * becomes a GraphQL error.
+ */
 function parseAnswer(text: string, status: number): Answer {
   try {
     return JSON.parse(text) as Answer;
@@ -108,8 +112,9 @@ function isSubscription(options: FetcherOptions | undefined, name: string | null
 }
 
 /**
- * Returns the stream's results as an iterator. `stop` aborts the request. A generator's own `return` would
- * wait for the pending read, which may never end on a subscription without events.
+ * Returns the results of a subscription as an iterator; its `return` calls `stop`, which aborts the request.
+ * A generator function is not used, because its `return` would wait for the pending read, which may never end
+ * if no event arrives.
  */
 function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<unknown> {
   const results = resultsIn(body);
@@ -123,7 +128,7 @@ function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<u
       try {
         return isStopped ? over : await results.next();
       } catch (error) {
-        // If the reader stops a running operation, the aborted read of its answer is not an error.
+        // If the reader has stopped the operation, the error of the aborted read is ignored.
         if (isStopped) return over;
         throw error;
       }

@@ -1,4 +1,7 @@
-/** GraphiQL's page: the editor, the token button, the example picker, the answer as a table, and the cost. */
+/**
+ * Starts the page of GraphiQL: the editor, the token button, the dialog with examples, the answer as a table,
+ * and the cost of the query.
+ */
 import { type JSX, render } from "preact";
 import { useState } from "preact/hooks";
 import "./graphiql.css";
@@ -61,8 +64,8 @@ const panes = { query: "Query", variables: "Variables", result: "Result" } as co
 type Pane = keyof typeof panes;
 
 /**
- * Shows tabs for the parts of GraphiQL's page (query, variables, result). The style sheet shows the chosen
- * part on a phone. Returns a function that chooses a part.
+ * Shows tabs for the parts of GraphiQL's page (query, variables, result). On a phone, only the part of the
+ * chosen tab is visible. Returns a function that chooses a part.
  */
 function renderPaneTabs(place: Element, editor: HTMLElement): (pane: Pane) => void {
   const choose = (pane: Pane): void => {
@@ -84,7 +87,10 @@ function showMissing(place: Element): void {
   );
 }
 
-/** Renders GraphiQL. Adds the explanations and tables of answers, and the links to the type map. */
+/**
+ * Renders GraphiQL, and adds to it the explanations of errors, the answers as tables, and the links to the
+ * type map (the picture of the schema).
+ */
 async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: EditorParts): Promise<void> {
   let schema: LoadedSchema | undefined;
   let answer = "";

@@ -8,7 +8,7 @@ export interface GraphiqlExample {
 
 export interface GraphiqlExampleGroup {
   readonly title: string;
-  /** Roles whose tokens can run a group's example queries. */
+  /** The roles whose tokens can run all example queries of the group. */
   readonly roles: readonly string[];
   readonly examples: readonly GraphiqlExample[];
 }
@@ -19,19 +19,22 @@ export interface GraphiqlExampleGroup {
  */
 export interface TokenPageData {
   readonly endpoint: string;
-  /** URL paths of the documentation and of the console. */
+  /** The URL path of the documentation; `console` is that of the merchants' console. */
   readonly docs: string;
   readonly console: string;
-  /** The demo's tokens by role; undefined if the page must not show them. */
+  /** The internal tokens of the demo by role; undefined if there is no demo or the page must not show them. */
   readonly demoTokens?: Readonly<Record<string, string>>;
 }
 
 export interface GraphiqlPageData extends TokenPageData {
   /** URL path of the script with GraphiQL's component. */
   readonly component: string;
-  /** URL paths of the editor's workers, by the label that the editor uses for them. */
+  /**
+   * The URL paths of the editor's web workers (background scripts), by the label with which the editor
+   * requests them.
+   */
   readonly workers: Readonly<Record<string, string>>;
-  /** URL path of the module that explains error codes. */
+  /** The URL path of the JavaScript module with the explanations of error codes. */
   readonly errorGuide: string;
   /** URL path of the type map. */
   readonly map: string;

@@ -1,11 +1,14 @@
-/** The status line below the editor: the cost (`extensions.cost`), duration and size of the last run. */
+/**
+ * The status line below the editor, which shows the cost (`extensions.cost`), the duration and the size of
+ * the last answer.
+ */
 import type { JSX } from "preact";
 import type { RunMeasurement } from "./fetcher.ts";
 
 const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
-/** Screen readers announce changes of the line. */
+/** Shows the status line. Screen readers read its text aloud when it changes. */
 export function StatusLine({ run }: { readonly run: RunMeasurement | undefined }): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
   return (

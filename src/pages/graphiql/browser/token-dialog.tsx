@@ -12,7 +12,10 @@ interface TokenDialogProps extends Kept {
   readonly data: TokenPageData;
 }
 
-/** Renders the component again when the token's state changes. */
+/**
+ * Renders the calling component again whenever the stored token, its role or the question to the reader
+ * changes.
+ */
 export function useTokenKeeper(keeper: TokenKeeper): void {
   const [, setTurn] = useState(0);
   useLayoutEffect(() => keeper.onChange(() => setTurn((turn) => turn + 1)), [keeper]);
@@ -104,7 +107,10 @@ interface OtherSourcesProps {
   readonly onUse: (action: (keeper: TokenKeeper) => Promise<void>) => void;
 }
 
-/** Ways to query without a typed token: the demo's tokens, and the session at the console. */
+/**
+ * Shows the ways to send queries without typing a token: a token of the demo, or the session of the
+ * merchants' console.
+ */
 function OtherSources({
   data: { demoTokens, console: consoleUrl },
   isBusy,

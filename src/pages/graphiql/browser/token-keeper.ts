@@ -1,10 +1,10 @@
 /**
- * Keeps the credential of this browser tab: an internal token, or the reader's session at the console. Asks
- * the reader for a token once and stores it in sessionStorage, which ends with the tab. Sends the credential
- * with every query, and asks again when the service refuses it.
+ * Stores the credential of this browser tab: an internal token, or the reader's session in the merchants'
+ * console. Asks the reader for a token once and stores it in sessionStorage, which is deleted when the tab is
+ * closed. Sends the credential with every query, and asks again when the service refuses it.
  */
 
-/** The role and merchant of a token or of a session at the console. */
+/** The role and merchant to which a token or a session of the merchants' console belongs. */
 export interface CredentialIdentity {
   readonly role: string;
   readonly isConsoleSession: boolean;
@@ -12,7 +12,7 @@ export interface CredentialIdentity {
   readonly merchant: string | null;
 }
 
-/** The text that the token dialog shows while it is open. */
+/** The message that the token dialog shows while it is open. */
 export interface TokenPrompt {
   readonly message: string;
   readonly isFault: boolean;
@@ -21,26 +21,26 @@ export interface TokenPrompt {
 interface GraphqlRequest {
   readonly body: object;
   /**
-   * Additional headers. If they contain `authorization`, the request is sent with it and the stored token is
-   * not used.
+   * Additional headers of the request. If they contain `authorization`, this value is sent instead of the
+   * stored token.
    */
   readonly headers?: HeadersInit;
   /**
-   * True if the request keeps waiting for a token when the reader closes the token dialog. Used for requests
-   * that the page sends by itself and that do no harm if they are sent late.
+   * True if the request continues to wait for a token when the reader closes the token dialog. Used for
+   * requests that the page sends by itself and that do no harm if they are sent late.
    */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** A response and the time at which its request was sent, without the time spent in the token dialog. */
+/** A response, and the time at which its request was sent after any wait for the token dialog. */
 export interface TimedResponse {
   readonly response: Response;
   /** Milliseconds, by performance.now(). */
   readonly sentAt: number;
 }
 
-/** Thrown if the dialog was closed without a token. The request was not sent. */
+/** Thrown if the reader closed the token dialog without entering a token, so that the request was not sent. */
 export class NoTokenGivenError extends Error {
   constructor() {
     super("The operation was not sent, because no token was entered. Run it again to enter a token.");
@@ -67,8 +67,8 @@ interface WhoAmI {
 
 const key = "commerce-gateway-token";
 /**
- * The value that is stored in place of a token if queries are sent with the cookie of the console session. No
- * token can have this value.
+ * The value that is stored instead of a token if queries are sent with the cookie of the console's session.
+ * No token can have this value.
  */
 const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
@@ -98,8 +98,8 @@ export class TokenKeeper {
   }
 
   /**
-   * Adds a listener for changes of `holder`, `question` and `hasToken`. Returns a function that removes the
-   * listener.
+   * Adds a listener, which is called when the credential or the question to the reader changes (`holder`,
+   * `question`, `hasToken`). Returns a function that removes the listener.
    */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -139,8 +139,8 @@ export class TokenKeeper {
   }
 
   /**
-   * Closes the dialog. Waiting operations are canceled, so that a mutation is not sent later with a token
-   * that was entered for another purpose.
+   * Closes the token dialog. Operations that wait for a token are canceled, so that a mutation is not sent
+   * later with a token that the reader entered for another purpose.
    */
   dismiss(): void {
     this.#close();
@@ -155,8 +155,8 @@ export class TokenKeeper {
   }
 
   /**
-   * Sends a GraphQL request with the token. Waits for a token if there is none or if the service refuses it.
-   * Throws NoTokenGivenError if the dialog is closed.
+   * Sends a GraphQL request with the stored token. If there is no token or the service refuses it, waits
+   * until the reader has entered one. Throws `NoTokenGivenError` if the reader closes the dialog.
    */
   async send(request: GraphqlRequest): Promise<TimedResponse> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
@@ -168,8 +168,8 @@ export class TokenKeeper {
       const sentAt = performance.now();
       const response = await this.#post(token, request);
       if (response.status !== 401) return { response, sentAt };
-      // Several requests may be refused at the same time. The token is deleted only if it is still the
-      // refused one, not if the user has entered another meanwhile.
+      // Several requests may be refused at the same time. The stored token is deleted only if it is the
+      // refused token, because the reader may have entered another one in the meantime.
       if (sessionStorage.getItem(key) === token) this.#forget(await faultIn(response));
     }
   }
@@ -187,7 +187,10 @@ export class TokenKeeper {
     }
   }
 
-  /** Checks a token with the service. Returns the error, or sets `holder` and returns undefined. */
+  /**
+   * Asks the service whether a token is valid. Returns the error if it is not; otherwise stores the token's
+   * role and merchant in `holder` and returns undefined.
+   */
   async #check(token: string): Promise<Fault | undefined> {
     try {
       const response = await this.#post(token, { body: { query: whoAmI } });
@@ -205,8 +208,8 @@ export class TokenKeeper {
   }
 
   #post(token: string | undefined, { body, headers: given = {}, signal }: GraphqlRequest): Promise<Response> {
-    // `Headers` ignores the case of names. A plain object would send `Authorization` and `authorization`
-    // together.
+    // A `Headers` object is used because it ignores upper and lower case in names. A plain object could
+    // contain both `Authorization` and `authorization`.
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");

@@ -1,7 +1,7 @@
 /**
- * Follows a GraphQL subscription over server-sent events (graphql-sse, distinct connections). Reconnects when
- * the stream ends or breaks. Every subscription begins with the current state, so no change is lost between
- * two connections.
+ * Receives the results of a GraphQL subscription as server-sent events (graphql-sse, distinct connections).
+ * Connects again when the stream ends or breaks. The first event of every connection contains the current
+ * state, so no change between two connections is lost.
  */
 import { readServerSentEvents } from "./server-sent-events.ts";
 
@@ -18,36 +18,41 @@ export interface LiveGraphResult<Data> {
 }
 
 /**
- * `connecting`: the request is sent and not yet answered. `live`: the data shown is current. `waiting`: the
- * stream broke and will be requested again. `ended`: the stream will not be requested again, because the
- * request was refused, the object is gone, or `signal` was aborted.
+ * The state of a subscription's connection. `connecting`: the request was sent but not answered. `live`: the
+ * shown data is current. `waiting`: the stream broke and will be requested again. `ended`: the stream will
+ * not be requested again, because the request was refused, the object no longer exists, or `signal` was
+ * aborted.
  */
 export type LiveState = "connecting" | "live" | "waiting" | "ended";
 
 export interface LiveSubscription<Data> {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Headers of every request. A function is called again for each request. */
+  /** Additional headers of the requests. If this is a function, it is called for each request. */
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly url?: string;
   readonly onNext: (result: LiveGraphResult<Data>) => void;
   /**
-   * Called at each change of state. `status` is the HTTP status of the response that ended the stream, if
-   * there was one. The status is 401 also if the stream ended because the credential is no longer valid.
+   * Called whenever the state of the connection changes. `status` is the HTTP status of the response that
+   * ended the stream, if there was one; it is also 401 if the stream ended because the credential is no
+   * longer valid.
    */
   readonly onState?: (state: LiveState, status?: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Milliseconds without any bytes after which the connection counts as broken. The service sends at least a
- * comment every 12 seconds.
+ * If no byte arrives for this number of milliseconds, the connection counts as broken. The service sends at
+ * least a comment every 12 seconds.
  */
 const silenceMsMax = 40_000;
 const pauseMsFirst = 500;
 const pauseMsMax = 30_000;
 
-/** Starts to follow the subscription and returns at once. The caller stops it by aborting `signal`. */
+/**
+ * Starts to receive the results of a subscription and returns immediately. The caller ends the subscription
+ * by aborting `signal`.
+ */
 export function followSubscription<Data>(live: LiveSubscription<Data>): void {
   void follow(live);
 }
@@ -73,7 +78,10 @@ async function follow<Data>(live: LiveSubscription<Data>): Promise<void> {
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 
-/** Half of the pause is random, so that disconnected clients do not all reconnect at the same moment. */
+/**
+ * Returns the pause before the next connection. Half of the pause is random, so that clients that were
+ * disconnected together do not all connect again at the same moment.
+ */
 function pauseMsOf(failures: number): number {
   const most = Math.min(pauseMsFirst * 2 ** (failures - 1), pauseMsMax);
   return most / 2 + (Math.random() * most) / 2;
@@ -100,7 +108,8 @@ async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
     return { isOver: false, wasLive: false };
   } finally {
     live.signal?.removeEventListener("abort", stop);
-    // Aborts the request in every case, because the rest of the response is not needed.
+    // Aborts the request, even if it has ended without an error, because the rest of the response is not
+    // needed.
     stop();
   }
 }
@@ -131,7 +140,10 @@ function sendRequest<Data>(
   });
 }
 
-/** Statuses 408, 429 and 5xx are temporary. A request refused with any other status would be refused again. */
+/**
+ * Decides whether a refused request for a stream is sent again: yes after the statuses 408, 429 and 5xx,
+ * which are temporary; no after every other status, because the request would be refused again.
+ */
 async function refused<Data>(live: LiveSubscription<Data>, response: Response): Promise<Ending> {
   const { status } = response;
   if (status >= 500 || status === 408 || status === 429) {
@@ -162,8 +174,8 @@ async function readStream<Data>(
       live.onNext(last);
     }
   } catch {
-    // The connection broke, so the subscription reconnects. Data that was received counts: the stream was
-    // live.
+    // The connection broke, so the subscription connects again. If data was received before, the result is
+    // that the stream was live.
   } finally {
     clearTimeout(silence);
   }
@@ -175,12 +187,15 @@ function endingAfter<Data>(last: LiveGraphResult<Data> | undefined): Ending {
   return last.errors?.some(isUnauthenticated) === true ? { isOver: true, status: 401 } : { isOver: true };
 }
 
-/** Error codes that a new request would get with status 401. An open stream cannot send a new status. */
+/**
+ * Matches the error codes that a new request would get with status 401. They arrive as an event, because an
+ * open stream cannot send a new HTTP status.
+ */
 const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspended$/;
 const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
-/** True if the subscribed object is gone or the caller may no longer see it. */
+/** True if the object of the subscription no longer exists, or the caller may no longer see it. */
 function isLast<Data>({ data, errors = [] }: LiveGraphResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&

@@ -1,9 +1,13 @@
 /**
- * Puts the actions of the audit log into words: `apiKeyRotate` → “rotated the API key”. An action is the name
- * of a GraphQL mutation, whose last word is the verb, or of a REST operation, whose first word is the verb.
+ * Converts the actions of the audit log to readable words: `apiKeyRotate` → “rotated the API key”. An action
+ * has the name of a GraphQL mutation, whose last word is the verb, or of a REST operation, whose first word
+ * is the verb.
  */
 
-/** The past tense of the verbs in action names, with the preposition that the verb's object needs. */
+/**
+ * The past tense of the verbs in action names, with the preposition that follows the verb, for example “added
+ * to”.
+ */
 const verbs: Readonly<Record<string, string>> = {
   activate: "activated",
   add: "added",
@@ -57,7 +61,10 @@ const verbs: Readonly<Record<string, string>> = {
   void: "voided",
 };
 
-/** Audit log actions whose words on the page cannot be derived from the names of their mutations. */
+/**
+ * The readable words for actions of the audit log for which they cannot be derived from the name of the
+ * mutation.
+ */
 const irregular: Readonly<Record<string, string>> = {
   cartBuyerSet: "set the buyer of the cart",
   cartMerge: "merged another cart into the cart",
@@ -79,7 +86,10 @@ const irregular: Readonly<Record<string, string>> = {
   webhookEndpointTest: "sent a test ping to the webhook endpoint",
 };
 
-/** Words in the names of actions that the audit log leaves out, because staff members do not need them. */
+/**
+ * Words in the names of actions that the page leaves out, because staff members do not need them to
+ * understand the action.
+ */
 const omittedWords = new Set(["public", "hosted", "storefront"]);
 
 const nouns: Readonly<Record<string, string>> = {

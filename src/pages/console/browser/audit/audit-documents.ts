@@ -41,7 +41,7 @@ export interface AuditLogEntry {
   readonly internalToken: { readonly id: string; readonly name: string } | null;
 }
 
-/** The filter of the audit log. Null does not filter. */
+/** The filter of the audit log. A field that is null does not limit the entries. */
 export interface AuditLogFilter {
   readonly actor: AuditActorName | null;
   readonly actorId: string | null;

@@ -5,7 +5,7 @@ import { enumLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { formatAuditAction } from "./action-words.ts";
 import type { AuditLogEntry } from "./audit-documents.ts";
 
-/** Words for actors in the audit log that have no name, for example buyers. */
+/** The words for actors that have no name in the audit log, for example buyers. */
 const unnamedActors: Readonly<Record<AuditLogEntry["actor"], string>> = {
   API_KEY: "An app with an API key",
   OAUTH_CLIENT: "An app with an OAuth grant",
@@ -41,7 +41,10 @@ export function AuditActorText({ entry }: { readonly entry: AuditLogEntry }): JS
   return <>{linked(unnamedActors[actor])}</>;
 }
 
-/** The console's page of an object, by the object's type; undefined if it has none. */
+/**
+ * Returns the path of the console page that shows an object of this type; undefined if the console has no
+ * page for the type.
+ */
 function pageOfTarget(targetType: string | null, targetId: string): string | undefined {
   const pages: Readonly<Record<string, string>> = {
     cart: `/carts/${targetId}`,
@@ -53,14 +56,17 @@ function pageOfTarget(targetType: string | null, targetId: string): string | und
   return targetType === null ? undefined : pages[targetType];
 }
 
-/** Names of objects that staff members know by their name, by id: colleagues and API keys. */
+/**
+ * Names of staff members and API keys by their id. The audit log shows these objects by name, because staff
+ * know them by name.
+ */
 export type TargetNames = ReadonlyMap<string, string>;
 
 function TargetText({ entry, names }: { readonly entry: AuditLogEntry; readonly names: TargetNames }) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
-  // If staff members change their own account, the entry says “their own” in place of a name. An entry of a
-  // sign-in names no target, because the target is the actor.
+  // If the actor changed the actor's own account, the sentence says “their own” instead of a name. For a
+  // sign-in, the sentence names no object, because the changed account is that of the actor.
   if (targetId === staff?.id) return action.startsWith("console") ? null : <> (their own)</>;
   const page = pageOfTarget(targetType, targetId);
   const name = names.get(targetId);

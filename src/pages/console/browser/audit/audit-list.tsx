@@ -1,4 +1,4 @@
-/** A page of audit entries, newest first, with the buttons that open the other pages. */
+/** A list of audit entries, newest first, with buttons that load older or newer entries. */
 import type { ComponentChildren, JSX } from "preact";
 import { connectionNodes, listPageSize, nextPageCursor } from "#pages/console/browser/graph/documents.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";

@@ -1,4 +1,7 @@
-/** The page of the audit log. Its filter is a part of the address, so that it can be shared and reloaded. */
+/**
+ * The page of the audit log. Its filter is part of the page's URL, so that a link to the filtered log can be
+ * shared, and reloading keeps the filter.
+ */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
@@ -16,7 +19,7 @@ import {
 import { AuditList } from "./audit-list.tsx";
 import "#pages/console/browser/parts/filters.css";
 
-/** The kinds of actors that can be chosen, by their value in the address. */
+/** The kinds of actors by which the audit log can be filtered, by the value that names them in the page's URL. */
 const actorKinds: Readonly<Record<string, { readonly actor: AuditActorName; readonly name: string }>> = {
   staff: { actor: "STAFF", name: "All staff" },
   keys: { actor: "API_KEY", name: "All apps with an API key" },
@@ -36,7 +39,7 @@ function dayStart(day: string, days: number): string {
   return start.toISOString();
 }
 
-/** Reads the filter from the address. Values that are not valid do not filter. */
+/** Reads the filter of the audit log from the page's URL. Invalid values are ignored. */
 export function parseAuditLogFilter(query: URLSearchParams): AuditLogFilter {
   const [by, from, to] = [query.get("by"), query.get("from"), query.get("to")];
   const kind = by === null ? undefined : actorKinds[by];
@@ -91,7 +94,10 @@ interface NamedActors {
   };
 }
 
-/** Loads the staff members and API keys by which the log can be filtered; empty until they are loaded. */
+/**
+ * Loads the staff members and API keys by which the audit log can be filtered. Returns an empty list until
+ * they are loaded.
+ */
 function useNamedActors(): NamedActors["actors"] {
   const { data } = useQuery(auditActorsDocument, {});
   return data === undefined

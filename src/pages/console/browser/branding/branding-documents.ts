@@ -32,8 +32,8 @@ export const brandingDocument = createGraphDocument<{
 }>(`query ConsoleBranding { viewer { merchant { ${fields} } } }`);
 
 /**
- * The input of the mutation that changes a merchant's branding. Omitted fields stay unchanged; null removes a
- * text or the logo. The logo is a file in base64.
+ * The input of the mutation that changes a merchant's branding. Fields that are left out stay unchanged; null
+ * removes a text or the logo. The logo is the content of an image file in base64.
  */
 interface BrandingInput extends Partial<Readonly<Record<BrandingField | "logo", string | null>>> {
   readonly merchantId: string;

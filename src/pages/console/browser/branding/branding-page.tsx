@@ -20,7 +20,7 @@ import { LogoField } from "./logo-field.tsx";
 import "./branding.css";
 
 interface BrandingPageProps {
-  /** True for roles that may see the branding and may not change it. */
+  /** True if the role of the staff member may see the branding but not change it. */
   readonly isReadOnly?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function BrandingPage({ isReadOnly = false }: BrandingPageProps): JSX.Ele
   );
 }
 
-/** The texts of the form's fields, in their order. */
+/** The label and the hint of each field of the branding form, in the order of the fields. */
 const fieldTexts: Readonly<Record<BrandingField, { readonly label: string; readonly hint: string }>> = {
   displayName: {
     label: "Name",
@@ -145,10 +145,7 @@ function BrandingForm({ merchantId, name, branding, isReadOnly }: BrandingFormPr
   );
 }
 
-/**
- * Returns the value to save for a text that was typed into a field of the branding form; null if the text is
- * empty.
- */
+/** Returns the value that is saved for a text in the branding form: the text, or null if it is empty. */
 function valueOf(field: BrandingField, text: string): string | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;

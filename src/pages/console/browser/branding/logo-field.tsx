@@ -68,7 +68,7 @@ function LogoInput({ preview, failure, onChange }: LogoInputProps): JSX.Element 
   );
 }
 
-/** Reads a file as base64, without the start of a `data:` URL. */
+/** Reads a file and returns its content in base64, without the prefix of a `data:` URL. */
 async function readAsBase64(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let text = "";

@@ -1,4 +1,4 @@
-/** The dialogs that revoke a cart, and that cancel the open checkout of a locked cart. */
+/** Two dialogs: one revokes a cart, the other cancels the open checkout that locks a cart. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
@@ -26,7 +26,8 @@ export function RevokeCartDialog({ cart, onChanged, onClose }: RevokeCartProps):
   const [reason, setReason] = useState<(typeof revocationReasons)[number]["value"]>("MERCHANT_REQUEST");
   const [note, setNote] = useState("");
   const { isBusy, failure, run } = useMutation(revokeCartDocument);
-  // True if the cart has changed since the dialog was opened, so that repeating the request would fail again.
+  // True if the cart has changed since the dialog was opened. Sending the same request again would then fail
+  // again.
   const isStale = failure?.code?.startsWith("cart_") === true;
   const revoke = async (): Promise<void> => {
     if (isStale) {

@@ -1,4 +1,4 @@
-/** The facts about a cart: its status, buyer, masked address, checkout, order and times. */
+/** A list of the properties of a cart: its status, buyer, masked address, checkout, order and times. */
 import type { JSX } from "preact";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { enumLabel, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
@@ -54,7 +54,10 @@ function RevocationText({ revocation }: Pick<ConsoleCart, "revocation">): JSX.El
   );
 }
 
-/** Links to what an ended cart became: its order, or the other cart that its items were added to. */
+/**
+ * Links from a cart that is no longer active to the order that was placed with it, or to the other cart into
+ * which it was merged.
+ */
 const SuccessorRows = ({
   cart: { orderId, mergedIntoCartId },
 }: {
@@ -103,7 +106,7 @@ function TimeRows({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
   );
 }
 
-/** The masked address. Staff members see neither the street nor the full name and postal code. */
+/** The masked address of a cart: staff members see neither the street nor the complete name and postal code. */
 function AddressText({ address }: { readonly address: ConsoleCartAddress }): JSX.Element {
   const { recipientInitials, postalCodePrefix, city, regionCode, countryCode, complete } = address;
   const place = [postalCodePrefix === null ? null : `${postalCodePrefix}…`, city].filter(Boolean).join(" ");

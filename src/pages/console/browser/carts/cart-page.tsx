@@ -1,4 +1,4 @@
-/** The page of one cart: what it contains and costs, and which app or staff member changed it. */
+/** The page of one cart: its items and totals, and which apps and staff members have changed the cart. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { AuditList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";

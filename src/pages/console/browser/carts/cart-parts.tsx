@@ -9,7 +9,7 @@ import type {
   ConsoleCartTotals,
 } from "./cart-documents.ts";
 
-/** The availabilities with which a line cannot be bought in full. */
+/** Notes for lines of a cart that cannot be bought in the full quantity, by the availability of their variant. */
 const stockNotes: Readonly<Record<string, string>> = {
   OUT_OF_STOCK: "Out of stock",
   DISCONTINUED: "No longer sold",
@@ -129,7 +129,7 @@ function PromotionRows({ promotion }: Pick<TotalsProps, "promotion">): JSX.Eleme
   );
 }
 
-/** Shows the cart's warnings: differences that no caller requested, for example a changed price. */
+/** Shows the warnings of a cart: changes that no caller requested, for example of a price. */
 export function CartWarnings({
   warnings,
   lines,

@@ -1,4 +1,4 @@
-/** The request of a delivery attempt and the receiver's answer, in two tabs. */
+/** Shows the request of a webhook delivery attempt and the answer of the receiver, in two tabs. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { DescriptionRow } from "#pages/console/browser/parts/tables.tsx";
@@ -18,7 +18,7 @@ import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
 interface AttemptDetailProps {
   readonly delivery: DeliveryDetail;
   readonly attempt: Attempt;
-  /** The present address of the endpoint; null if the endpoint was deleted. */
+  /** The present URL of the webhook endpoint; null if the endpoint was deleted. */
   readonly url: string | null;
 }
 

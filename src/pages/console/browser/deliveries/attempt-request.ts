@@ -1,13 +1,14 @@
 /**
- * The request of a delivery attempt: its headers, its formatted body, and a curl command that sends it again.
- * The service does not store headers; all but two of them follow from the delivery and the attempt.
+ * Reconstructs the request of a webhook delivery attempt: its headers, its formatted body, and a curl command
+ * that sends the request again. The service does not store headers; all but two of them can be derived from
+ * the delivery and the attempt.
  */
 import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
 
 export interface RequestHeader {
   readonly name: string;
   readonly value: string;
-  /** True if the value of the header is not stored; the text then only describes the value. */
+  /** True if the value of the header is not known. The field `value` then has a description of the value. */
   readonly isDescribed: boolean;
 }
 
@@ -19,7 +20,7 @@ type SentAttempt = Pick<Attempt, "number" | "at">;
 const sent = (name: string, value: string): RequestHeader => ({ name, value, isDescribed: false });
 const described = (name: string, value: string): RequestHeader => ({ name, value, isDescribed: true });
 
-/** Returns the headers of the attempt in the order in which they are sent. */
+/** Returns the headers of a delivery attempt in the order in which they are sent. */
 export function attemptHeaders(
   { id, replayOf, installation, event }: SentDelivery,
   { number, at }: SentAttempt,
@@ -39,7 +40,7 @@ export function attemptHeaders(
   ];
 }
 
-/** Returns JSON text with two spaces of indentation. Other text is returned as it is. */
+/** Returns a JSON text with an indentation of two spaces. A text that is not JSON is returned unchanged. */
 export function formatJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -55,7 +56,10 @@ export interface JsonToken {
 
 const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Splits JSON text into names, texts, other values and the characters between them. */
+/**
+ * Splits a JSON text into names, texts, other values and the characters between them, so that they can be
+ * coloured.
+ */
 export function jsonTokens(json: string): readonly JsonToken[] {
   const tokens: JsonToken[] = [];
   let end = 0;
@@ -80,8 +84,8 @@ interface CurlRequest {
 }
 
 /**
- * Returns a curl command, for a POSIX shell, that sends the attempt's request again. Headers that are not
- * stored are left out.
+ * Returns a curl command for a POSIX shell that sends the request of a delivery attempt again. Headers with
+ * an unknown value are left out.
  */
 export function attemptCurl({ url, headers, body }: CurlRequest): string {
   const lines = headers

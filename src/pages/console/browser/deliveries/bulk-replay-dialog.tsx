@@ -1,6 +1,6 @@
 /**
- * The dialog that replays many deliveries of an endpoint. It counts them before anything is sent, and shows
- * afterwards how many are still waiting.
+ * The dialog that sends many webhook deliveries of an endpoint again (replay). Before anything is sent, the
+ * dialog shows how many deliveries are selected; afterwards, how many of them are still waiting.
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -58,15 +58,15 @@ export function BulkReplayDialog({ endpoints, onClose }: BulkReplayProps): JSX.E
   const [selection, setSelection] = useState<Selection>({
     endpointId: endpoints[0]?.id ?? "",
     status: "EXHAUSTED",
-    // By default, the replay selects deliveries of the last seven days (168 hours). All attempts of a
-    // delivery take about three days, so most deliveries that failed for good are several days old.
+    // By default, deliveries of the last seven days (168 hours) are selected. All attempts of a delivery take
+    // about three days, so a delivery that failed for good is usually several days old.
     hours: "168",
   });
   const [after, setAfter] = useState<string | null>(null);
   const [result, setResult] = useState<BulkResult>();
   if (result === undefined) {
     const select = (next: Selection): void => {
-      // If the staff member changes the selection, the replay starts at the first delivery of the new selection.
+      // After a change of the selection, the replay starts at the first delivery of the new selection.
       setAfter(null);
       setSelection(next);
     };
@@ -115,8 +115,8 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
   const { selection, after, onReplayed, onClose } = props;
   const { endpointId, status, hours } = selection;
   const [explanation, setExplanation] = useState<Explanation>({ reason: "RECEIVER_OUTAGE", note: "" });
-  // The selected period ends at the time at which the form was opened, so that the count and the replay
-  // select the same deliveries.
+  // The selected period ends at the time at which the form was opened, so that the deliveries that are
+  // counted are also those that are sent again.
   const [untilMs] = useState(() => Date.now());
   const { isBusy, failure, run } = useMutation(bulkReplayDocument);
   const since = new Date(untilMs - Number(hours) * hourMs).toISOString();
@@ -228,7 +228,7 @@ const ExplanationFields = ({ explanation, failure, onChange }: ExplanationFields
   </>
 );
 
-/** Says which deliveries the replay will send and which it leaves out. */
+/** Shows how many deliveries the replay will send, and how many it leaves out and why. */
 const ReplayCount = ({ counts }: { readonly counts: ReplayCounts | null }): JSX.Element =>
   counts === null ? (
     <p>The endpoint does not exist.</p>
@@ -252,7 +252,10 @@ interface ReplayResultProps {
   readonly endpointId: string;
 }
 
-/** Shows how many deliveries were queued, and polls how many of the endpoint's deliveries are still open. */
+/**
+ * Shows how many deliveries the replay has queued. Asks the service regularly how many deliveries of the
+ * endpoint are still waiting.
+ */
 function ReplayResult({ result, endpointId }: ReplayResultProps): JSX.Element {
   const query = useQuery(openDeliveriesDocument, { endpointId });
   const waiting =

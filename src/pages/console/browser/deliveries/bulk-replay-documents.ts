@@ -1,4 +1,7 @@
-/** GraphQL documents of the replay of many deliveries, and the texts of their results. */
+/**
+ * The GraphQL documents for sending many webhook deliveries again (replay), and the texts that describe their
+ * results.
+ */
 import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
@@ -83,8 +86,8 @@ const deliveriesAre = (count: number): string =>
   count === 1 ? "1 delivery is" : `${count.toLocaleString()} deliveries are`;
 
 /**
- * Returns a sentence for each reason why deliveries are not replayed, for example “3 deliveries are left out:
- * a replay is in progress.”
+ * Returns one sentence for each reason why deliveries are left out of the replay, for example “3 deliveries
+ * are left out: a replay is in progress.”
  */
 export const describeSkippedDeliveries = (skipped: readonly SkippedDeliveries[]): readonly string[] =>
   skipped.map(({ reason, count }) => {

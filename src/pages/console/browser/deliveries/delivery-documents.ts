@@ -67,7 +67,7 @@ export interface DeliveryDetail extends Delivery {
   readonly finishedAt: string | null;
   readonly replayReason: string | null;
   readonly replayNote: string | null;
-  /** The JSON text that the delivery sends; null if it is not available. */
+  /** The JSON text that the delivery sends to the receiver; null if the text is not available. */
   readonly body: string | null;
   readonly installation: { readonly id: string };
   readonly event: Delivery["event"] & {
@@ -122,8 +122,8 @@ interface DeliveryChanges {
   readonly deliveryChanged: {
     readonly deliveries: readonly Delivery[];
     /**
-     * True if more deliveries changed than this event of the subscription contains. The page must then load
-     * the list again.
+     * True if more deliveries have changed than this event of the subscription contains. The page must then
+     * load the list of deliveries again.
      */
     readonly readAnew: boolean;
   } | null;

@@ -1,4 +1,4 @@
-/** The table of an endpoint's deliveries. A subscription keeps it up to date. */
+/** The table of a webhook endpoint's deliveries. A GraphQL subscription keeps the table up to date. */
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
@@ -48,14 +48,17 @@ import { ReplayDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
   readonly endpointId: string;
-  /** The webhook endpoint; undefined until it is loaded, and if it was deleted. */
+  /** The webhook endpoint; undefined while it is not loaded yet, or if it was deleted. */
   readonly endpoint: Endpoint | undefined;
   /**
-   * The delivery status by which the list is filtered, from the page's address and in lower case; null for
-   * all deliveries.
+   * The delivery status by which the list is filtered: in lower case, as in the page's URL; null if all
+   * deliveries are shown.
    */
   readonly status: string | null;
-  /** Called when a delivery succeeded or failed, because the endpoint's health may have changed. */
+  /**
+   * Called when a delivery has succeeded or failed. The health of the endpoint may have changed then, so the
+   * caller loads it again.
+   */
   readonly onDelivered: () => void;
 }
 
@@ -147,7 +150,10 @@ interface LiveDeliveriesProps extends Pick<DeliveryListProps, "endpointId" | "on
 }
 
 interface LiveDeliveriesView {
-  /** The deliveries to show: the loaded page, merged with changes received since. */
+  /**
+   * The deliveries to show: the loaded part of the list, with the changes that the subscription has reported
+   * since.
+   */
   readonly live: QueryState<DeliveriesResult>;
   readonly announcement: string;
   readonly changedIds: ReadonlySet<string>;
@@ -163,8 +169,8 @@ function useDeliveriesLive({
   query,
   ...shown
 }: LiveDeliveriesProps): LiveDeliveriesView {
-  // The deliveries that the subscription has reported. They are stored in a ref, not in state: a second event
-  // may arrive before the next render and must be merged with the first.
+  // The deliveries that the subscription has reported. They are stored in a ref and not in state, because a
+  // second event may arrive before the component renders again, and must be added to the first.
   const reported = useRef<LiveDeliveries>(new Map());
   const [shownReported, setShownReported] = useState(reported.current);
   const reportedBeforeQuery = useRef<LiveDeliveries | undefined>(undefined);
@@ -181,7 +187,7 @@ function useDeliveriesLive({
   }, [query.data]);
   const state = useSubscription(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
     if (deliveryChanged === null) return;
-    // The list is loaded again if changes may be missing: after a reconnection, or if the event does not
+    // Loads the list again if changes may have been missed: after a new connection, or if the event does not
     // contain all changes.
     if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
       reportedBeforeQuery.current = reported.current;

@@ -1,6 +1,6 @@
 /**
- * The page of one delivery: its attempts with their results, and the other deliveries of the same event,
- * updated live.
+ * The page of one webhook delivery: its attempts with their results, and the other deliveries of the same
+ * event. The page is updated while it is open.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -93,8 +93,8 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 /**
- * True if a reported delivery belongs to the event and endpoint of the shown delivery, and the page does not
- * show its current state yet.
+ * True if a delivery that the subscription has reported belongs to the same event and endpoint as the shown
+ * delivery, and has changed since the page was loaded.
  */
 function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
@@ -129,7 +129,10 @@ const attemptColumns = (
 
 interface PartsProps {
   readonly delivery: DeliveryDetail;
-  /** The id of the delivery that the staff member has created by a replay on this page. */
+  /**
+   * The id of the new delivery that was created when the staff member sent this delivery again; undefined if
+   * there is none.
+   */
   readonly replayId: string | undefined;
   readonly onRetried: () => void;
 }
@@ -138,7 +141,7 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
   const endpoint = useQuery(endpointDocument, { id: delivery.endpointId });
   const [shownId, setShownId] = useState<string>();
   const { attempts } = delivery;
-  // The details of the delivery's last attempt are shown until the reader chooses another attempt.
+  // Shows the details of the last attempt, until the reader chooses another attempt.
   const shown = attempts.find(({ id }) => id === shownId) ?? attempts.at(-1);
   const others = delivery.event.deliveries
     .filter(({ endpointId }) => endpointId === delivery.endpointId)

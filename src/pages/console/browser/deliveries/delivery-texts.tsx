@@ -1,6 +1,6 @@
 /**
- * Short texts about deliveries: the next attempt, an attempt's result, and what the receiver's developers can
- * do about a failure.
+ * Short texts about webhook deliveries: when the next attempt is made, the result of an attempt, and how the
+ * developers of the receiver can avoid a failure.
  */
 import type { JSX } from "preact";
 import { deliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
@@ -11,13 +11,16 @@ interface NextAttemptProps {
   readonly otherwise?: string;
 }
 
-/** Shows when a delivery is attempted next. An attempt whose time has come but has not begun is due. */
+/**
+ * Shows when the next attempt of a delivery is made. If this time has passed but the attempt has not begun,
+ * shows that the attempt is due.
+ */
 export function NextAttemptText({ at, otherwise = "–" }: NextAttemptProps): JSX.Element {
   if (at !== null && Date.parse(at) <= Date.now()) return <>Due now</>;
   return <TimeText at={at} otherwise={otherwise} />;
 }
 
-/** Shows the result of an attempt. */
+/** Shows the result of one attempt to deliver a webhook. */
 export function AttemptOutcomeText({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
   if (attempt === null) return <span class="soft">–</span>;
   const { errorCode, httpStatus } = attempt;

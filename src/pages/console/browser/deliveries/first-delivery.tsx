@@ -1,6 +1,6 @@
 /**
- * Shown in place of an endpoint's deliveries before anything was sent: says how to cause a first delivery,
- * for example with a button that sends a test event.
+ * Shown instead of the list of deliveries while an endpoint has none: says how to cause a first delivery, for
+ * example with a button that sends a test event.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";

@@ -1,20 +1,26 @@
-/** Merges the delivery changes that a subscription reported into the page of deliveries that is shown. */
+/**
+ * Merges the changed deliveries that a subscription has reported into the shown part of the list of
+ * deliveries.
+ */
 import type { Delivery, DeliveriesResult, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
 export interface ShownDeliveries {
   readonly status: ConsoleDeliveryStatus | null;
-  /** True if the page with the newest deliveries is shown. New deliveries are added only to that page. */
+  /**
+   * True if the shown part of the list is that with the newest deliveries. New deliveries are added only
+   * there.
+   */
   readonly isNewest: boolean;
 }
 
 export type LiveDeliveries = ReadonlyMap<string, Delivery>;
 
-/** The maximum number of deliveries, received through the subscription, that a page stores. */
+/** The maximum number of deliveries reported by the subscription that the page keeps in memory. */
 export const liveDeliveriesMax = 100;
 
 /**
- * Adds changed deliveries to those that the subscription has reported, each in its latest state. If there are
- * too many, the oldest ones are dropped.
+ * Adds changed deliveries to the deliveries that the subscription has already reported; a delivery replaces
+ * its earlier state. If there are more than the maximum, the oldest deliveries are dropped.
  */
 export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Delivery[]): LiveDeliveries {
   const all = new Map([...before, ...changed.map((delivery) => [delivery.id, delivery] as const)]);
@@ -22,15 +28,15 @@ export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Deli
 }
 
 /**
- * Returns the deliveries that the subscription has reported since a query was sent. Deliveries that were
- * reported before (`before`) are dropped, because the result of the query already contains them.
+ * Returns the deliveries that the subscription has reported since a query was sent. `before` has the
+ * deliveries that were reported before the query; the result of the query already contains them.
  */
 export const liveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
   new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
 
 /**
- * Merges the loaded page with reported deliveries, oldest first as in GraphQL. A reported delivery replaces
- * the loaded one.
+ * Merges the loaded deliveries with those that the subscription has reported, oldest first as in GraphQL. A
+ * reported delivery replaces the loaded state of the same delivery.
  */
 export function mergeDeliveries(
   { webhookDeliveries: page }: DeliveriesResult,
@@ -52,8 +58,8 @@ export function mergeDeliveries(
 }
 
 /**
- * Compares two versions of the page. Returns the deliveries that are new on the page or have another status
- * than before.
+ * Compares two states of the shown list. Returns the deliveries that are new in the second state or have
+ * another status in it.
  */
 export function changedDeliveries(before: DeliveriesResult, after: DeliveriesResult): readonly Delivery[] {
   const statuses = new Map(before.webhookDeliveries.edges.map(({ node }) => [node.id, node.status]));

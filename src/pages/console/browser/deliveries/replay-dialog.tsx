@@ -1,4 +1,4 @@
-/** The dialog that sends a delivery again and asks for the reason. */
+/** The dialog that sends a webhook delivery again (replay), after asking the staff member for a reason. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";

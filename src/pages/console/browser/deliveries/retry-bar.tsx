@@ -1,6 +1,6 @@
 /**
- * Shows the state of a delivery in a sentence, with a button that makes the next attempt of a waiting
- * delivery at once.
+ * Shows the state of a webhook delivery in a sentence. If the delivery waits for its next attempt, a button
+ * makes this attempt immediately.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -15,7 +15,7 @@ import { describeDeliveryStatus } from "./delivery-texts.tsx";
 
 interface RetryBarProps {
   readonly delivery: DeliveryDetail;
-  /** The webhook endpoint; null until it is loaded, and if it was deleted. */
+  /** The webhook endpoint; null while it is not loaded yet, or if it was deleted. */
   readonly endpoint: Endpoint | null;
   readonly onRetried: () => void;
 }
@@ -24,13 +24,13 @@ export function RetryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.
   const { id, attemptCount, nextAttemptAt, status } = delivery;
   const { isBusy, failure, run } = useMutation(retryDocument);
   const [retriedAfter, setRetriedAfter] = useState<number>();
-  // After a click on “Retry now”, the page says that the next attempt is due, until that attempt has begun.
+  // After a click on “Retry now”, the page shows that the next attempt is due until the attempt has begun.
   const isRetried = retriedAfter === attemptCount && nextAttemptAt !== null;
   const retry = async (): Promise<void> => {
     const result = await run({ deliveryId: id, input: { expectedAttemptCount: attemptCount } });
     if (result !== undefined) setRetriedAfter(attemptCount);
-    // The delivery is loaded again also if the retry was refused, because another attempt has then been made
-    // meanwhile.
+    // Loads the delivery again, even if the retry was refused: it is refused if another attempt has been made
+    // in the meantime.
     onRetried();
   };
   return (
@@ -55,7 +55,7 @@ export function RetryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.
   );
 }
 
-/** Says why a waiting delivery is held back, if its endpoint is disabled or paused. */
+/** Shows why no attempt is made for a waiting delivery, if its endpoint is disabled or paused. */
 function HoldBack({ endpoint }: Pick<RetryBarProps, "endpoint">): JSX.Element | null {
   if (endpoint === null) return null;
   if (endpoint.status !== "ENABLED")

@@ -1,4 +1,7 @@
-/** The actions on an endpoint: send a test ping, change, enable or disable, rotate the secret, delete. */
+/**
+ * The actions on a webhook endpoint: send a test event (ping), change, enable or disable the endpoint, rotate
+ * its secret, delete it.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
@@ -27,8 +30,8 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   const [status, setStatus] = useState("");
   const test = useMutation(testEndpointDocument);
   const enable = useMutation(enableEndpointDocument);
-  // Event types are loaded through an installation. All installations of a merchant have the same event
-  // types.
+  // The GraphQL schema has event types only below an app installation. Any installation of the merchant can
+  // be used, because all have the same event types.
   const installations = useQuery(installationsDocument, {});
   const [installation] =
     installations.data === undefined ? [] : connectionNodes(installations.data.installations);
@@ -115,7 +118,10 @@ interface EndpointDialogProps extends ActionsProps {
   readonly onClose: () => void;
 }
 
-/** The open dialog of an endpoint. The dialog that changes the endpoint needs the id of an installation. */
+/**
+ * The dialog of a webhook endpoint that is currently open. The dialog that changes the endpoint needs the id
+ * of an installation, to load the event types.
+ */
 function EndpointDialog({
   dialog,
   installationId,

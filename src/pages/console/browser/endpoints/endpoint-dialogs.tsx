@@ -1,6 +1,6 @@
 /**
- * The dialogs that register or change a webhook endpoint: its address, payload and events. A refused form
- * keeps what was typed.
+ * The dialogs that register or change a webhook endpoint: its URL, payload and events. If the service refuses
+ * the form, the typed values stay in it.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -61,8 +61,8 @@ export function ChangeEndpointDialog({
   onClose,
 }: ChangeEndpointProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(updateEndpointDocument);
-  // The form sends the version that was current when the form was opened, so that it cannot silently
-  // overwrite another person's later change.
+  // The form sends the version that the endpoint had when the form was opened, so that it cannot overwrite a
+  // later change by another person unnoticed.
   const [expectedVersion] = useState(endpoint.version);
   const save = async (input: EndpointInput): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;
@@ -166,7 +166,7 @@ interface TextFieldsProps {
   readonly onDescription: (description: string) => void;
 }
 
-/** The address and the description of an endpoint. */
+/** The form fields for the URL and the description of a webhook endpoint. */
 function TextFields({ url, description, failure, onUrl, onDescription }: TextFieldsProps): JSX.Element {
   return (
     <>

@@ -28,7 +28,10 @@ export interface Endpoint {
     readonly lastSuccessAt: string | null;
     readonly lastFailureAt: string | null;
     readonly lastFailure: { readonly code: string; readonly httpStatus: number | null } | null;
-    /** When the next attempt may be made while the circuit breaker is open; null if it is closed. */
+    /**
+     * The time from which the next attempt may be made, if deliveries to the endpoint are paused after
+     * failures (circuit breaker open); null if they are not paused.
+     */
     readonly pausedUntil: string | null;
   };
 }
@@ -39,7 +42,10 @@ const fields = `
   health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus }
     pausedUntil }
 `;
-/** Returns the selection of an endpoint's fields, for documents of other pages. */
+/**
+ * Returns the GraphQL selection of the fields of a webhook endpoint, which the documents of other pages
+ * include.
+ */
 export const getEndpointSelection = (): string => fields;
 
 interface EndpointsAnswer {

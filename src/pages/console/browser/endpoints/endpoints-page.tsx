@@ -1,6 +1,6 @@
 /**
- * The page of an installation's webhook endpoints. Also exports their table, for the page of the
- * installation.
+ * The page that lists the webhook endpoints of an app installation. Also exports the table of endpoints,
+ * which the page of the installation shows too.
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -108,8 +108,8 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 interface EndpointListProps {
   readonly installationId: string;
   /**
-   * Counts the changes to endpoints that were made elsewhere on the page. When the number changes, the table
-   * is loaded again.
+   * A number that increases when another part of the page has changed an endpoint. When the number changes,
+   * the table is loaded again.
    */
   readonly changes: number;
 }
@@ -155,7 +155,10 @@ const columns: TableColumn<Endpoint>[] = [
   },
 ];
 
-/** Shows the health of an endpoint with the numbers that led to it. */
+/**
+ * Shows the health of a webhook endpoint with the numbers from which it was determined, for example the
+ * success rate.
+ */
 export function HealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
   const { state, reason, pausedUntil } = assessEndpointHealth(endpoint);
   return (

@@ -1,4 +1,7 @@
-/** The form field that selects the event types of an endpoint: all, whole groups, or single types. */
+/**
+ * The form field in which staff select the event types of a webhook endpoint: all types, whole groups of
+ * types, or single types.
+ */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
@@ -41,7 +44,10 @@ export function EventTypeChoice({ types, chosen, failure, onChange }: EventTypeC
   );
 }
 
-/** Selecting all events deselects all others; selecting a group deselects its members. */
+/**
+ * Returns the selected names after a name was selected or deselected. Selecting “all events” deselects
+ * everything else; selecting a group deselects its members.
+ */
 function withName(chosen: ReadonlySet<string>, name: string, isOn: boolean): ReadonlySet<string> {
   if (!isOn) return new Set([...chosen].filter((other) => other !== name));
   if (name === "*") return new Set(["*"]);

@@ -1,4 +1,7 @@
-/** Judges the health of an endpoint from its status and the success rate of its recent attempts. */
+/**
+ * Determines the health of a webhook endpoint from its status and the success rate of its recent delivery
+ * attempts.
+ */
 import type { Endpoint } from "./endpoint-documents.ts";
 
 type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
@@ -6,8 +9,8 @@ type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
 interface JudgedHealth {
   readonly state: JudgedState;
   /**
-   * The numbers from which the endpoint's health was judged, for example “62.5 % successful in 24 hours, 3
-   * failures in a row”.
+   * The numbers that explain the endpoint's health, for example “62.5 % successful in 24 hours, 3 failures in
+   * a row”.
    */
   readonly reason: string;
   /**
@@ -17,9 +20,9 @@ interface JudgedHealth {
   readonly pausedUntil: string | null;
 }
 
-/** Below this share of successful attempts in 24 hours, an endpoint is failing. */
+/** An endpoint counts as failing if less than this share of its delivery attempts succeeded in 24 hours. */
 const failingBelow = 0.5;
-/** Below this share of successful attempts in 24 hours, an endpoint is degraded. */
+/** An endpoint counts as degraded if less than this share of its delivery attempts succeeded in 24 hours. */
 const degradedBelow = 0.95;
 
 export function assessEndpointHealth(

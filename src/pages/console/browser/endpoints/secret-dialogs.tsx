@@ -1,4 +1,7 @@
-/** The dialogs about an endpoint's signing secret: rotation, and a new secret, which is shown once. */
+/**
+ * The dialogs for the secret that signs an endpoint's webhooks: one replaces the secret by a new one, the
+ * other shows the new secret, only once.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";

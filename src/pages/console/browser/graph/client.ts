@@ -1,4 +1,7 @@
-/** Sends documents to GraphQL. Returns the data, or throws a `GraphFailure` with the first error. */
+/**
+ * Sends GraphQL documents to the service. Returns the data of the answer, or throws a `GraphFailure` with the
+ * first error.
+ */
 
 import type { GraphDocument } from "./documents.ts";
 
@@ -23,7 +26,7 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions?: Partial<ErrorBody> }[];
 }
 
-/** The failure of a GraphQL request, with a message for people. */
+/** The error of a GraphQL request, with a message that staff members can read. */
 export class GraphFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
@@ -38,19 +41,22 @@ export class GraphFailure extends Error {
   }
 }
 
-/** The service's base path; usually empty. */
+/** The part of the path that precedes all paths of the service; usually empty. */
 export const basePath = document.getElementById("app")?.dataset["basePath"] ?? "";
 export const consolePath = `${basePath}/console`;
-/** The header with which GraphQL accepts the session's cookie. Other sites cannot send this header. */
+/**
+ * The header that makes `/graphql` accept the cookie of the console's session. Pages of other sites cannot
+ * send this header.
+ */
 export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "1" };
 
-/** Header of background requests. They do not extend the session. */
+/** The header of background requests, which do not extend the session of the staff member. */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
 export interface RequestOrigin {
   /**
-   * True if an event or a timer causes the request, not an action of the staff member. Such a background
-   * request does not extend the session.
+   * True if an event or a timer causes the request, and not an action of the staff member. Background
+   * requests do not extend the session.
    */
   readonly isBackground: boolean;
 }
@@ -94,8 +100,8 @@ const lastReturn = "console-signed-out-at";
 const returnEveryMs = 10_000;
 
 /**
- * Reloads the page. The service then shows the sign-in page and afterwards returns to this page. Reloads at
- * most once in ten seconds, to avoid a loop.
+ * Reloads the page after the session has ended. The service then shows the sign-in page, and afterwards the
+ * same page of the console again. Reloads at most once in ten seconds, to avoid an endless loop.
  */
 export function reloadForSignIn(): void {
   const last = Number(sessionStorage.getItem(lastReturn) ?? 0);

@@ -29,17 +29,23 @@ interface PageInfo {
 export const connectionNodes = <Node>({ edges }: GraphConnection<Node>): readonly Node[] =>
   edges.map(({ node }) => node);
 
-/** Returns the nodes of a connection, newest first. GraphQL returns the oldest first. */
+/**
+ * Returns the items of a GraphQL connection with the newest first; GraphQL returns them with the oldest
+ * first.
+ */
 export const nodesNewestFirst = <Node>(connection: GraphConnection<Node>): readonly Node[] =>
   connectionNodes(connection).toReversed();
 
-/** Returns the cursor of the page with older items; undefined if there are no older items. */
+/**
+ * Returns the cursor with which the next older items of a list are loaded; undefined if there are no older
+ * items.
+ */
 export const olderPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
   pageInfo.hasPreviousPage ? (pageInfo.startCursor ?? undefined) : undefined;
 
 /**
- * Returns the cursor of the next page of a list that is shown in GraphQL's order; undefined if there is no
- * next page.
+ * Returns the cursor with which the next items of a list are loaded, for lists in the order of GraphQL;
+ * undefined if there are no further items.
  */
 export const nextPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
   pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;

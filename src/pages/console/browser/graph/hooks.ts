@@ -1,6 +1,6 @@
 /**
- * Preact hooks for GraphQL: `useQuery` reads, `useMutation` runs a mutation, `useSubscription` follows a
- * subscription, `useListPaging` holds the cursor of a list.
+ * Preact hooks for GraphQL: `useQuery` reads data, `useMutation` runs a mutation, `useSubscription` receives
+ * the events of a subscription, `useListPaging` stores which part of a list is shown.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type LiveState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
@@ -18,8 +18,9 @@ import type { GraphDocument } from "./documents.ts";
 export type { LiveState };
 
 /**
- * Follows a subscription. Does nothing while `variables` is undefined. `onData` is called with `isFirst` true
- * for the first event of each stream, which contains the current state and not a change.
+ * Receives the events of a GraphQL subscription. Does nothing while `variables` is undefined. For the first
+ * event after each connection, `onData` is called with `isFirst` true: this event contains the current state
+ * and not a change.
  */
 export function useSubscription<Result, Variables extends object>(
   document: GraphDocument<Result, Variables>,
@@ -58,15 +59,15 @@ export function useSubscription<Result, Variables extends object>(
   return state;
 }
 
-/** The state of a query. Old data stays visible until newer data has arrived. */
+/** The state of a GraphQL query. While the query is sent again, its previous data stays visible. */
 export interface QueryState<Result> {
   readonly data: Result | undefined;
   readonly failure: GraphFailure | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
   /**
-   * Loads the query's data again because of an event or a timer, not because of an action of the staff
-   * member.
+   * Loads the data of the query again. Called when an event or a timer, and not an action of the staff
+   * member, requires it.
    */
   readonly refresh: () => void;
 }
@@ -108,7 +109,7 @@ export function useQuery<Result, Variables extends object>(
           }));
         },
       );
-      // This effect runs the query again only if the GraphQL document or its variables change.
+      // The query is sent again only if the GraphQL document or its variables have changed.
     },
     [key],
   );
@@ -124,7 +125,7 @@ export function useQuery<Result, Variables extends object>(
   return { data: shown.data, failure: shown.failure, isLoading: shown.isLoading, reload, refresh };
 }
 
-/** The state of a mutation, and the function that runs it. */
+/** The state of a GraphQL mutation, and the function that sends the mutation. */
 interface MutationState<Result, Variables> {
   readonly isBusy: boolean;
   readonly failure: GraphFailure | undefined;
@@ -138,8 +139,8 @@ export interface IdempotencyVariables {
 }
 
 /**
- * Runs a mutation with an idempotency key. If the same variables are sent again after a failure, the key is
- * the same too, because the first request may have succeeded.
+ * Sends a GraphQL mutation with an idempotency key. If the same variables are sent again after a failure, the
+ * same key is sent, because the first request may have succeeded.
  */
 export function useMutation<Result, Variables extends object>(
   document: GraphDocument<Result, Variables & IdempotencyVariables>,
@@ -172,11 +173,11 @@ export function useMutation<Result, Variables extends object>(
 }
 
 /**
- * The shown page of a list that is read with GraphQL cursors, and functions that open the page with older or
- * newer items.
+ * Which part of a list is shown, and functions that show the part with older or newer items. The list is read
+ * from GraphQL with cursors.
  */
 export interface ListPaging {
-  /** The GraphQL cursor at which the shown page of the list begins; null for the newest items. */
+  /** The GraphQL cursor at which the shown part of the list begins; null if the newest items are shown. */
   readonly cursor: string | null;
   readonly number: number;
   readonly older: (cursor: string) => void;
@@ -184,8 +185,8 @@ export interface ListPaging {
 }
 
 /**
- * Stores which page of a list is shown. `what` names the list and its filter. When `what` changes, the page
- * with the newest items is shown.
+ * Stores which part of a list is shown. `what` identifies the list and its filter; when `what` changes, the
+ * newest items are shown.
  */
 export function useListPaging(what = ""): ListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });

@@ -1,4 +1,7 @@
-/** The table of OAuth grants, with a dialog that revokes a grant. */
+/**
+ * The table of OAuth grants (the access that staff members have allowed to apps), with a dialog that revokes
+ * a grant.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
@@ -114,7 +117,10 @@ function columnsWith(revoke: (grant: ConsoleGrant) => void): TableColumn<Console
   ];
 }
 
-/** The app and the person who allowed it, for example “Shop search, allowed by Ada Berg”. */
+/**
+ * Returns the name of a grant: the app, and the staff member who allowed the access, for example “Shop
+ * search, allowed by Ada Berg”.
+ */
 const grantName = ({ installation, staff }: ConsoleGrant): string =>
   staff === null ? installation.app.name : `${installation.app.name}, allowed by ${staff.name}`;
 

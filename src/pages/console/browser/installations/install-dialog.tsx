@@ -1,4 +1,4 @@
-/** The dialog that installs an app: one of the platform's apps, with the permissions that it gets. */
+/** The dialog in which staff choose one of the platform's apps and its permissions, and install it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { connectionNodes } from "#pages/console/browser/graph/documents.ts";

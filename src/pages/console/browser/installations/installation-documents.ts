@@ -1,4 +1,7 @@
-/** GraphQL documents and result types of the installation pages: installations, readiness and grants. */
+/**
+ * GraphQL documents and result types of the pages about app installations: the installations, their readiness
+ * checks, and OAuth grants.
+ */
 import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
@@ -106,7 +109,7 @@ export interface InstallableApps {
 }
 
 /**
- * Reads the apps of the platform and the merchant's installations, so that the dialog can offer only apps
+ * Reads all apps of the platform and the merchant's installations, so that the dialog can offer only apps
  * that are not installed yet.
  */
 export const installableAppsDocument = createGraphDocument<InstallableApps>(`
@@ -142,7 +145,7 @@ export interface ConsoleGrant {
   readonly id: string;
   readonly clientId: string;
   readonly installation: { readonly app: { readonly name: string } };
-  /** The staff member who granted an OAuth client access. */
+  /** The staff member who allowed the access to the OAuth client. */
   readonly staff: { readonly id: string; readonly name: string } | null;
   readonly scopes: readonly string[];
   readonly issuedAt: string;

@@ -1,4 +1,7 @@
-/** The page that lists the merchant's installations. Also exports the choice of an installation. */
+/**
+ * The page that lists the merchant's app installations. Also exports the field with which other pages let
+ * staff choose an installation.
+ */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
@@ -48,7 +51,10 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
   { title: "Installed", cell: ({ installedAt }) => <TimeText at={installedAt} isDay /> },
 ];
 
-/** What a shop without apps shows: how apps get here, and the button that installs the first one. */
+/**
+ * Shown if the merchant has installed no app: how apps are installed, and the button that installs the first
+ * one.
+ */
 const FirstInstallation = ({ onInstall }: { readonly onInstall: () => void }): JSX.Element => (
   <div class="empty">
     <p>
@@ -111,7 +117,7 @@ export function InstallationsPage(): JSX.Element {
   );
 }
 
-/** The choice of the installation whose keys or endpoints a page shows. */
+/** The field in which staff choose the app installation whose API keys or webhook endpoints the page shows. */
 interface InstallationChoiceProps {
   readonly all: readonly InstallationSummary[];
   readonly chosen: InstallationSummary;

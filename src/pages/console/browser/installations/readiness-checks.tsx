@@ -1,6 +1,6 @@
 /**
- * The readiness checks of an installation, each with a link or button that leads to what has to be done.
- * Checks that passed are in a closed section.
+ * Shows the readiness checks of an app installation. A failed check has a link or button that leads to its
+ * solution. Passed checks are in a closed section.
  */
 import type { JSX } from "preact";
 import { basePath } from "#pages/console/browser/graph/client.ts";
@@ -9,7 +9,7 @@ import { enumLabel, formatCount, StatusBadge, TimeText } from "#pages/console/br
 import type { ConsoleInstallationReadiness, ConsoleReadinessCheck } from "./installation-documents.ts";
 
 /**
- * A button by which staff do what a readiness check asks for, on the same page, for example by opening a
+ * A button with which staff can fix a failed readiness check on the same page, for example by opening a
  * dialog.
  */
 export interface ReadinessAction {
@@ -20,8 +20,8 @@ export interface ReadinessAction {
 interface ReadinessProps {
   readonly readiness: ConsoleInstallationReadiness;
   /**
-   * Buttons for the readiness checks, by the code of the check. A button is shown in place of the check's
-   * link.
+   * Buttons with which staff can fix failed readiness checks, by the code of the check. A button replaces the
+   * link of the check.
    */
   readonly steps?: Readonly<Record<string, ReadinessAction | undefined>>;
 }
@@ -72,11 +72,14 @@ interface CheckWords {
    * is written for the app's developers.
    */
   readonly remedy?: string;
-  /** The link to the page on which the step is done; `{id}` stands for the installation's id. */
+  /**
+   * The link to the console page on which staff can fix the failed check; `{id}` is replaced by the id of the
+   * installation.
+   */
   readonly link?: { readonly name: string; readonly to: string };
   /**
-   * A guide of the documentation. It is linked if the console has no page on which staff can fix the failed
-   * readiness check.
+   * A guide in the documentation, to which the check links if the console has no page on which staff can fix
+   * the failed check.
    */
   readonly guide?: { readonly name: string; readonly path: string };
 }
@@ -145,7 +148,7 @@ interface CheckProps {
 
 function Check({ check, step, installationId }: CheckProps): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;
-  // A failed advisory check is shown as a warning, because it does not block the installation.
+  // A failed check that is only advice is shown as a warning, because the app can still work.
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
   const words = checkWords[code] ?? { title: readinessCheckTitle(code) };
   return (

@@ -79,7 +79,7 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
   );
 }
 
-/** The dialog that replaces a key by a new one. */
+/** The dialog that replaces an API key by a new one (rotation). */
 interface RotateKeyProps {
   readonly apiKey: ApiKey;
   readonly onRotated: () => void;
@@ -138,7 +138,7 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps):
   );
 }
 
-/** The dialog that confirms that a key is revoked. */
+/** The dialog that asks staff to confirm that an API key is to be revoked. */
 interface RevokeKeyProps {
   readonly apiKey: ApiKey;
   readonly onRevoked: () => void;
@@ -201,7 +201,7 @@ function NewKeyDialog({ title, value, onClose }: KeyShownProps): JSX.Element {
   );
 }
 
-/** Choices for the expiry of a new key. */
+/** The choices for the time until a new API key expires. */
 const endings = [
   { value: "", label: "Never" },
   { value: "30", label: "In 30 days" },
@@ -213,8 +213,8 @@ type Ending = (typeof endings)[number]["value"];
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Returns the end of the day (UTC) on which the key expires. The full day makes a repeated request on the
- * same day equal to the first request, so both have the same idempotency key.
+ * Returns the time at which a new key expires: the end of a day in UTC. Because the time is always the end of
+ * a day, a repeated request on the same day equals the first one and gets the same idempotency key.
  */
 function endOf(days: Ending): string | null {
   if (days === "") return null;

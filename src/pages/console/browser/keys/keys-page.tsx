@@ -1,4 +1,7 @@
-/** The page of an installation's API keys. Also exports their table, for the page of the installation. */
+/**
+ * The page that lists the API keys of an app installation. Also exports the table of keys, which the page of
+ * the installation shows too.
+ */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
@@ -104,7 +107,7 @@ function InstallationKeys({
   );
 }
 
-/** What an installation without keys shows: what a key is for, and the button that creates the first one. */
+/** Shown if an app installation has no API key: what a key is for, and the button that creates the first one. */
 const FirstKey = ({
   appName,
   onCreate,
@@ -127,8 +130,8 @@ const FirstKey = ({
 interface KeyListProps {
   readonly installationId: string;
   /**
-   * Counts the changes to API keys that were made elsewhere on the page. When the number changes, the table
-   * is loaded again.
+   * A number that increases when another part of the page has changed an API key. When the number changes,
+   * the table is loaded again.
    */
   readonly changes: number;
   /** The text that is shown if the installation has no API key. */

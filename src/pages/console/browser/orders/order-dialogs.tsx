@@ -1,4 +1,4 @@
-/** The dialogs that cancel an order, and that refund an amount of it. */
+/** Two dialogs: one cancels an order, the other refunds a part of the amount that was paid for it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { GraphFailure } from "#pages/console/browser/graph/client.ts";
@@ -38,7 +38,10 @@ interface OrderDialogProps {
   readonly onClose: () => void;
 }
 
-/** True if the order has changed meanwhile, so that repeating the request would fail again. */
+/**
+ * True if a request failed because the order has changed since the dialog was opened. The same request would
+ * then fail again.
+ */
 const isStaleOrder = (failure: GraphFailure | undefined): boolean =>
   failure?.code === "version_conflict" || failure?.code === "invalid_state";
 

@@ -1,12 +1,15 @@
-/** The filter of the order list: read from the page's address, written to it, and sent to GraphQL. */
+/**
+ * The filter of the list of orders. This file reads the filter from the page's URL, writes it to the URL, and
+ * converts it to variables of the GraphQL query.
+ */
 import { type OrderListVariables, type OrderState, orderStates } from "./order-documents.ts";
 
 export interface OrderListFilter {
   readonly number: string;
   readonly status: OrderState | null;
   /**
-   * The first and the last day on which the listed orders were placed, as YYYY-MM-DD in the reader's time
-   * zone; empty if not limited.
+   * The first day on which the listed orders were placed, as YYYY-MM-DD in the reader's time zone; `to` is
+   * the last day. An empty text means no limit.
    */
   readonly from: string;
   readonly to: string;
@@ -34,7 +37,10 @@ export function getOrderListPath({ number, status, from, to }: OrderListFilter):
   return query.size === 0 ? "/orders" : `/orders?${query.toString()}`;
 }
 
-/** Returns midnight at the start of a day, or of the day after that day, in the reader's time zone. */
+/**
+ * Returns the time at which a day begins in the reader's time zone. With `daysLater`, returns the start of
+ * the day that is so many days later.
+ */
 function startOfDay(day: string, daysLater = 0): string | null {
   if (day === "") return null;
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
@@ -43,7 +49,7 @@ function startOfDay(day: string, daysLater = 0): string | null {
 
 /**
  * Converts the filter of the order list into variables of the GraphQL query, without those that select the
- * page. Undefined if the last day is before the first day.
+ * page. Returns undefined if the last day of the filter is before the first day.
  */
 export function toOrderListVariables({
   number,

@@ -1,4 +1,7 @@
-/** The page of one order: its items, payments, shipments, returns, refunds, and what can still be done. */
+/**
+ * The page of one order: its items, payments, shipments, returns and refunds, and what staff and the buyer
+ * can still do, for example cancel.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { AuditList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";

@@ -1,4 +1,7 @@
-/** The page that finds orders: by number, status and days of the placement, in a list with the newest first. */
+/**
+ * The page that lists orders, newest first, and finds them by number, status and the days on which they were
+ * placed.
+ */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { listPageSize, nodesNewestFirst, olderPageCursor } from "#pages/console/browser/graph/documents.ts";

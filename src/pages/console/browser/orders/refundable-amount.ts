@@ -1,4 +1,4 @@
-/** The amount of an order that can still be refunded, and the parsing of an amount that was typed in. */
+/** Computes the amount of an order that can still be refunded, and parses an amount that staff have typed. */
 
 interface MinorAmount {
   readonly amountMinor: number;
@@ -13,8 +13,8 @@ interface RefundableOrder {
 }
 
 /**
- * Returns the amount of an order that was captured and not refunded, in minor units. A refund that the
- * payment provider has not answered yet counts as refunded, as in the service's own calculation.
+ * Returns the amount of an order that was captured and not refunded, in minor units. A refund without an
+ * answer of the payment provider counts as refunded, as on the server.
  */
 export function getRefundableAmount({ payments, refunds }: RefundableOrder): number {
   const captured = payments.map(
@@ -25,8 +25,8 @@ export function getRefundableAmount({ payments, refunds }: RefundableOrder): num
 }
 
 /**
- * Parses “12.50” or “12,50” to minor units. Undefined if the text is not a positive amount, or has more
- * decimal digits than the currency.
+ * Converts a typed amount such as “12.50” or “12,50” to minor units. Returns undefined if the text is not a
+ * positive amount, or has more decimal digits than the currency allows.
  */
 export function parseMajorAmount(
   text: string,

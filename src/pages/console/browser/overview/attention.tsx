@@ -1,4 +1,4 @@
-/** The list of what needs attention in the shop's installations, with a link to each. */
+/** The list of problems in the merchant's app installations that staff should look at, with a link to each. */
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";

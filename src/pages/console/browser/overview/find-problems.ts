@@ -1,7 +1,7 @@
 /**
- * Finds what needs attention in an installation: open readiness checks, webhook endpoints that fail or were
- * switched off, and deliveries that failed and were not replayed. Each problem has a link to where it is
- * solved.
+ * Finds the problems of an app installation: failed readiness checks, webhook endpoints that fail or were
+ * disabled automatically, and deliveries that failed and were not sent again. Each problem has a link to the
+ * page on which staff can solve it.
  */
 import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
@@ -11,7 +11,7 @@ import type { LoggedEvent } from "./overview-documents.ts";
 export interface InstallationProblem {
   readonly key: string;
   readonly tone: "fault" | "warn";
-  /** One or two words for the badge beside a problem. */
+  /** One or two words that summarize the problem; shown in a coloured badge beside it. */
   readonly label: string;
   readonly text: string;
   /** The link to the page where the problem is solved: its text, and its path below /console. */
@@ -40,8 +40,9 @@ export function findProblems(sources: ProblemSources): readonly InstallationProb
 }
 
 /**
- * Returns the readiness checks that failed or warn. Leaves out the check of webhook deliveries if the
- * installation has endpoints, because each failing endpoint is a problem of its own.
+ * Returns a problem for each readiness check that failed or gives a warning. The check of webhook deliveries
+ * is left out if the installation has endpoints, because each failing endpoint is already a problem of its
+ * own.
  */
 function readinessProblems(
   { installation: { id, readiness }, titleOf }: Pick<ProblemSources, "installation" | "titleOf">,
@@ -62,7 +63,7 @@ function readinessProblems(
     });
 }
 
-/** An endpoint that staff or an app switched off is no problem, because that was on purpose. */
+/** An endpoint that staff or an app have disabled is not a problem, because they did so on purpose. */
 function endpointProblem(endpoint: Endpoint, nowMs: number): InstallationProblem | undefined {
   const { id, url, status, disabledReason } = endpoint;
   const link = { name: "Open the endpoint", to: `/endpoints/${id}` };
@@ -95,7 +96,10 @@ const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
   "RETRYING",
 ]);
 
-/** True if the delivery failed for good, and no replay of it has succeeded or is in progress. */
+/**
+ * True if all attempts of a delivery failed, and no repetition of the delivery has succeeded or is in
+ * progress.
+ */
 const isLost = (delivery: LoggedDelivery, { deliveries }: LoggedEvent): boolean =>
   delivery.replayOf === null &&
   delivery.status === "EXHAUSTED" &&

@@ -31,7 +31,8 @@ const localDay = new Intl.DateTimeFormat("sv", { year: "numeric", month: "2-digi
 
 function dayBack(days: number): string {
   const date = new Date();
-  // Counts days from noon: from midnight, the result could be a day off when the clocks change.
+  // Subtracts days from noon and not from midnight, because on a day when the clocks change, the result from
+  // midnight could be the wrong day.
   date.setHours(12, 0, 0, 0);
   date.setDate(date.getDate() - days);
   return localDay.format(date);

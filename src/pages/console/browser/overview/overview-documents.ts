@@ -1,4 +1,4 @@
-/** GraphQL documents of the overview page, except those of installations. */
+/** GraphQL documents of the overview page. The documents about app installations are in another file. */
 import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import { type Endpoint, getEndpointSelection } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import type { ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
@@ -12,7 +12,7 @@ export interface DeliveryHealthBucket {
 }
 
 export interface HealthReportVariables {
-  /** The first and the last day of the report, as YYYY-MM-DD in the report's time zone. */
+  /** The first day of the report as YYYY-MM-DD, in the report's time zone; `to` is the last day. */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;

@@ -1,4 +1,7 @@
-/** The overview page: what needs attention, the health charts, and the installations with their readiness. */
+/**
+ * The overview page: problems that staff should look at, charts of webhook deliveries, and the app
+ * installations with their readiness.
+ */
 import type { JSX } from "preact";
 import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";

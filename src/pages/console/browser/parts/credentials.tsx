@@ -1,12 +1,12 @@
-/** The list of a credential's permissions, and whether a credential is still valid. */
+/** Shows the permissions of an API key or other credential, and whether the credential is still valid. */
 import type { JSX } from "preact";
 import { grantableScopes } from "./permissions.ts";
 
 interface PermissionListProps {
   readonly scopes: readonly string[];
   /**
-   * True if the list shows each permission only in words. The scope's name in the API, for example
-   * `catalog:read`, then appears only when the mouse points at it.
+   * True if the list shows each permission only in words. The name of its scope in the API, for example
+   * `catalog:read`, is then shown only while the mouse pointer is on the words.
    */
   readonly isShort?: boolean;
 }

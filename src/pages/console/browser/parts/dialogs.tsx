@@ -1,4 +1,7 @@
-/** Dialogs: the modal frame, a confirmation, and a secret that can be copied. */
+/**
+ * The frame of all modal dialogs, a dialog that asks for a confirmation, and the display of a secret that can
+ * be copied.
+ */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
@@ -12,7 +15,7 @@ interface DialogProps {
   readonly isFirm?: boolean;
 }
 
-/** The button that opened the dialog. It gets the focus back when the last of several dialogs is closed. */
+/** The button that opened the dialog. When the last open dialog is closed, this button gets the focus back. */
 let opener: HTMLElement | undefined;
 
 function noteOpener(): void {
@@ -50,12 +53,13 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     event.preventDefault();
     if (!isFirm) onClose();
   };
-  // Chromium sends the event `cancel` only once until another key is pressed; a second Escape would close the
-  // dialog without it. Escape is therefore blocked here too.
+  // Chromium sends the event `cancel` only for the first of several presses of Escape and closes the dialog
+  // at the second without this event. The key is therefore blocked here too.
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };
-  // Browsers without the attribute `closedby` may close the dialog anyway; the script then opens it again.
+  // Browsers that do not support the attribute `closedby` may close the dialog although it must stay open;
+  // the script then opens it again.
   const reopen = (): void => {
     const shown = dialog.current;
     if (isFirm && shown?.isConnected === true && !shown.open) shown.showModal();

@@ -15,7 +15,10 @@ interface Described {
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** JSON pointer of the input field, under which GraphQL reports its faults. */
+  /**
+   * The JSON Pointer of the GraphQL input field that the form field sets. Faults with this pointer are shown
+   * at the form field.
+   */
   readonly pointer: string;
   readonly failure: GraphFailure | undefined;
   readonly control: (described: Described) => JSX.Element;
@@ -116,7 +119,7 @@ export function SelectField<Value extends string>({
   return <Field {...field} control={control} />;
 }
 
-/** A banner with the failure's message and the request id. */
+/** A banner that shows the message and the request id of a failed request. */
 interface BannerProps {
   readonly failure: GraphFailure | undefined;
   /** JSON pointers of the form fields that show their own errors. The banner leaves these errors out. */
@@ -136,8 +139,8 @@ export function fieldFaultTexts(failure: GraphFailure | undefined, pointer: stri
 }
 
 /**
- * Error messages for staff members, by the code of the broken rule. They replace the messages of GraphQL,
- * which are written for developers.
+ * Error messages for staff members, by the code of the broken rule. They are shown instead of the messages of
+ * GraphQL, which are written for developers.
  */
 const plain: Readonly<Record<string, string>> = {
   too_short: "Fill this in.",

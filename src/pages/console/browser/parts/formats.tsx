@@ -1,7 +1,7 @@
 /**
- * Formats values from GraphQL for the console: enum values as words and badges, failures of deliveries,
- * amounts of money, times, durations, and the state of a live connection. Numbers, amounts and times have the
- * form of the reader's locale.
+ * Formats values of GraphQL answers for the console: enum values as words and coloured labels, failures of
+ * deliveries, amounts of money, times, durations, and the state of a subscription's connection. Numbers,
+ * amounts and times are formatted for the reader's locale.
  */
 import type { JSX } from "preact";
 import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
@@ -66,13 +66,16 @@ const failures: Readonly<Record<string, string>> = {
   REDIRECT: "The answer was a redirect",
 };
 
-/** Returns a text that says why an attempt failed. */
+/** Returns a short text that says why a webhook delivery attempt failed. */
 export function deliveryFailureLabel(errorCode: string, httpStatus: number | null): string {
   if (errorCode.toUpperCase() === "HTTP_STATUS" && httpStatus !== null) return `Answered ${httpStatus}`;
   return failures[errorCode.toUpperCase()] ?? enumLabel(errorCode);
 }
 
-/** Shows a status as a word with a colour. The colour adds no information that the word does not have. */
+/**
+ * Shows a status as a word on a coloured background. The word alone is sufficient; the colour adds no
+ * information.
+ */
 interface BadgeProps {
   readonly value: string;
   readonly tone?: Tone;
@@ -85,7 +88,7 @@ export const StatusBadge = ({
   text = enumLabel(value),
 }: BadgeProps): JSX.Element => <span class={`badge ${tone}`}>{text}</span>;
 
-/** An amount as GraphQL returns it. */
+/** An amount of money in the form in which GraphQL returns it. */
 export interface MoneyAmount {
   readonly amountMinor: number;
   readonly currency: string;
@@ -114,7 +117,10 @@ const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short" });
 
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The short name of the reader's time zone at that time: “CET” in winter, “CEST” in summer. */
+/**
+ * Returns the short name of the reader's time zone at the given time, for example “CET” in winter and “CEST”
+ * in summer.
+ */
 const zoneNameAt = (date: Date): string =>
   zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
@@ -124,8 +130,8 @@ interface TimeProps {
   readonly otherwise?: string;
   readonly isDay?: boolean;
   /**
-   * True if the time is shown without seconds. The seconds then appear only when the mouse points at the
-   * time.
+   * True if the time is shown without seconds. The seconds are then shown only while the mouse pointer is on
+   * the time.
    */
   readonly isMinute?: boolean;
 }
@@ -153,7 +159,7 @@ export function TimeText({ at, otherwise = "–", isDay = false, isMinute = fals
 export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
-/** Texts of the live connection's states. */
+/** The texts for the states of a subscription's connection. */
 const words: Readonly<Record<LiveState, string>> = {
   connecting: "Connecting …",
   live: "Live",

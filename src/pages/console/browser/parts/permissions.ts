@@ -1,4 +1,7 @@
-/** The permissions of apps, API keys and OAuth grants in words. The API calls them scopes. */
+/**
+ * The permissions of apps, API keys and OAuth grants in readable words. In the API, permissions are called
+ * scopes.
+ */
 interface Permission {
   /** The name of the permission's scope in the API, for example `catalog:read`. */
   readonly name: string;
@@ -30,8 +33,8 @@ export const grantableScopes: readonly Permission[] = [
 ];
 
 /**
- * Returns the permissions that a form offers, each in words and with its scope, for example “Manage webhooks
- * (webhooks:write)”.
+ * Returns the permissions among which staff can choose in a form. Each is shown in words and with its scope,
+ * for example “Manage webhooks (webhooks:write)”.
  */
 export const permissionChoices = (
   allowed: readonly string[] = grantableScopes.map(({ name }) => name),

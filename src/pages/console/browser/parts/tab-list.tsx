@@ -1,4 +1,7 @@
-/** Tabs that show one of several panels. The arrow keys, Home and End move between the tabs. */
+/**
+ * A row of tabs, of which each shows another content below the row. The arrow keys, Home and End move between
+ * the tabs.
+ */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 
@@ -49,7 +52,7 @@ export function TabList({ label, tabs }: TabListProps): JSX.Element {
   );
 }
 
-/** Returns the position of the tab that a key leads to; undefined for other keys. */
+/** Returns the position of the tab to which a pressed key moves; undefined for keys that do not move. */
 function nextTab(key: string, chosen: number, count: number): number | undefined {
   if (key === "ArrowRight") return (chosen + 1) % count;
   if (key === "ArrowLeft") return (chosen + count - 1) % count;

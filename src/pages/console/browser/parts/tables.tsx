@@ -1,6 +1,6 @@
 /**
- * Components that show loaded data: tables with pages, lists of properties, and messages while data loads, if
- * there is none, or if it could not be loaded.
+ * Components that show loaded data: tables of which one part is shown at a time, lists of properties, and
+ * messages while data is loading, if there is no data, or if loading failed.
  */
 import type { ComponentChildren, JSX } from "preact";
 import type { QueryState, ListPaging } from "#pages/console/browser/graph/hooks.ts";
@@ -49,13 +49,16 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, isNew }: TablePr
   );
 }
 
-/** Buttons that open the older and newer pages of a list. */
+/** Buttons that show the older or the newer items of a list. */
 interface PagerProps {
   readonly pages: ListPaging;
   readonly what: string;
-  /** The cursor of the next page; undefined if there is none. */
+  /** The cursor with which the next items of the list are loaded; undefined if there are no further items. */
   readonly older: string | undefined;
-  /** True if the list begins with the oldest item. The buttons then say "previous" and "next". */
+  /**
+   * True if the list begins with its oldest item. The buttons are then named "previous" and "next" instead of
+   * "newer" and "older".
+   */
   readonly isOldestFirst?: boolean;
 }
 
@@ -92,7 +95,10 @@ export const DescriptionRow = ({ name, children }: FactProps): JSX.Element => (
   </div>
 );
 
-/** Shows a query's result, or a message while it loads, fails or finds nothing. */
+/**
+ * Shows the result of a GraphQL query. Shows a message instead while the data is loading, if loading failed,
+ * or if there is no data.
+ */
 interface LoadedProps<Result> {
   readonly query: QueryState<Result>;
   /** The name of the loaded data, for example “API keys”. */

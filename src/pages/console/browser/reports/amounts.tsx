@@ -1,10 +1,13 @@
-/** Amounts of reports, which the graph returns in minor units with the currency's code. */
+/**
+ * Formats the amounts of reports. GraphQL returns these amounts in minor units, with the code of the
+ * currency.
+ */
 import type { JSX } from "preact";
 import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
 
 const exponents = new Map<string, number>();
 
-/** The number of decimal digits of a currency (ISO 4217), as the browser knows it. */
+/** Returns the number of decimal digits of a currency (ISO 4217), from the data of the browser. */
 export function getBrowserCurrencyExponent(currency: string): number {
   const known = exponents.get(currency);
   if (known !== undefined) return known;

@@ -27,7 +27,7 @@ import {
 const intervalNames = { DAY: "day", WEEK: "week", MONTH: "month" } as const;
 const intervalTitles = { DAY: "Day", WEEK: "Week of", MONTH: "Month of" } as const;
 
-/** A calendar day in the form of the reader's locale. */
+/** Formats a calendar day for the reader's locale. */
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 const formatReportDay = (day: string): string => dayFormat.format(new Date(`${day}T00:00:00.000Z`));
 

@@ -1,4 +1,4 @@
-/** The report on products: the fifty with the highest net sales of each currency. */
+/** The report on products: for each currency, the fifty products with the highest net sales. */
 import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {

@@ -1,4 +1,7 @@
-/** The choices that all reports share: the report, the days, the time zone and the currency, in the address. */
+/**
+ * The choices that all reports have in common: the report, the days, the time zone and the currency. They are
+ * stored in the page's URL.
+ */
 import type { ReportIntervalName, ReportVariables } from "./report-documents.ts";
 
 export const reportNames = [
@@ -26,7 +29,7 @@ export const reportDaysMax = 731;
 const isReportDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** The calendar day in a time zone, some days before today. */
+/** Returns the calendar day that is the given number of days before today, in a time zone. */
 export function getDayBeforeToday(days: number, timeZone: string, now = new Date()): string {
   const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(now);
   return addDays(today, -days);
@@ -46,7 +49,10 @@ export function isKnownTimeZone(text: string): boolean {
   }
 }
 
-/** Reads the choices from the address. By default: sales of the last 30 days in the reader's time zone. */
+/**
+ * Reads the chosen report, days, time zone and currency from the page's URL. The default is the sales of the
+ * last 30 days in the reader's time zone.
+ */
 export function parseReportChoices(query: URLSearchParams, now = new Date()): ReportChoices {
   const timeZone = query.get("zone") ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const dayZone = isKnownTimeZone(timeZone) ? timeZone : "UTC";
@@ -73,7 +79,7 @@ export function getReportPath({ report, from, to, timeZone, currency }: ReportCh
 export const countReportDays = ({ from, to }: Pick<ReportVariables, "from" | "to">): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 
-/** Says what is wrong with the chosen days or time zone of a report; undefined if the report can be read. */
+/** Returns a message if the chosen days or time zone of a report are invalid; otherwise undefined. */
 export function findChoiceFault(choices: ReportVariables): string | undefined {
   if (!isKnownTimeZone(choices.timeZone))
     return `There is no time zone “${choices.timeZone}”. Use a name such as Europe/Berlin or UTC.`;

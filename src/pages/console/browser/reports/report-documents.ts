@@ -2,7 +2,7 @@
 import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 
 /**
- * The period of a report. `from` and `to` are days in the report's time zone, as YYYY-MM-DD; both are
+ * The period of a report: its first and last day, as YYYY-MM-DD in the report's time zone; both days are
  * included.
  */
 export interface ReportVariables {

@@ -1,6 +1,6 @@
 /**
- * The page of the reports: the days, the time zone and the currency are chosen once for all of them. Each
- * report has a chart or table, and a link that downloads it as CSV.
+ * The page of the reports. The reader chooses the days, the time zone and the currency once for all reports.
+ * Each report has a chart or table, and a link that downloads the report as CSV.
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
@@ -175,8 +175,8 @@ function ZoneField({ value, onChange }: ZoneFieldProps): JSX.Element {
 }
 
 /**
- * The currencies that staff can choose for a report, besides the currency in the page's address. A report has
- * rows only in currencies with sales.
+ * The currencies that staff can choose for a report, in addition to a currency that the page's URL names. A
+ * report is empty for a currency without sales.
  */
 const offeredCurrencies = ["EUR", "USD", "GBP", "JPY", "CHF", "SEK", "DKK", "NOK", "PLN", "CAD", "AUD"];
 

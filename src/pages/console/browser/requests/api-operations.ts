@@ -1,9 +1,9 @@
 /**
- * The REST operations by which the request log can be filtered, with the method and path of each. A test
- * compares the list with the OpenAPI document.
+ * The REST operations by which staff can filter the request log, with method and path. A test checks that the
+ * list matches the OpenAPI document.
  */
 interface ApiOperation {
-  /** The `operationId` of the OpenAPI document. */
+  /** The id of the operation: its `operationId` in the OpenAPI document. */
   readonly id: string;
   readonly method: string;
   /** The path below /api/v1, with its parameters in braces. */

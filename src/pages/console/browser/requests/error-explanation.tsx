@@ -1,6 +1,6 @@
 /**
- * Explains an error code: why the error occurs and what to do. The text is the entry of the documentation's
- * page of errors, which is loaded from this service.
+ * Shows why an error with a given code occurs and how to fix it. The text is that of the documentation's page
+ * about errors, which is loaded from this service.
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

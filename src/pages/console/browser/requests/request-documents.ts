@@ -33,7 +33,7 @@ export interface RequestFilter {
   readonly installationId: string | null;
   readonly credentialId: string | null;
   readonly operation: string | null;
-  /** The lowest and the highest HTTP status of the listed requests, both included. */
+  /** The lowest HTTP status of the listed requests; `statusTo` is the highest. Both are included. */
   readonly statusFrom: number | null;
   readonly statusTo: number | null;
 }
@@ -77,7 +77,10 @@ export interface RequestSenders {
 
 const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
-/** The apps, the newest 100 API keys and the newest 100 OAuth grants, by which the log can be filtered. */
+/**
+ * Reads the apps, API keys and OAuth grants by which the request log can be filtered: all apps, the newest
+ * 100 keys and the newest 100 grants.
+ */
 export const requestSendersDocument = createGraphDocument<RequestSenders>(`
   query ConsoleRequestSenders {
     installations(first: 100) { edges { node { id app { name } } } ${pageInfo} }

@@ -1,6 +1,6 @@
 /**
- * The filter of the request log: reads it from the page's address, writes it to the address, and converts it
- * into variables of the GraphQL query.
+ * The filter of the request log. This file reads the filter from the page's URL, writes it to the URL, and
+ * converts it to variables of the GraphQL query.
  */
 import type { RequestFilter } from "./request-documents.ts";
 
@@ -12,7 +12,10 @@ export const emptyRequestFilter: RequestFilter = {
   statusTo: null,
 };
 
-/** The ranges of statuses that can be chosen, by their value in the address. */
+/**
+ * The ranges of HTTP statuses by which the request log can be filtered, by the value that names them in the
+ * page's URL.
+ */
 export const statusRanges: Readonly<
   Record<string, { readonly name: string; readonly from: number; readonly to: number | null }>
 > = {
@@ -44,8 +47,8 @@ export const exactStatuses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the HTTP status by which the request log is filtered from the page's address: the name of a range, or
- * three digits. Other values do not filter.
+ * Reads from the page's URL by which HTTP status the request log is filtered: the name of a range, or three
+ * digits. Other values are ignored.
  */
 function statusBounds(text: string | null): Pick<RequestFilter, "statusFrom" | "statusTo"> {
   const range = text === null ? undefined : statusRanges[text];
@@ -64,7 +67,10 @@ export const parseRequestFilter = (query: URLSearchParams): RequestFilter => ({
   ...statusBounds(query.get("status")),
 });
 
-/** Returns the address below /console of the request log with one filter changed; "" removes the filter. */
+/**
+ * Returns the path of the request log below /console with one value of the filter changed; an empty value
+ * removes this part of the filter.
+ */
 export function requestsPath(query: URLSearchParams, name: string, value: string): string {
   const next = new URLSearchParams(query);
   if (value === "") next.delete(name);

@@ -1,4 +1,4 @@
-/** The page of one logged request: its facts, and what its error means and what to do about it. */
+/** The page of one request in the request log: its properties, what its error means and how to fix it. */
 import type { JSX } from "preact";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
@@ -88,7 +88,7 @@ function Facts({ request }: { readonly request: ApiRequest }): JSX.Element {
   );
 }
 
-/** Links to lists of requests that are similar to this one, for example of the same operation. */
+/** Links to lists of requests that have something in common with this request, for example the operation. */
 function Related({ request }: { readonly request: ApiRequest }): JSX.Element {
   const { operation, credentialId, status } = request;
   return (

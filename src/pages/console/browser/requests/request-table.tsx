@@ -1,5 +1,5 @@
 /**
- * The table of logged requests. New requests appear without reloading: the newest page is loaded again every
+ * The table of the request log. New requests appear by themselves: the newest requests are loaded again every
  * few seconds, unless the reader pauses this.
  */
 import type { ComponentChildren, JSX } from "preact";
@@ -159,7 +159,10 @@ function usePolling({ refresh }: QueryState<RequestsResult>, isLive: boolean): v
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** The ids of requests that are new since the list was loaded the last time; none at the first load. */
+/**
+ * Returns the ids of the requests that have been added since the list was loaded before; empty after the
+ * first load.
+ */
 function useArrived(data: RequestsResult | undefined, key: string): ReadonlySet<string> {
   const before = useRef<{ readonly key: string; readonly ids: ReadonlySet<string> } | undefined>(undefined);
   const [arrived, setArrived] = useState(nothing);

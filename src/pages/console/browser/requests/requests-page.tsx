@@ -1,4 +1,7 @@
-/** The request log: what apps send to the API. Its filter is a part of the address, so that it can be shared. */
+/**
+ * The page of the request log, which lists the requests that apps have sent to the API. Its filter is part of
+ * the page's URL, so that a link to the filtered log can be shared.
+ */
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
@@ -79,7 +82,10 @@ interface FilterSelectProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** The values of a filter's choices. A value in the page's address that is not among the choices is added. */
+  /**
+   * The values among which the reader can choose in a filter. If the page's URL has another value, this value
+   * is added.
+   */
   readonly options: readonly string[];
   readonly children: ComponentChildren;
 }

@@ -48,7 +48,10 @@ interface FoundEvent {
   readonly deliveries: readonly { readonly id: string; readonly status: string }[];
 }
 
-/** A search result that is a checkout session, or a part of an order, for example a payment or a return. */
+/**
+ * An object that was found by its id: a checkout session, or a part of an order, for example a payment or a
+ * return.
+ */
 export interface FoundSessionOrOrderPart extends ById {
   readonly status: string;
   readonly orderId: string | null;
@@ -139,8 +142,8 @@ export interface NamedObjects {
 }
 
 /**
- * Reads the order with the searched number, and the objects whose names are searched: the first 100
- * installations with their endpoints, the newest 100 API keys, and the first 100 staff accounts.
+ * Reads the order with the searched number, and the objects that can be found by name: the first 100 app
+ * installations with their webhook endpoints, the newest 100 API keys, and the first 100 staff accounts.
  */
 export const namedObjectsDocument = createGraphDocument<NamedObjects, { number: string }>(`
   query ConsoleNamedObjects($number: String!) {

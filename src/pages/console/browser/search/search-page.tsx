@@ -1,6 +1,6 @@
 /**
- * The results of the search field. An id of an object with a page opens that page; otherwise the page lists
- * what was found, or says what can be searched.
+ * The page of search results. If the reader searched for the id of an object with its own page, this page is
+ * opened. Otherwise, the page lists the results, or says what can be searched.
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -25,7 +25,7 @@ import {
 
 interface SearchPageProps {
   readonly place: ConsoleLocation;
-  /** Whether the console has a page at the path. Results without a page are shown without a link. */
+  /** Returns whether the console has a page at a path. A search result without a page is shown without a link. */
   readonly hasPage: (path: string) => boolean;
 }
 

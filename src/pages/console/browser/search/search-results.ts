@@ -40,10 +40,7 @@ export interface ConsoleSearchHit {
   readonly kind: string;
   readonly id: string;
   readonly title: string;
-  /**
-   * The path below /console of the page of the object that was found, or of the list in which the object is
-   * shown.
-   */
+  /** The path, below /console, of the page that shows the object, or of the list that contains the object. */
   readonly to: string;
   /** True if the page at the path `to` shows only the object that was found, not a list. */
   readonly isOwnPage: boolean;
@@ -117,7 +114,10 @@ const staffHit = ({ id, name, email, disabledAt }: FoundStaff): ConsoleSearchHit
   facts: email,
 });
 
-/** A part of an order is found on the order's page; without an order, on the cart's page. */
+/**
+ * Creates the search result for a part of an order or for a checkout session. The result links to the page of
+ * the order; if there is no order, to the page of the cart.
+ */
 function partHit(
   prefix: SearchedPrefix,
   { id, status, orderId, cartId }: FoundSessionOrOrderPart,
@@ -145,8 +145,8 @@ function partHit(
 type Finder = (id: string) => Promise<readonly ConsoleSearchHit[]>;
 
 /**
- * Creates a function that finds an object by its id with a GraphQL document, which returns the object or
- * null.
+ * Creates a function that finds an object by its id. The function runs a GraphQL document, which returns the
+ * object, or null if it does not exist.
  */
 const finder =
   <Result, Found>(
@@ -230,7 +230,10 @@ const finders: Readonly<Record<SearchedPrefix, Finder>> = {
   },
 };
 
-/** Events have no page of their own, so the result is the event's deliveries. */
+/**
+ * Finds the deliveries of an event. They are shown as search results, because the console has no page for
+ * events.
+ */
 async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHit[]> {
   const { installations } = await requestGraph(findEventDocument, { id });
   return connectionNodes(installations).flatMap(({ app, webhookEvent }) => {
@@ -250,8 +253,8 @@ async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHi
 }
 
 /**
- * Returns the search results among the objects that were listed: orders first, then apps, endpoints, keys and
- * staff.
+ * Returns the listed objects that match the searched text as search results: first orders, then apps,
+ * endpoints, keys and staff.
  */
 export function toNameSearchResult(text: string, found: NamedObjects): ConsoleSearchResult {
   const installations = connectionNodes(found.installations);

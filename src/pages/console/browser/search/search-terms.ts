@@ -1,4 +1,7 @@
-/** Decides what a text of the search field means: an id, a number or a name, and removes secrets. */
+/**
+ * Determines whether the text of the search field is an id, an order number or a name, and removes secrets
+ * from it.
+ */
 
 /** The kinds of objects that the search finds, by the prefix of their ids. */
 export const searchedKinds = {
@@ -31,21 +34,21 @@ export type SearchTerm =
   | { readonly kind: "malformedId"; readonly prefix: SearchedPrefix }
   | { readonly kind: "name"; readonly text: string };
 
-/** Ids have 26 letters and digits, without i, l, o and u. */
+/** Matches an id in a text. After its prefix and `_`, an id has 26 letters and digits, without i, l, o and u. */
 const idPattern = /(?:^|[^a-z0-9])([a-z]{2,5})_([0-9a-hjkmnp-tv-z]{26})(?![0-9a-z])/;
 const beginning = /^([a-z]{2,5})_[0-9a-z]*$/;
-/** An API key or internal token. The part before the last underscore may be shown. */
+/** Matches an API key or internal token. The part before the last underscore is not secret and may be shown. */
 const secretPattern = /\b(c(?:pk|it)_[a-z]+_[0-9A-Za-z]{12})_[0-9A-Za-z]+/;
 const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
 
 /**
- * Removes secrets from a text that was pasted, so that they do not get into addresses and the browser's
- * history. Of an API key, the part remains that the console shows.
+ * Removes secrets from a pasted text, so that they do not get into URLs and the browser's history. The part
+ * of an API key that the console shows anyway is kept.
  */
 export const removeSecrets = (text: string): string =>
   text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
 
-/** The maximum number of characters that are searched for. */
+/** The maximum number of characters of a searched text; longer texts are cut. */
 export const searchTextMax = 200;
 
 export function parseSearchTerm(entered: string): SearchTerm {
@@ -63,13 +66,13 @@ export function parseSearchTerm(entered: string): SearchTerm {
 }
 
 /**
- * Returns the text as an order number: without a leading “#”, and, if it has ten characters and no hyphen,
- * with a hyphen in the middle.
+ * Converts a text to the form of an order number: removes a leading “#”, and inserts a hyphen in the middle
+ * if the text has ten characters and no hyphen.
  */
 export const orderNumberIn = (text: string): string =>
   text.replace(/^#\s*/, "").replace(/^([0-9A-Za-z]{5})([0-9A-Za-z]{5})$/, "$1-$2");
 
-/** Whether a value contains the text, without regard to case and accents. */
+/** Returns whether a value contains the searched text. Upper and lower case and accents are ignored. */
 export const containsIgnoringCaseAndAccents = (
   text: string,
   ...values: readonly (string | null)[]

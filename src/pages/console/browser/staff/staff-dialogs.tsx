@@ -84,7 +84,7 @@ interface NewPasswordProps {
   readonly onClose: () => void;
 }
 
-/** Shows a generated password, only once, with the address at which the person signs in. */
+/** Shows a generated password, only once, with the URL at which the staff member signs in. */
 function NewPasswordDialog({ title, email, password, onClose }: NewPasswordProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
@@ -112,7 +112,10 @@ interface MemberDialogProps {
   readonly onClose: () => void;
 }
 
-/** Loads the page again, which shows the sign-in page after the signed-in account's sessions have ended. */
+/**
+ * Loads the page again. Staff members who changed their own account are then asked to sign in again, because
+ * their sessions have ended.
+ */
 const signInAgain = (): void => location.reload();
 
 export function SetPasswordDialog({ member, isSelf, onChanged, onClose }: MemberDialogProps): JSX.Element {

@@ -94,8 +94,8 @@ function OpenDialog({ doing: { what, member }, data, onChanged, onClose }: OpenD
 }
 
 /**
- * True if the staff member is certainly the only enabled admin. False if the list of accounts has further
- * pages, because they may contain another admin.
+ * True if it is certain that the staff member is the only enabled admin. False if not all accounts are
+ * loaded, because another admin may be among the others.
  */
 const isOnlyAdmin = ({ staffAccounts }: StaffList, member: StaffMember): boolean =>
   member.role === "ADMIN" &&

@@ -18,8 +18,8 @@ export interface AnswerError {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   /**
-   * Where the error occurred: the line and column in the GraphQL document, and the field of the answer. Empty
-   * if both are unknown.
+   * The position of the error: the line and column in the GraphQL document, and the field of the answer.
+   * Empty if neither is known.
    */
   readonly place: string;
   readonly details: readonly ErrorDetail[];
@@ -63,7 +63,7 @@ function placeOf(
   return parts.join(", ");
 }
 
-/** Why an error occurs and what to do, as Markdown without links. */
+/** The explanation of an error code: why the error occurs and how to fix it, as Markdown without links. */
 export interface ErrorExplanation {
   readonly why: string;
   readonly remedy: string;
@@ -71,7 +71,7 @@ export interface ErrorExplanation {
 
 export type ErrorGuide = Readonly<Record<string, ErrorExplanation>>;
 
-/** Loads the explanations of all error codes, which the build takes from docs/errors.md. */
+/** Loads the explanations of all error codes, which the build has copied from docs/errors.md. */
 export async function loadErrorGuide(url: string): Promise<ErrorGuide> {
   const loaded: { readonly default: ErrorGuide } = await import(/* @vite-ignore */ url);
   return loaded.default;

@@ -1,7 +1,7 @@
 /**
- * Finds the lists in the answer of a GraphQL operation and converts each into rows with flat columns. A list
- * is an array of objects or a connection. If a list is inside another list, its first columns show the text,
- * number and boolean fields of the outer item.
+ * Finds the lists in the answer of a GraphQL operation and converts each list to the rows of a table. A list
+ * is an array of objects or a connection (a list with cursors). If a list is inside an item of another list,
+ * its first columns repeat the text, number and boolean fields of that item.
  */
 
 export type AnswerCell = string | number | boolean | null;
@@ -9,14 +9,20 @@ export type AnswerRow = Readonly<Record<string, AnswerCell>>;
 
 export interface AnswerList {
   /**
-   * The path of fields from the answer's root to the list, without `edges` and `node`, for example
-   * `orders.lines`.
+   * The names of the fields that lead from the start of the answer to the list, for example `orders.lines`;
+   * `edges` and `node` are left out.
    */
   readonly path: string;
-  /** Names of the columns. A column of a nested object has a dotted name, for example `totals.currency`. */
+  /**
+   * The names of the columns. The name of a column with a field of a nested object has a dot, for example
+   * `totals.currency`.
+   */
   readonly columns: readonly string[];
   readonly rows: readonly AnswerRow[];
-  /** The connection's `totalCount`; null if the answer does not have it. */
+  /**
+   * The total number of items that the connection reports (`totalCount`); null if the answer does not have
+   * this field.
+   */
   readonly totalCount: number | null;
 }
 
@@ -35,13 +41,13 @@ interface ListDraft {
 
 interface Position {
   readonly path: readonly string[];
-  /** Text, number and boolean fields of the outer list items that contain this position. */
+  /** The text, number and boolean fields of the list items around the current position in the answer. */
   readonly containers: AnswerRow;
 }
 
 type Drafts = Map<string, ListDraft>;
 
-/** Returns the lists of an answer in the order of the answer. `answer` is the parsed body. */
+/** Finds all lists of an answer, in the order in which the answer contains them. `answer` is the parsed body. */
 export function findAnswerLists(answer: unknown): readonly AnswerList[] {
   const data = isObject(answer) ? answer["data"] : undefined;
   const drafts: Drafts = new Map();
@@ -103,8 +109,8 @@ function itemsOf(value: unknown): FoundItems | undefined {
 const nodeOf = (edge: unknown): unknown => (isObject(edge) ? edge["node"] : null);
 
 /**
- * Converts the fields of an object into columns. Fields of nested objects become columns too; a nested list
- * becomes its number of items; a list of texts becomes one text.
+ * Converts the fields of an object to columns of one row. Fields of nested objects become columns too. A
+ * nested list of objects becomes the number of its items; a list of texts becomes one text.
  */
 function flatten(item: JsonObject, prefix = ""): Record<string, AnswerCell> {
   const cells: Record<string, AnswerCell> = {};

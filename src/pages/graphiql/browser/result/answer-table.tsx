@@ -4,13 +4,16 @@ import { useState } from "preact/hooks";
 import type { AnswerCell, AnswerList } from "./answer-lists.ts";
 import { csvFileName, formatAnswerListAsCsv } from "./csv-file.ts";
 
-/** The most rows that the table shows. The CSV file has all rows of the answer. */
+/** The maximum number of rows that the table shows. The CSV file contains all rows of the answer. */
 const rowsMax = 500;
 const wholeNumber = new Intl.NumberFormat("en");
 
 interface ListViewProps {
   readonly lists: readonly AnswerList[];
-  /** Returns the URL of a list's type in the type map; undefined if the type is unknown. */
+  /**
+   * Returns the name of the type of a list's items and its URL in the type map; undefined if the type is
+   * unknown.
+   */
   readonly typeOf: (list: AnswerList) => { readonly name: string; readonly url: string } | undefined;
 }
 
@@ -105,13 +108,14 @@ function saveCsv(list: AnswerList): void {
   link.href = url;
   link.download = csvFileName(list);
   link.click();
-  // Releases the file's URL in the next task. The browser has then started to read the file.
+  // The URL of the file is released a moment later, when the browser has started to read the file.
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
 function Table({ list: { path, columns, rows } }: { readonly list: AnswerList }): JSX.Element {
   return (
-    // The table's region can get the keyboard focus, so that it can be scrolled with the keyboard.
+    // The element around the table can get the keyboard focus, so that the table can be scrolled with the
+    // keyboard.
     <div class="table-scroll" tabIndex={0} role="region" aria-label={`Table of ${path}`}>
       <table>
         <thead>

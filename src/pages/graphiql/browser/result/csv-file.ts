@@ -1,4 +1,4 @@
-/** Writes the rows of an answer as CSV (RFC 4180), and names the file. */
+/** Writes the rows of a list in a GraphQL answer as CSV (RFC 4180), and creates the name of the CSV file. */
 import type { AnswerCell, AnswerList } from "./answer-lists.ts";
 
 /**
@@ -13,7 +13,10 @@ export function formatAnswerListAsCsv({ columns, rows }: Pick<AnswerList, "colum
   return lines.map((cells) => `${cells.map(csvField).join(",")}\r\n`).join("");
 }
 
-/** Writes one field. A text that a spreadsheet would run as a formula gets an apostrophe before it. */
+/**
+ * Writes one field of a CSV row. A text that a spreadsheet would run as a formula gets an apostrophe before
+ * it.
+ */
 function csvField(cell: AnswerCell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
   const text = formulaStart.test(cell) ? `'${cell}` : cell;

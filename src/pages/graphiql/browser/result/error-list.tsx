@@ -1,4 +1,4 @@
-/** Explains the errors of an answer: where each occurred, why, and what to do. */
+/** Explains the errors of a GraphQL answer: where and why each error occurred, and how to fix it. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type AnswerError, type ErrorExplanation, type ErrorGuide, loadErrorGuide } from "./answer-errors.ts";

@@ -14,11 +14,14 @@ export interface ResultLinks extends ErrorListLinks {
 }
 
 interface ResultPanelProps {
-  /** The text of GraphiQL's answer: the answer as JSON, or empty. */
+  /** The text that GraphiQL shows as the answer: JSON, or empty before the first answer. */
   readonly text: string;
   readonly schema: LoadedSchema | undefined;
   readonly links: ResultLinks;
-  /** The element whose attribute `data-view` names the chosen view, for the style sheet. */
+  /**
+   * The HTML element whose attribute `data-view` contains the chosen view (for example table); the style
+   * sheet uses it.
+   */
   readonly host: HTMLElement;
 }
 
@@ -54,8 +57,8 @@ export function ResultPanel({ text, schema, links, host }: ResultPanelProps): JS
 }
 
 /**
- * Parses the text of GraphiQL's answer pane as JSON. Undefined before the first answer and for messages of
- * GraphiQL itself.
+ * Parses the text that GraphiQL shows as the answer. Returns undefined if it is not JSON: before the first
+ * answer, and for messages of GraphiQL itself.
  */
 function parseAnswerText(text: string): unknown {
   if (!text.startsWith("{")) return undefined;

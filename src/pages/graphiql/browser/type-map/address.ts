@@ -1,15 +1,15 @@
 /**
- * Addresses of the type map: `?type=Order` names a type, `?type=Order#lines` one of its fields,
- * `?area=Orders` an area. Without these, the map shows all areas. Links within the map change the address
- * without loading the page again.
+ * The URLs of the type map (the picture of the GraphQL schema): `?type=Order` shows a type,
+ * `?type=Order#lines` one of its fields, `?area=Orders` an area. Without a query, the map shows all areas.
+ * Links within the map change the URL without loading the page again.
  */
 import { useEffect, useState } from "preact/hooks";
 
 export interface MapAddress {
-  /** The name of the type that the type map's address names; empty for an area or the overview. */
+  /** The name of the type in the URL of the type map; empty if the URL names an area or nothing. */
   readonly type: string;
   readonly area: string;
-  /** The name of the field that the type map shows; empty if the address names no field. */
+  /** The name of the field in the URL of the type map; empty if the URL names no field. */
   readonly field: string;
 }
 
@@ -21,12 +21,15 @@ export const areaUrl = (area: string): string => `?area=${encodeURIComponent(are
 export const overviewUrl = (): string => location.pathname;
 
 /**
- * Returns the id of the HTML element that describes a field. The prefix prevents an id that the page already
- * uses elsewhere.
+ * Returns the id of the HTML element that describes a field. The prefix `field-` prevents that a field has
+ * the same id as another element of the page.
  */
 export const fieldElementId = (field: string): string => `field-${field}`;
 
-/** Returns the current address of the type map. Renders again when the reader clicks a link or goes back. */
+/**
+ * Returns which type, field or area the URL of the type map names. The calling component is rendered again
+ * when the reader clicks a link of the map or goes back.
+ */
 export function useMapAddress(): MapAddress {
   const [href, setHref] = useState(location.href);
   useEffect(() => {
@@ -49,8 +52,8 @@ export function useMapAddress(): MapAddress {
 }
 
 /**
- * Opens an address of the type map. Stores the scroll position of the current page, for when the reader goes
- * back.
+ * Shows another URL of the type map. Stores how far the current page is scrolled, for the case that the
+ * reader goes back.
  */
 export function openMapUrl(url: string): void {
   const target = new URL(url, location.href).href;
@@ -60,8 +63,8 @@ export function openMapUrl(url: string): void {
 }
 
 /**
- * Returns how far the type map was scrolled when the reader left the current address; 0 for an address that
- * the reader opens for the first time.
+ * Returns how far the type map was scrolled when the reader last left this URL; 0 if the reader opens this
+ * URL for the first time.
  */
 export function storedScrollTop(): number {
   const state: unknown = history.state;
@@ -70,7 +73,10 @@ export function storedScrollTop(): number {
     : 0;
 }
 
-/** Returns the address of a clicked link to the map; undefined for other links, and for a new tab or window. */
+/**
+ * Returns the URL of a clicked link within the type map. Returns undefined for other links, and if the click
+ * opens a new tab or window.
+ */
 function clickedUrl(event: MouseEvent): string | undefined {
   const { target, defaultPrevented, button } = event;
   const isPlainClick = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) && button === 0;
@@ -89,7 +95,10 @@ function parseAddress(href: string): MapAddress {
   };
 }
 
-/** Decodes the fragment. Returns the text unchanged if it ends in the middle of an encoded character. */
+/**
+ * Decodes the fragment of the URL. Returns it unchanged if it cannot be decoded, for example because it ends
+ * in the middle of an encoded character.
+ */
 function decodeFragment(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -69,12 +69,15 @@ export interface IntrospectedSchema {
   readonly types: readonly IntrospectedType[];
 }
 
-/** Formats a type reference as GraphQL writes it: `[Order!]!`. */
+/** Writes a reference to a type in GraphQL's notation, for example `[Order!]!`. */
 export function formatTypeReference({ kind, name, ofType }: NamedType): string {
   if (ofType === null || ofType === undefined) return name ?? "";
   return kind === "NON_NULL" ? `${formatTypeReference(ofType)}!` : `[${formatTypeReference(ofType)}]`;
 }
 
-/** Returns the type's name without lists and non-null marks. */
+/**
+ * Returns the name of the type to which a reference leads, without list brackets and exclamation marks:
+ * `Order` for `[Order!]!`.
+ */
 export const unwrappedTypeName = ({ name, ofType }: NamedType): string =>
   ofType === null || ofType === undefined ? (name ?? "") : unwrappedTypeName(ofType);

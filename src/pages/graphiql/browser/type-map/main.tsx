@@ -1,6 +1,6 @@
 /**
- * The type map: an interactive picture of the GraphQL schema. Reads the schema with the token of the tab, as
- * GraphiQL does, and shows the type or area that the address names.
+ * The type map: an interactive picture of the GraphQL schema. Reads the schema with the token that is stored
+ * for the browser tab, as GraphiQL does, and shows the type or area that the URL names.
  */
 import { type JSX, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -34,8 +34,8 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
       element.scrollIntoView({ block: "center" });
       element.focus({ preventScroll: true });
     } else if (!isFirst.current) {
-      // After a click on a link in the type map, the focus moves to the heading of the new page. When the
-      // type map is first loaded, the focus stays at the top of the page.
+      // After a click on a link in the type map, the heading of the new content gets the focus. When the page
+      // is first loaded, the focus stays at its top.
       scrollTo(0, storedScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
@@ -117,8 +117,8 @@ type MapLocation =
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };
 
 /**
- * Finds what the type map's address names. An address with only a fragment, for example `#Order`, names a
- * type too, because it is easy to type.
+ * Finds the type, field or area that the URL of the type map names. A URL with only a fragment, for example
+ * `#Order`, names a type too, because readers can easily type it.
  */
 function mapLocation({ type, area, field }: MapAddress, map: TypeMap): MapLocation {
   if (areaNames.includes(area)) return { kind: "area", title: area };

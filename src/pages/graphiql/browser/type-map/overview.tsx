@@ -1,6 +1,6 @@
 /**
- * The first page of the type map. It shows the areas in a circle with lines between connected areas, lists
- * the areas, and searches for types and fields.
+ * The first page of the type map. It shows the areas of the schema in a circle, with lines between areas
+ * whose types refer to each other, a list of the areas, and a search for types and fields.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -120,8 +120,8 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 }
 
 /**
- * Counts the references between areas. The shared area (for example money and times) is left out, because
- * every area refers to it.
+ * Counts how often the types of each area refer to types of each other area. The area of shared types (for
+ * example money) is left out, because every area refers to it.
  */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
@@ -148,7 +148,7 @@ function neighboursOf(name: string, ties: readonly Tie[]): string {
   return found.length === 0 ? "not connected" : `connected to ${found.join(", ")}`;
 }
 
-/** One search result: a type, or one of its fields or enum values. Enter opens the first result. */
+/** One search result of the type map: a type, a field or an enum value. Enter opens the first result. */
 interface Hit {
   readonly type: string;
   readonly part: string | null;
@@ -199,8 +199,8 @@ function countOf(count: number): string {
 }
 
 /**
- * Searches the names in the schema. Finds types whose names start with the searched words, then types whose
- * names contain the words, then fields and enum values.
+ * Searches the names in the schema. The results are, in this order: types whose names start with the searched
+ * words, other types whose names contain them, then fields and enum values.
  */
 function findHits(map: TypeMap, words: string): readonly Hit[] {
   const types = [...map.values()].filter((type) => !isPaginationType(type));

@@ -1,6 +1,7 @@
 /**
- * The pages of the type map for one type and for one area. A type's page has a picture, and lists the type's
- * fields or values with their arguments, the references to the type, and its interfaces or members.
+ * The pages of the type map for one type and for one area. The page of a type has a picture, and lists the
+ * type's fields or values with their arguments, the types that refer to it, and the interfaces or member
+ * types that are related to it.
  */
 import type { JSX } from "preact";
 import { fieldElementId, typeUrl } from "./address.ts";
@@ -21,7 +22,7 @@ import {
 interface TypePageProps {
   readonly map: TypeMap;
   readonly type: TypeMapEntry;
-  /** The name of the field that the type's page marks; empty if no field is marked. */
+  /** The name of the field that the URL names and the page therefore marks; empty if no field is marked. */
   readonly field: string;
 }
 
@@ -73,7 +74,7 @@ export function TypePage({ map, type, field }: TypePageProps): JSX.Element {
 interface PartItemProps {
   readonly type: string;
   readonly part: TypeMember;
-  /** True if the type map's address names this field or value, which is then marked. */
+  /** True if the URL names this field or value; the page then marks it. */
   readonly isMarked: boolean;
 }
 
@@ -149,7 +150,7 @@ function IncomingReferences({ references }: { readonly references: readonly Type
   );
 }
 
-/** An area's page: its queries, mutations and subscriptions, and its types by kind. */
+/** The page of one area of the schema: its queries, mutations and subscriptions, and its types by kind. */
 interface Area {
   readonly map: TypeMap;
   readonly area: string;

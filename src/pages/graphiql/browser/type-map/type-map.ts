@@ -1,6 +1,6 @@
 /**
- * Builds a map of the schema's types. Each type has its parts (fields or values), the types to which the
- * parts refer, the references to the type, and its area.
+ * Builds the data of the type map. For each type of the schema, it contains the type's fields or values, the
+ * types to which they refer, the references to the type, and the type's area.
  */
 import {
   unwrappedTypeName,
@@ -60,7 +60,7 @@ export function createTypeMap(schema: IntrospectedSchema): TypeMap {
   );
 }
 
-/** Maps a connection type to the type of its nodes: `OrderConnection` to `Order`. */
+/** Returns for each connection type the type of its items, for example `Order` for `OrderConnection`. */
 function connectionContents(
   { name, fields }: IntrospectedType,
   publicTypes: readonly IntrospectedType[],
@@ -136,7 +136,10 @@ const kindNames: Readonly<Record<string, TypeKind>> = {
 };
 const kindOf = ({ kind }: IntrospectedType): TypeKind => kindNames[kind] ?? "scalar";
 
-/** True for connection, edge and page-info types. The map skips them and shows the type of the list's items. */
+/**
+ * True for types that only serve to read lists in parts (connection, edge and page-info types). The map
+ * leaves them out and shows the type of the list's items instead.
+ */
 export const isPaginationType = ({ name }: Pick<TypeMapEntry, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
@@ -160,20 +163,23 @@ export interface TypeMember {
   /** The type of the field as GraphQL writes it, for example `[Order!]!`; null for an enum value. */
   readonly type: string | null;
   /**
-   * The name of the type to which the field refers. If this is a connection, the type of its items. Null for
-   * an enum value.
+   * The name of the type to which the field refers; for a connection (a list with cursors), the type of its
+   * items. Null for an enum value.
    */
   readonly leadsTo: string | null;
   readonly args: readonly FieldArgument[];
 }
 
 /**
- * The area of types that belong to no other area. A type's area follows from its name (`OrderLine`).
- * Otherwise, if only one area refers to the type, the type belongs to that area, else to this one.
+ * The name of the area for types that belong to no other area. The area of a type follows from its name, for
+ * example `OrderLine`; otherwise, if types of only one area refer to the type, it belongs to that area.
  */
 export const nameOfSharedArea = "Shared";
 
-/** Patterns of type names by area, tried in this order: narrower patterns first. */
+/**
+ * The patterns of type names for each area. The first pattern that matches decides, so narrower patterns come
+ * first.
+ */
 const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Analytics", /Report|Interval$|Funnel/],
   ["Webhooks", /^(?:Webhook|PublicWebhook|Event|Signature|Payload)/],
@@ -210,8 +216,8 @@ type Parts = ReadonlyMap<string, readonly TypeMember[]>;
 
 function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
-  // A nested input type gets its area only after the input type that contains it. The passes therefore repeat
-  // until no more types get an area.
+  // An input type inside another input type gets its area only after the outer one has an area, so the search
+  // is repeated until no further type gets an area.
   for (let areaCount = -1; areaCount !== areas.size;) {
     areaCount = areas.size;
     for (const [name, area] of typesReachedFromOneArea(parts, areas)) areas.set(name, area);
@@ -224,7 +230,7 @@ function namedArea(name: string): readonly (readonly [string, string])[] {
   return found === undefined ? [] : [[name, found[0]]];
 }
 
-/** Finds types without an area to which only one area refers. */
+/** Finds the types that have no area yet and to which types of exactly one area refer. */
 function typesReachedFromOneArea(
   parts: Parts,
   areas: ReadonlyMap<string, string>,
@@ -245,7 +251,10 @@ function typesReachedFromOneArea(
   );
 }
 
-/** Returns the area of a root field: by its name (`orders`, `orderCancel`), else the area of its result type. */
+/**
+ * Returns the area of a query, mutation or subscription: the area that its name indicates (`orders`,
+ * `orderCancel`), otherwise the area of its result type.
+ */
 export function areaOfRootField(
   { name, leadsTo }: Pick<TypeMember, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,

@@ -1,6 +1,6 @@
 /**
- * The picture of one type: the type with its parts in the middle, types that refer to it on the left, types
- * that it refers to on the right.
+ * The picture of one type: in the middle the type with its fields or values, on the left the types that refer
+ * to it, on the right the types to which it refers.
  */
 import type { JSX } from "preact";
 import { typeUrl } from "./address.ts";
@@ -16,7 +16,7 @@ const row = 26;
 const head = 44;
 const gap = 10;
 const top = 4;
-/** Approximate width of one character in pixels, for names (monospaced) and for types. */
+/** The estimated width of one character in pixels: for names, which have a monospaced font, and for types. */
 const widthOf = { name: 8, type: 7.4 } as const;
 const boxHeight = 44;
 const columns = {
@@ -25,7 +25,10 @@ const columns = {
   right: { x: 792, width: 244 },
 } as const;
 const width = 1040;
-/** The maximum number of types on the picture's left side. The list below has all references. */
+/**
+ * The maximum number of types on the left side of the picture. The list below the picture contains all of
+ * them.
+ */
 const boxesMax = 40;
 
 interface Shown {
@@ -98,7 +101,10 @@ function namesIn(map: TypeMap, { name, references }: TypeMapEntry): readonly Omi
   return boxes.filter((box) => map.has(box.name));
 }
 
-/** Returns the types on the right side. Scalars are left out; the list below names them. */
+/**
+ * Returns the types on the right side of the picture, to which the type refers. Scalars are left out, because
+ * the list below the picture names them.
+ */
 function namesOut(map: TypeMap, { name, parts }: TypeMapEntry): readonly Omit<Box, "y">[] {
   const targets = new Set(
     parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])),
