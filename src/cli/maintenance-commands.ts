@@ -79,7 +79,7 @@ function keysRewrap(): Command {
     await runWithMigratedDatabase(async ({ db }, settings) => {
       const keyring = createConfiguredKeyring(settings);
       const key = keyring.currentKeyId;
-      // An audit entry is also written when the run begins, because a run that is stopped has already changed
+      // The audit log also records that the run begins, because a run that is stopped has already rewrapped
       // some rows.
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
@@ -111,10 +111,7 @@ const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>):
     }),
   );
 
-/**
- * Prints the result of `keys rewrap`. Sets the exit code 1 if some data can still be decrypted only with
- * another key than the first of ENCRYPTION_KEYS.
- */
+/** Prints the result of `keys rewrap`. Sets exit code 1 if the other encryption keys are still needed. */
 function printRewrapResult(
   results: readonly RewrapResult[],
   { key, isJson }: { readonly key: string; readonly isJson: boolean },
@@ -188,10 +185,7 @@ function privacyErase(): Command {
     });
 }
 
-/**
- * Returns which buyer's data to erase, as the options of `privacy erase` say; returns an error text if the
- * options are wrong.
- */
+/** Returns the target of the erasure, or the error text if the options are wrong. */
 function toErasureTarget({ merchant, ...options }: EraseOptions): ErasureTarget | string {
   const targets = (["buyerReference", "cart", "order", "addressToken"] as const).flatMap((name) => {
     const value = options[name];
@@ -273,14 +267,6 @@ function auditExport(): Command {
           );
       });
     });
-}
-
-/**
- * Writes a text to standard output. Waits if the program that reads the output is slower, because an export
- * may be larger than the memory.
- */
-async function writeToOutput(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
 /** Formats an audit entry as a CSV row (RFC 4180). */

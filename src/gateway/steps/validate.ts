@@ -19,10 +19,7 @@ import {
   toRequestFault,
 } from "#gateway/request-faults.ts";
 
-/**
- * Validates first the path, then the query, then the body. Throws one failure with all faults of the first of
- * these three parts that is invalid.
- */
+/** Validates path, query and body. Throws one failure with all faults of the first invalid part. */
 export const validateRequest: RestStep = {
   name: "validate",
   phase: "body",
@@ -42,10 +39,7 @@ export const validateRequest: RestStep = {
   },
 };
 
-/**
- * Returns the value of a path parameter. A value with control characters cannot be an id, so the request is
- * answered with 404.
- */
+/** Returns a path parameter. A value with control characters cannot be an id and is answered as not found. */
 function pathValue({ request }: RestCall, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
   if (!isTextWithoutForbiddenCharacters(value)) throw fail(notFound);
@@ -70,7 +64,7 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
     // unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // A query parameter that cannot be decoded is reported as malformed, but not as missing too.
+    // A query parameter that could not be decoded is reported only once, not also as missing.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw combineFaults(all);
@@ -79,9 +73,9 @@ function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
 }
 
 /**
- * Creates the function that converts the text of a query parameter to its value. If the parameter is an
- * integer, a text of decimal digits becomes a number. Every other text is normalized by the scalar type of
- * the parameter.
+ * Creates the function that converts the text of a query parameter to its value. The text of an integer is
+ * converted if it has only decimal digits. Other texts are normalized as the parameter's scalar type
+ * requires.
  */
 function valueReader({ schema, type }: RestParameter): (text: string) => unknown {
   if (schema.type === "integer") return (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
@@ -159,78 +153,11 @@ function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   });
 }
 
-/** The error code for each JSON Schema keyword that a value can violate, for example for `maxLength`. */
-const ruleCodes: Readonly<Record<string, string>> = {
-  type: "wrong_type",
-  enum: "not_allowed",
-  const: "not_allowed",
-  minimum: "too_small",
-  exclusiveMinimum: "too_small",
-  maximum: "too_large",
-  exclusiveMaximum: "too_large",
-  minLength: "too_short",
-  minItems: "too_short",
-  maxLength: "too_long",
-  maxItems: "too_long",
-  minProperties: "too_short",
-  maxProperties: "too_long",
-  pattern: "pattern_mismatch",
-  format: "invalid_format",
-  uniqueItems: "duplicate",
-};
-
-function toFault(error: ErrorObject, part: RequestPart): Fault {
-  const isQuery = part.in === "query";
-  if (error.keyword === "required" || error.keyword === "additionalProperties")
-    return toNameFault(error, isQuery);
-  const field = isQuery ? error.instancePath.slice(1) : error.instancePath;
-  const code = ruleCodes[error.keyword] ?? "invalid";
-  const allowed =
-    error.keyword === "enum" && Array.isArray(error.schema) && error.schema.length <= 20
-      ? error.schema.map(String)
-      : null;
-  return {
-    failure: failureFor(error, isQuery),
-    detail: { in: part.in, field, code, message: `${field} ${describeRule(error)}.`, allowed },
-  };
-}
-
-/** Creates the error detail for a missing or an unknown field. */
-function toNameFault({ keyword, params, instancePath }: ErrorObject, isQuery: boolean): Fault {
-  const isMissing = keyword === "required";
-  const name = String(params[isMissing ? "missingProperty" : "additionalProperty"]).slice(0, nameLengthMax);
-  const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
-  const [code, rule] = isMissing ? ["required", "is required"] : ["unknown", "is unknown"];
-  return {
-    failure: `${isMissing ? "missing" : "unknown"}_${isQuery ? "parameter" : "field"}`,
-    detail: { in: isQuery ? "query" : "body", field, code, message: `${field} ${rule}.` },
-  };
-}
-
-/**
- * Returns the failure code for a broken rule. Every broken rule of a locale has the same code; the same is
- * true for a country.
- */
-function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
-  const format: unknown = parentSchema?.["format"];
-  if (format === "locale") return "invalid_locale";
-  if (format === "country-code") return "unknown_market";
-  return isQuery ? "invalid_parameter" : "invalid_field";
-}
-
-function describeRule({ keyword, message, parentSchema, schema }: ErrorObject): string {
-  if (parentSchema?.["format"] === "locale") return "must be a BCP 47 language tag of at most 35 characters";
-  if (parentSchema?.["format"] === "country-code") return "must be an ISO 3166-1 alpha-2 country code";
-  if (keyword === "enum" && Array.isArray(schema)) return `must be one of ${schema.map(String).join(", ")}`;
-  if (keyword === "type" && parentSchema?.type === "integer") return "must be an integer in decimal digits";
-  return message ?? "is not valid";
-}
-
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  // If the name of a field has control characters, the JSON Pointer of the fault ends at the object that has
-  // the field, so that the pointer does not contain the control characters.
+  // If a field's name has control characters, the fault names the object that has the field, so that the
+  // control characters do not get into the pointer.
   return Object.entries(value).flatMap(([key, item]) =>
     uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)),
   );
@@ -273,8 +200,8 @@ function parseQuery(url: string): Query {
 }
 
 /**
- * Creates the failure for a query string that has more parameters than any operation accepts. This query
- * string is refused without reading its parameters.
+ * Returns the failure of a query with more parameters than any operation has. Such a query is refused without
+ * reading each parameter.
  */
 function tooManyParameters(): Failure {
   const message = `The query must have at most ${parametersMax} parameters.`;
@@ -298,10 +225,7 @@ function brokenRule(
   return values.has(name) ? "duplicate" : undefined;
 }
 
-/**
- * Creates the fault of a query parameter. If the name of the parameter cannot be decoded, the fault shows it
- * as the client sent it.
- */
+/** Creates the fault of a query parameter. A name that cannot be decoded is shown as the client sent it. */
 function fault(name: string, code: keyof typeof queryRules): Fault {
   const field = name.slice(0, nameLengthMax);
   return {
