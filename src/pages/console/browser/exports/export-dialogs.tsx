@@ -9,8 +9,8 @@ import {
   cancelExportDocument,
   createExportDocument,
   type ExportJob,
-  type ExportKind,
-  exportKinds,
+  type ExportRowKind,
+  exportRowKinds,
 } from "./export-documents.ts";
 import { toExportPeriod } from "./export-period.ts";
 
@@ -19,10 +19,10 @@ interface CreateExportProps {
   readonly onClose: () => void;
 }
 
-const kindOptions = exportKinds.map((value) => ({ value, label: enumLabel(value) }));
+const kindOptions = exportRowKinds.map((value) => ({ value, label: enumLabel(value) }));
 
 export function CreateExportDialog({ onCreated, onClose }: CreateExportProps): JSX.Element {
-  const [kind, setKind] = useState<ExportKind>("ORDERS");
+  const [kind, setKind] = useState<ExportRowKind>("ORDERS");
   const [first, setFirst] = useState("");
   const [last, setLast] = useState("");
   const { isBusy, failure, run } = useMutation(createExportDocument);

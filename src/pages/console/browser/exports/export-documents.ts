@@ -2,7 +2,7 @@
 import { createGraphDocument, type GraphConnection } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
-export const exportKinds = [
+export const exportRowKinds = [
   "ORDERS",
   "ORDER_LINES",
   "PAYMENTS",
@@ -12,11 +12,11 @@ export const exportKinds = [
   "PRODUCTS",
   "STOCK_MOVEMENTS",
 ] as const;
-export type ExportKind = (typeof exportKinds)[number];
+export type ExportRowKind = (typeof exportRowKinds)[number];
 
 export interface ExportJob {
   readonly id: string;
-  readonly kind: ExportKind;
+  readonly kind: ExportRowKind;
   readonly status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELED";
   /** The start of the period, included; null if the export begins with the oldest row. */
   readonly from: string | null;
@@ -46,15 +46,15 @@ export const exportsDocument = createGraphDocument<
   }
 `);
 
-export interface NewExport {
-  readonly kind: ExportKind;
+export interface ExportInput {
+  readonly kind: ExportRowKind;
   readonly from?: string;
   readonly to?: string;
 }
 
 export const createExportDocument = createGraphDocument<
   { exportCreate: { readonly id: string } },
-  { readonly input: NewExport } & IdempotencyVariables
+  { readonly input: ExportInput } & IdempotencyVariables
 >(`
   mutation ConsoleExportCreate($input: ExportCreateInput!, $idempotencyKey: String!) {
     exportCreate(input: $input, idempotencyKey: $idempotencyKey) { id }

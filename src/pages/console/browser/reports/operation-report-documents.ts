@@ -42,7 +42,7 @@ interface BuyerMonth {
   readonly orders: number;
 }
 
-export interface BuyerCohort extends BuyerMonth {
+export interface BuyersOfMonth extends BuyerMonth {
   readonly later: readonly BuyerMonth[];
 }
 
@@ -51,7 +51,7 @@ export interface BuyerMonthRow extends BuyerMonth {
 }
 
 /** Returns a row for the first month of each cohort, and for each month in which its buyers ordered again. */
-export const toBuyerMonths = (cohorts: readonly BuyerCohort[]): readonly BuyerMonthRow[] =>
+export const toBuyerMonths = (cohorts: readonly BuyersOfMonth[]): readonly BuyerMonthRow[] =>
   cohorts.flatMap(({ later, ...first }) =>
     [first, ...later].map(({ month, buyers, orders }) => ({
       firstMonth: first.month,
@@ -62,7 +62,7 @@ export const toBuyerMonths = (cohorts: readonly BuyerCohort[]): readonly BuyerMo
   );
 
 export const buyersDocument = createGraphDocument<
-  { buyerReport: { totals: BuyerTotals; cohorts: readonly BuyerCohort[] } },
+  { buyerReport: { totals: BuyerTotals; cohorts: readonly BuyersOfMonth[] } },
   ReportVariables
 >(`
   query ConsoleBuyerReport(${days}) {
