@@ -14,7 +14,7 @@ import { recipes } from "#integrator/trigger-recipes.ts";
 import * as steps from "#integrator/trigger-steps.ts";
 import { triggerEvent } from "#integrator/trigger.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
-import { type Running, runHere, startServiceUntil, temporaryFolderUntil } from "#test/support/process.ts";
+import { runHere, temporaryFolderUntil, useService } from "#test/support/process.ts";
 import {
   type CommandLine,
   type CommandResult,
@@ -29,22 +29,18 @@ import {
 
 const folder = temporaryFolderUntil(afterAll);
 const dataDir = join(folder, "data");
-let service: Running;
+const service = useService({ DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0" });
 let line: CommandLine;
 let demo: DemoSecrets;
 
 beforeAll(async () => {
   const installed = join(folder, "installed");
   mkdirSync(installed);
-  const [program, running] = await Promise.all([
-    installCommandLine(installed),
-    startServiceUntil(afterAll, { DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0" }),
-  ]);
-  service = running;
+  const program = await installCommandLine(installed);
   demo = readDemoSecrets(dataDir);
   line = {
     program,
-    environment: { HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), COMMERCE_URL: service.address },
+    environment: { HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), COMMERCE_URL: service().address },
   };
 }, 180_000);
 
@@ -65,7 +61,7 @@ describe("listen", () => {
   it("forwards signed webhooks, loses none while the connection breaks, and ends with Ctrl-C", async () => {
     const secret = (await run("listen", "--print-secret")).stdout.trim();
     const receiver = await startReceiver(secret);
-    const proxy = await startProxy(service.address);
+    const proxy = await startProxy(service().address);
     const listening = startCommerce(
       withKey(),
       "listen",
@@ -135,7 +131,7 @@ describe("listen", () => {
 
 async function readKey(path: string): Promise<unknown> {
   const headers = { authorization: `Bearer ${demo.keys["full"]}` };
-  return ((await (await fetch(`${service.address}${path}`, { headers })).json()) as { data: unknown }).data;
+  return ((await (await fetch(`${service().address}${path}`, { headers })).json()) as { data: unknown }).data;
 }
 
 describe("trigger", () => {
@@ -163,7 +159,7 @@ describe("trigger", () => {
 
   it("makes every listed event happen", async () => {
     const value = demo.tokens["admin"] ?? "";
-    const target: Target = { url: service.address, credential: { kind: "token", value, source: "demo" } };
+    const target: Target = { url: service().address, credential: { kind: "token", value, source: "demo" } };
     for (const [type, recipe] of recipes)
       expect({ type, event: await triggerEvent(target, { type, recipe }) }).toMatchObject({
         type,
@@ -239,12 +235,12 @@ describe("the other commands", () => {
 
   it("openapi prints the document of the service", async () => {
     const { stdout } = await run("openapi");
-    expect(JSON.parse(stdout)).toEqual(await (await fetch(`${service.address}/openapi.json`)).json());
+    expect(JSON.parse(stdout)).toEqual(await (await fetch(`${service().address}/openapi.json`)).json());
   });
 
   it("whoami shows the owner of the credential", async () => {
     expect(read(await run("whoami", "--json"))).toMatchObject({
-      url: service.address,
+      url: service().address,
       credential: "key",
       source: "COMMERCE_API_KEY",
       name: "Demo: full",

@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCommand, type Running, startServiceUntil, temporaryFolderUntil } from "#test/support/process.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { runCommand, temporaryFolderUntil, useService } from "#test/support/process.ts";
 
 const folder = temporaryFolderUntil(afterAll);
 const environment = { DATA_DIR: join(folder, "data"), LOG_LEVEL: "info" };
@@ -23,14 +23,14 @@ async function json(...args: string[]): Promise<Record<string, string>> {
 }
 
 describe("with a running service on the embedded database", () => {
-  let service: Running;
-  beforeAll(async () => {
-    service = await startServiceUntil(afterAll, environment);
-  });
+  const service = useService(environment);
 
   const identityStatus = async (key: string): Promise<number> =>
-    (await fetch(`${service.address}/api/v1/open/identity`, { headers: { authorization: `Bearer ${key}` } }))
-      .status;
+    (
+      await fetch(`${service().address}/api/v1/open/identity`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+    ).status;
 
   it("key create and key revoke take effect in the service at once, and are in the audit log", async () => {
     const [{ installationId }] = (await json("key", "list")) as unknown as [{ installationId: string }];
@@ -113,12 +113,12 @@ describe("with a running service on the embedded database", () => {
     }
     const { stdout } = await runCommand(["audit", "export"], environment);
     expect(stdout).not.toContain("appCreate");
-    expect(service.output()).not.toContain(secret);
+    expect(service().output()).not.toContain(secret);
   });
 
   it("the service removes the file when it stops, and commands open the database themselves again", async () => {
     expect(statSync(filePath).isFile()).toBe(true);
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(await service().stop()).toEqual({ code: 0, signal: null });
     expect(() => statSync(filePath)).toThrow("ENOENT");
     expect(Array.isArray(await json("token", "list"))).toBe(true);
   });

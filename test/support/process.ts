@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
 import { runCommandLine } from "#cli/run.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
@@ -101,9 +101,21 @@ export function startService(environment: Environment): Promise<Running> {
   return untilItListens(start(["serve"], environment));
 }
 
-/** Starts `serve` as `startService` does. The service is stopped in the given hook, for example `afterAll`. */
-export function startServiceUntil(end: EndHook, environment: Environment): Promise<Running> {
-  return untilItListens(start(["serve"], environment), end);
+/** Starts `serve` before the tests of a file or group, and stops it after them. */
+export function useService(environment: Environment): () => Running {
+  let service: Running | undefined;
+  const ends: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    service = await untilItListens(start(["serve"], environment), (work) => void ends.push(work));
+  });
+  // A hook that is registered inside another hook would never run.
+  afterAll(async () => {
+    await Promise.all(ends.map((end) => end()));
+  });
+  return () => {
+    if (service === undefined) throw new Error("The service has not started.");
+    return service;
+  };
 }
 
 type EndHook = (work: () => Promise<void>) => void;
