@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 import { compressBody } from "./src/pages/shared/compressed.ts";
-import { graphiqlComponent } from "./src/pages/graphiql/component-plugin.ts";
+import { graphiqlComponentPlugin } from "./src/pages/graphiql/component-plugin.ts";
 
 /** The entry of each page's script, by its name. */
 const entries = {
@@ -36,7 +36,7 @@ const compressed = (): Plugin => ({
 export default defineConfig({
   // Scripts load other files relative to themselves, so that the service can run below any base path.
   base: "./",
-  plugins: [graphiqlComponent(), compressed()],
+  plugins: [graphiqlComponentPlugin(), compressed()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "dist/browser",

@@ -10,10 +10,10 @@ import { createGraphServices, createEventSubjectRenderer } from "#app/services.t
 import { type Database, openDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { createGraphContext } from "#graph/context.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
@@ -81,7 +81,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       rateLimitScale: 0,
       keyring,
       doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
-      events: createServiceEvents(),
+      events: createInProcessEvents(),
       resolvedNames: createHostNameChecker(),
       isLoopbackAllowed: false,
     },
@@ -121,7 +121,7 @@ function explainStatements(
   db: Database,
   { statements, withTexts }: { readonly statements: readonly CompiledQuery[]; readonly withTexts: boolean },
 ): Promise<StatementPlan[]> {
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     const plans: StatementPlan[] = [];
     for (const { sql: text, parameters } of statements) {
       if (changesSettings.test(text))

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { openDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import type { Arguments } from "./arguments.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { runCommand, type ServerProcess, startServer } from "./children.ts";
@@ -205,7 +205,7 @@ async function measureIndex(databaseUrl: string, size: number): Promise<IndexCos
   try {
     for (let start = 0; start < rows.length; start += indexedPerBatch) {
       const ids = rows.slice(start, start + indexedPerBatch).map(({ id }) => id);
-      await inTransaction(database.db, (transaction) => indexProducts(transaction, ids, new Date()));
+      await runInTransaction(database.db, (transaction) => indexProducts(transaction, ids, new Date()));
     }
   } finally {
     await database.close();

@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { type OpenedDatabase } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { createDispatchWorld } from "#test/webhooks/dispatch-world.ts";
 import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
@@ -94,7 +94,7 @@ async function write(load: FeedLoad): Promise<void> {
     // In ascending order, so that two writers do not wait for each other.
     const chosen = [...new Set(indexes)].toSorted((a, b) => a - b);
     try {
-      const inserted = await inTransaction(database.db, async (transaction) => {
+      const inserted = await runInTransaction(database.db, async (transaction) => {
         let count = 0;
         for (const index of chosen) count += await changeSubject(transaction, load, index);
         await sleepBeforeCommit(load);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { type ApiDescription, describeApi } from "#gateway/api-description.ts";
+import { type ApiDescription, createApiDescription } from "#gateway/api-description.ts";
 import graph from "#graph/schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { renderFigures } from "#soak/figure-table.ts";
@@ -32,7 +32,7 @@ it("schema/schema.graphql matches the graph", async () => {
 async function describeNow(): Promise<ApiDescription> {
   const mesh = await openMesh();
   try {
-    return describeApi(mesh);
+    return createApiDescription(mesh);
   } finally {
     mesh.close();
   }

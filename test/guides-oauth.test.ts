@@ -5,14 +5,14 @@
 import { expect, it } from "vitest";
 import { findFreePort } from "#app/open-resources.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createBrowser } from "#test/oauth/people.ts";
 import { startGuideProgram } from "#test/support/guide-program.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 /** Creates another client, because the port of the demo's client may be in use. */
 const createClient = (world: World, redirectUri: string): Promise<string> =>
-  inTransaction(world.database.db, async (transaction) => {
+  runInTransaction(world.database.db, async (transaction) => {
     const { appId } = await transaction
       .selectFrom("oauthClient")
       .select("appId")

@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTracing } from "#observability/tracing.ts";
-import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
+import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
 import { cartsUrl, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { type MarkedPurchase, purchaseMarked } from "#test/support/marked-purchase.ts";
 import { createLog } from "#foundation/log.ts";
@@ -424,7 +424,7 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
   });
 
   it("is shown in an order to the staff who ship it, also after carts' addresses are erased", async () => {
-    await eraseDuePersonalData(
+    await erasePersonalDataPastRetention(
       world.database.db,
       new Date(world.clock.now().getTime() + 60 * 24 * 3_600_000),
     );
@@ -444,7 +444,7 @@ describe.each(["pglite", "postgres"] as const)("a buyer's data on %s", (engine) 
 
   it("is erased with its key a day after the cart was revoked", async () => {
     world.clock.advance(24 * 3_600_000);
-    await eraseDuePersonalData(world.database.db, world.clock.now());
+    await erasePersonalDataPastRetention(world.database.db, world.clock.now());
     const rows = await world.database.db
       .selectFrom("personalData")
       .selectAll()

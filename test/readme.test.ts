@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { settingNames } from "#app/settings.ts";
-import { createProgram } from "#cli/run.ts";
+import { createCommandLineProgram } from "#cli/run.ts";
 import { demoFolderOf } from "./support/shell.ts";
 import { createWorld, type World } from "./support/world.ts";
 
@@ -80,7 +80,7 @@ describe("the documents", () => {
     const document = readDocument("docs/commands.md");
     const rows = document.split("\n").filter((line) => line.startsWith("| `"));
     const cells = rows.map((row) => (row.split("|")[1] ?? "").replaceAll("`", "").trim());
-    const { commands } = await createProgram(undefined);
+    const { commands } = await createCommandLineProgram(undefined);
     for (const command of commands) {
       const cell = cells.find((text) => text.split(" ")[0] === command.name());
       const parts = cell?.split(" ").slice(1).join("").split(",").filter(Boolean) ?? [];

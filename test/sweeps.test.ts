@@ -1,7 +1,7 @@
 /** Sweeps write state changes that are due by time, once each, and publish them. */
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { startSweeps, sweeps } from "#app/sweeps.ts";
+import { startPeriodicSweeps, sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
 import { createGraphContext } from "#graph/context.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
@@ -306,7 +306,7 @@ it("a failing sweep is logged, and the others run all the same", async () => {
   expect(await eventsOf(world, cartId)).toEqual(["cart.created"]);
   world.clock.advance(31 * dayMs);
   // Only the rendering of events fails. The sweep that deletes old events comes later and needs no rendering.
-  const stop = startSweeps({ ...services, render: () => Promise.reject(new Error("No.")) }, log, 5);
+  const stop = startPeriodicSweeps({ ...services, render: () => Promise.reject(new Error("No.")) }, log, 5);
   const isLogged = (): boolean =>
     lines.some(
       (line) =>

@@ -1,6 +1,6 @@
 /** The carts of the plain schema, which supports only active carts, as the yardstick does. */
 import type { Selectable } from "kysely";
-import { toCartWarningView, type CartWarningView } from "#commerce/carts/render-cart.ts";
+import { toCartWarningView, type RenderedCartWarning } from "#commerce/carts/render-cart.ts";
 import type { CartLineTable } from "#database/tables.ts";
 import { createCachePerObject } from "./plain-batches.ts";
 import {
@@ -202,7 +202,7 @@ const CartCheckout = builder
     fields: (t) => ({ sessionId: t.exposeID("id"), status: t.exposeString("status") }),
   });
 
-const CartWarning = builder.objectRef<CartWarningView>("CartWarning").implement({
+const CartWarning = builder.objectRef<RenderedCartWarning>("CartWarning").implement({
   fields: (t) => ({
     code: t.exposeString("code"),
     lineId: t.exposeString("lineId", { nullable: true }),

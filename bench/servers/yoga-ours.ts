@@ -4,7 +4,7 @@
  * parsed and validated documents. API keys are verified as in this service. A change is one transaction with
  * its event, without a stored answer.
  */
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
@@ -37,7 +37,7 @@ const services: GraphServices = createGraphServices(
     rateLimitScale: 0,
     keyring,
     doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
-    events: createServiceEvents(),
+    events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: false,
   },

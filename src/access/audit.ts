@@ -8,9 +8,9 @@ import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selecta
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
 import { buildInsertQuery } from "#database/prepared-template.ts";
-import { type DatabaseReader, type Transaction, runWithCommit } from "#database/transaction.ts";
-import { createOrderedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
-import { getCredentialId, isIntegrator, type Viewer, type InternalRole } from "./viewer.ts";
+import { type DatabaseReader, type Transaction, runStatementWithCommit } from "#database/transaction.ts";
+import { createTimeSortedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
+import { getCredentialId, isIntegratorViewer, type Viewer, type InternalTokenRole } from "./viewer.ts";
 
 export type AuditEntryRow = Selectable<AuditEntryTable>;
 export type AuditActorKind = AuditEntryRow["actor"];
@@ -26,7 +26,7 @@ export interface AuditActor {
 
 export const commandLineActor: AuditActor = { actor: "command", actorId: null };
 
-export interface AuditEntryInput extends AuditActor {
+export interface NewAuditEntry extends AuditActor {
   /**
    * Id of the merchant that the audit entry belongs to. If it is null, the entry belongs to the merchant that
    * owns the changed object, or to the platform if no merchant owns the object.
@@ -53,11 +53,11 @@ const entriesPerStatement = 1000;
  */
 export async function appendAuditEntries(
   transaction: Transaction,
-  ...entries: readonly AuditEntryInput[]
+  ...entries: readonly NewAuditEntry[]
 ): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toAuditRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
-    return runWithCommit(transaction, buildInsertQuery(transaction, "auditEntry", [row]));
+    return runStatementWithCommit(transaction, buildInsertQuery(transaction, "auditEntry", [row]));
   for (let from = 0; from < entries.length; from += entriesPerStatement) {
     await transaction
       .insertInto("auditEntry")
@@ -76,10 +76,10 @@ function toAuditRow({
   targetType,
   requestId,
   details,
-}: AuditEntryInput): Insertable<AuditEntryTable> {
+}: NewAuditEntry): Insertable<AuditEntryTable> {
   const kind = targetId === null ? undefined : getIdKind(targetId);
   return {
-    id: createOrderedId("audit", now.getTime()),
+    id: createTimeSortedId("audit", now.getTime()),
     merchantId: (merchantId ?? findTargetMerchant(kind, targetId)) as string | null,
     at: now,
     actor,
@@ -126,7 +126,7 @@ const toSnakeCase = (kind: IdKind): string =>
   kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The roles that act for buyers. Their changes are published as events and not audited. */
-const unauditedRoles: ReadonlySet<InternalRole> = new Set(["storefront", "browser"]);
+const unauditedRoles: ReadonlySet<InternalTokenRole> = new Set(["storefront", "browser"]);
 
 /**
  * Returns the actor for the audit entry of a viewer's change. Returns undefined for storefronts and buyers,
@@ -134,7 +134,7 @@ const unauditedRoles: ReadonlySet<InternalRole> = new Set(["storefront", "browse
  * The only changes of analysts are exports, which are audited.
  */
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
-  if (isIntegrator(viewer))
+  if (isIntegratorViewer(viewer))
     return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: getCredentialId(viewer) };
   if (viewer.kind !== "internal" || unauditedRoles.has(viewer.role)) return undefined;
   return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: getCredentialId(viewer) };
@@ -144,14 +144,14 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  * Returns the value if it is an id that may appear in the audit log; undefined for other values and for
  * address tokens, because address tokens are secrets.
  */
-export function toAuditableId(value: unknown): string | undefined {
+export function toIdAllowedInAuditLog(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = getIdKind(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
 }
 
 /** One call of a GraphQL mutation: its name and arguments. */
-export interface AuditedMutation {
+export interface AuditedMutationCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
@@ -162,9 +162,9 @@ export interface AuditedMutation {
  * of the command that the mutation ran.
  */
 export function getAuditTargetAndDetails(
-  mutation: AuditedMutation,
+  mutation: AuditedMutationCall,
   result: unknown,
-): Pick<AuditEntryInput, "targetId" | "details"> {
+): Pick<NewAuditEntry, "targetId" | "details"> {
   const targetId = findTargetId(mutation, result) ?? null;
   return { targetId, details: toAuditDetails(mutation, targetId) };
 }
@@ -173,9 +173,11 @@ export function getAuditTargetAndDetails(
  * Finds the id of the object that a mutation changed: in the arguments other than `input`, else in the
  * result, else in `input`.
  */
-function findTargetId({ args }: AuditedMutation, result: unknown): string | undefined {
+function findTargetId({ args }: AuditedMutationCall, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
-  return findId(ids) ?? toAuditableId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
+  return (
+    findId(ids) ?? toIdAllowedInAuditLog(result) ?? findId(result) ?? findNestedId(result) ?? findId(input)
+  );
 }
 
 /**
@@ -186,7 +188,7 @@ const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
     : Object.values(result)
-        .map((part: { readonly id?: unknown } | null) => toAuditableId(part?.id))
+        .map((part: { readonly id?: unknown } | null) => toIdAllowedInAuditLog(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -199,12 +201,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return toAuditableId(id) ?? listIdFields(others)[0]?.[1] ?? toAuditableId(merchantId);
+  return toIdAllowedInAuditLog(id) ?? listIdFields(others)[0]?.[1] ?? toIdAllowedInAuditLog(merchantId);
 }
 
 const listIdFields = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, field]): [string, string][] => {
-    const id = name.endsWith("Id") ? toAuditableId(field) : undefined;
+    const id = name.endsWith("Id") ? toIdAllowedInAuditLog(field) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -217,7 +219,7 @@ const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
 const mutationsWithNote = new Set(["cartPromotionRemove"]);
 
 function toAuditDetails(
-  { name, args }: AuditedMutation,
+  { name, args }: AuditedMutationCall,
   targetId: string | null,
 ): Readonly<Record<string, unknown>> {
   const input = isObject(args["input"]) ? args["input"] : {};
@@ -225,7 +227,7 @@ function toAuditDetails(
   const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !unchangedFields.has(field) && toAuditableId(input[field]) === undefined);
+    .filter((field) => !unchangedFields.has(field) && toIdAllowedInAuditLog(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),
@@ -236,7 +238,7 @@ function toAuditDetails(
   };
 }
 
-export interface AuditFilter {
+export interface AuditEntryFilter {
   /**
    * Id of the merchant whose audit entries are selected; null selects the entries of all merchants and of the
    * platform.
@@ -253,7 +255,7 @@ export interface AuditFilter {
 /** Selects the audit entries that match a filter. The caller orders, pages or counts the query. */
 export function buildAuditEntryQuery(
   reader: DatabaseReader,
-  filter: AuditFilter,
+  filter: AuditEntryFilter,
 ): SelectQueryBuilder<Tables, "auditEntry", AuditEntryRow> {
   const { merchantId, from, until } = filter;
   let list = reader.selectFrom("auditEntry").selectAll("auditEntry");
@@ -275,7 +277,7 @@ const rowsPerPage = 500;
 /** Yields all matching audit entries, oldest first, in pages of up to 500 rows. */
 export async function* streamAuditEntryPages(
   reader: DatabaseReader,
-  filter: AuditFilter,
+  filter: AuditEntryFilter,
 ): AsyncGenerator<readonly AuditEntryRow[], void> {
   for (let after: string | undefined; ;) {
     const query = buildAuditEntryQuery(reader, filter);

@@ -2,7 +2,7 @@
  * HTTP authorization: the WWW-Authenticate challenges of refused requests, and the paths, algorithms and
  * audience that the OAuth authorization server and the API have in common.
  */
-import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
+import { createFailure, type Failure, type FailureCode } from "#foundation/failure.ts";
 
 /** Schemes of the Authorization header, in lower case. */
 export const authSchemes = ["bearer", "dpop"] as const;
@@ -12,7 +12,7 @@ export type AuthScheme = (typeof authSchemes)[number];
  * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example all routes of the
  * REST API.
  */
-export interface AuthenticateChallengeOptions {
+export interface WwwAuthenticateChallengeOptions {
   readonly publicUrl: string;
   /**
    * The authorization schemes that the HTTP routes accept. The challenge for a refused credential names the
@@ -39,9 +39,9 @@ export type ProtectedResource = (typeof protectedResources)[number];
  * Returns an authentication failure with the WWW-Authenticate header and the hint added. A request without
  * credentials gets a challenge for each accepted scheme and, by RFC 6750 section 3, no error code.
  */
-export function addAuthenticateChallenge(
+export function addWwwAuthenticateChallenges(
   failure: Failure,
-  { publicUrl, schemes, hint, resource = "api" }: AuthenticateChallengeOptions,
+  { publicUrl, schemes, hint, resource = "api" }: WwwAuthenticateChallengeOptions,
   used: AuthScheme = schemes[0],
 ): Failure {
   // The REST API accepts access tokens only with DPoP; the MCP server also accepts bearer tokens.
@@ -50,12 +50,12 @@ export function addAuthenticateChallenge(
   const place = { publicUrl, resource };
   const value =
     failure.code === "credentials_missing"
-      ? schemes.map((open) => formatAuthenticateChallenge(open, place)).join(", ")
-      : formatAuthenticateChallenge(scheme, place, {
+      ? schemes.map((open) => formatWwwAuthenticateChallenge(open, place)).join(", ")
+      : formatWwwAuthenticateChallenge(scheme, place, {
           error: failure.code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token",
         });
   const message = hint === undefined ? failure.message : `${failure.message} ${hint}`;
-  return fail(failure.code, {
+  return createFailure(failure.code, {
     ...failure.parts,
     message,
     headers: { ...failure.parts.headers, "www-authenticate": value },
@@ -70,9 +70,9 @@ const isTokenFailure = (code: FailureCode): boolean =>
  * and `DPoP` for the other access tokens (RFC 9449 section 7.1). The parameter `resource_metadata` (RFC 9728
  * section 5.1) names the document from which clients find the authorization server.
  */
-export function formatAuthenticateChallenge(
+export function formatWwwAuthenticateChallenge(
   scheme: AuthScheme,
-  { publicUrl, resource = "api" }: Pick<AuthenticateChallengeOptions, "publicUrl" | "resource">,
+  { publicUrl, resource = "api" }: Pick<WwwAuthenticateChallengeOptions, "publicUrl" | "resource">,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
   const before = scheme === "bearer" ? { realm: publicUrl } : { algs: tokenSigningAlgorithms.join(" ") };

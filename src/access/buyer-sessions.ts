@@ -7,10 +7,14 @@
  */
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
-import { createId, isId } from "#foundation/ids.ts";
-import { type InternalTokenState, requireUsableToken, toTokenViewer } from "./keys/internal-tokens.ts";
-import type { BuyerSession, TokenViewer } from "./viewer.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { createId, isIdOfKind } from "#foundation/ids.ts";
+import {
+  type InternalTokenState,
+  requireUsableInternalToken,
+  toInternalTokenViewer,
+} from "./keys/internal-tokens.ts";
+import type { BuyerSession, InternalTokenViewer } from "./viewer.ts";
 
 export const buyerSessionPrefix = "cbs_";
 
@@ -29,7 +33,7 @@ export const buyerSessionMinutes = {
 const tokenType = "buyer-session+jwt";
 const keyPurpose = "buyer sessions";
 
-export interface BuyerSessionInput {
+export interface NewBuyerSession {
   /** The buyer reference that the frontend gave to the buyer; null for a guest. */
   readonly buyerReference: string | null;
   /** The buyer session that the new token continues; null to begin a new buyer session. */
@@ -37,16 +41,16 @@ export interface BuyerSessionInput {
   readonly minutes: number;
 }
 
-export interface SignedBuyerSession extends BuyerSession {
+export interface BuyerSessionWithToken extends BuyerSession {
   readonly token: string;
   readonly expiresAt: Date;
 }
 
 /** Signs the token of a buyer session with the first key of the keyring. */
-export async function signBuyerSession(
+export async function createBuyerSessionToken(
   { keyring, internalTokenId, now }: { keyring: Keyring; internalTokenId: string; now: Date },
-  { buyerReference, continued, minutes }: BuyerSessionInput,
-): Promise<SignedBuyerSession> {
+  { buyerReference, continued, minutes }: NewBuyerSession,
+): Promise<BuyerSessionWithToken> {
   const [key] = keyring.derive(keyPurpose);
   if (key === undefined) throw new Error("The keyring has no key.");
   const id = continued?.id ?? createId("buyerSession", now.getTime());
@@ -68,7 +72,7 @@ export async function signBuyerSession(
  * The content of a session token whose signature and expiry have been checked. The internal token that
  * created the session has not been checked yet.
  */
-export interface VerifiedSessionToken extends BuyerSession {
+export interface VerifiedBuyerSessionToken extends BuyerSession {
   readonly internalTokenId: string;
 }
 
@@ -79,12 +83,12 @@ export interface VerifiedSessionToken extends BuyerSession {
 export async function verifyBuyerSessionToken(
   value: string,
   { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
-): Promise<VerifiedSessionToken> {
+): Promise<VerifiedBuyerSessionToken> {
   for (const key of keyring.derive(keyPurpose)) {
     const payload = await verifyWithKey(value.slice(buyerSessionPrefix.length), key);
     if (payload === undefined) continue;
     if ((payload.exp ?? 0) * 1000 <= now.getTime())
-      throw fail("api_key_expired", { message: "The buyer session has expired: create a new one." });
+      throw createFailure("api_key_expired", { message: "The buyer session has expired: create a new one." });
     return toSession(payload);
   }
   throw createInvalidFailure();
@@ -108,10 +112,10 @@ async function verifyWithKey(token: string, key: Uint8Array): Promise<JWTPayload
   }
 }
 
-function toSession({ sub, tok, buyerReference = null }: JWTPayload): VerifiedSessionToken {
+function toSession({ sub, tok, buyerReference = null }: JWTPayload): VerifiedBuyerSessionToken {
   const isComplete =
     typeof sub === "string" &&
-    isId("buyerSession", sub) &&
+    isIdOfKind("buyerSession", sub) &&
     typeof tok === "string" &&
     (buyerReference === null || typeof buyerReference === "string");
   if (!isComplete) throw createInvalidFailure();
@@ -119,7 +123,7 @@ function toSession({ sub, tok, buyerReference = null }: JWTPayload): VerifiedSes
 }
 
 const createInvalidFailure = (): Error =>
-  fail("api_key_invalid", { message: "The buyer session token is not valid." });
+  createFailure("api_key_invalid", { message: "The buyer session token is not valid." });
 
 /**
  * Verifies a session token and the internal token that created the session. Returns a viewer with the role
@@ -129,10 +133,10 @@ export async function authenticateBuyerSession(
   value: string,
   { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
   findToken: (internalTokenId: string) => Promise<InternalTokenState | undefined>,
-): Promise<TokenViewer> {
+): Promise<InternalTokenViewer> {
   const { internalTokenId, ...buyerSession } = await verifyBuyerSessionToken(value, { keyring, now });
   const token = await findToken(internalTokenId);
   if (token === undefined) throw createInvalidFailure();
-  requireUsableToken(token, now);
-  return { ...toTokenViewer(token), role: "storefront", buyerSession };
+  requireUsableInternalToken(token, now);
+  return { ...toInternalTokenViewer(token), role: "storefront", buyerSession };
 }

@@ -5,14 +5,14 @@
  */
 import { sql } from "kysely";
 import { noticeChannel } from "#database/notices.ts";
-import { afterCommit, type Transaction } from "#database/transaction.ts";
-import { appendAuditEntries, type AuditEntryInput } from "./audit.ts";
+import { runAfterCommit, type Transaction } from "#database/transaction.ts";
+import { appendAuditEntries, type NewAuditEntry } from "./audit.ts";
 
 /**
  * The credentials that must be removed from the caches of credentials: a single credential, or all
  * credentials of an installation, a merchant, an OAuth client or a staff account.
  */
-export type CredentialSelection =
+export type CachedCredentialsToInvalidate =
   | { readonly credentialId: string }
   | { readonly installationId: string }
   | { readonly merchantId: string }
@@ -30,23 +30,23 @@ const caches = new Set<(ownerId: string) => void>();
  * credential, installation, merchant, OAuth client or staff account. Returns the function that removes the
  * registration.
  */
-export function onCredentialsInvalidated(invalidate: (ownerId: string) => void): () => void {
+export function onCachedCredentialsInvalidated(invalidate: (ownerId: string) => void): () => void {
   caches.add(invalidate);
   return () => void caches.delete(invalidate);
 }
 
-export async function invalidateCredentials(
+export async function invalidateCachedCredentials(
   transaction: Transaction,
-  selection: CredentialSelection,
+  selection: CachedCredentialsToInvalidate,
 ): Promise<void> {
   const [kind, ownerId] = toNoticeParts(selection);
   await sql`select pg_notify(${noticeChannel}, ${`${kind}:${ownerId}`})`.execute(transaction);
-  afterCommit(transaction, () => {
+  runAfterCommit(transaction, () => {
     for (const invalidate of caches) invalidate(ownerId);
   });
 }
 
-function toNoticeParts(selection: CredentialSelection): [kind: string, ownerId: string] {
+function toNoticeParts(selection: CachedCredentialsToInvalidate): [kind: string, ownerId: string] {
   if ("credentialId" in selection) return ["credential", selection.credentialId];
   if ("installationId" in selection) return ["installation", selection.installationId];
   if ("merchantId" in selection) return ["merchant", selection.merchantId];
@@ -59,7 +59,7 @@ const form = /^(?:credential|installation|merchant|client|staff):(.+)$/;
  * Returns the owner's id from a notice about changed credentials; undefined for other notices. The owner is a
  * credential, an installation, a merchant, an OAuth client or a staff account.
  */
-export function parseInvalidationNotice(payload: string): string | undefined {
+export function parseCredentialInvalidationNotice(payload: string): string | undefined {
   return form.exec(payload)?.[1];
 }
 
@@ -67,7 +67,7 @@ export function parseInvalidationNotice(payload: string): string | undefined {
  * An event of an installation or of one of its API keys. Commands return their events, and the callers of the
  * commands publish them.
  */
-export interface InstallationAccessEvent {
+export interface InstallationOrApiKeyEvent {
   readonly type:
     | "installation.scopes_changed"
     | "installation.suspended"
@@ -86,7 +86,7 @@ export interface InstallationAccessEvent {
   readonly previous: Readonly<Record<string, unknown>> | null;
 }
 
-export interface RevokedGrant {
+export interface RevokedOauthGrant {
   readonly id: string;
   readonly merchantId: string;
   readonly installationId: string;
@@ -95,7 +95,8 @@ export interface RevokedGrant {
 
 /**
  * Selects the grants to revoke: either a single grant, for which the caller writes the audit entry, or all
- * grants of an owner. In the second case, `revokeGrants` writes the audit entries, with the given reason.
+ * grants of an owner. In the second case, `revokeOauthGrants` writes the audit entries, with the given
+ * reason.
  */
 type GrantSelection =
   | { readonly column: "id"; readonly value: string }
@@ -110,11 +111,11 @@ type GrantSelection =
  * access tokens of these grants are refused, and their refresh tokens are deleted. Returns the grants that
  * were not revoked before. Publishes no events, because only installations and API keys have event types.
  */
-export async function revokeGrants(
+export async function revokeOauthGrants(
   transaction: Transaction,
   { now }: { readonly now: Date },
   selection: GrantSelection,
-): Promise<readonly RevokedGrant[]> {
+): Promise<readonly RevokedOauthGrant[]> {
   const { column, value } = selection;
   // Locks the rows in the order of their ids, so that two transactions that revoke the same grants cannot
   // deadlock.
@@ -135,7 +136,7 @@ export async function revokeGrants(
     .returning(["id", "merchantId", "installationId", "clientId"])
     .execute();
   // Sends one notice of changed credentials (NOTIFY) for all revoked grants together.
-  await invalidateCredentials(transaction, toInvalidatedCredentials(column, value));
+  await invalidateCachedCredentials(transaction, toInvalidatedCredentials(column, value));
   // Deletes the authorization codes and refresh tokens of the grants.
   await sql`delete from oauth_item where grant_id = any(${ids}::text[])`.execute(transaction);
   if (selection.column !== "id")
@@ -151,9 +152,9 @@ export async function revokeGrants(
  * `system`. The audit entry of the other change names the actor that caused both changes.
  */
 function toAuditEntry(
-  { id, merchantId, clientId, installationId }: RevokedGrant,
+  { id, merchantId, clientId, installationId }: RevokedOauthGrant,
   { now, reason }: { readonly now: Date; readonly reason: string },
-): AuditEntryInput {
+): NewAuditEntry {
   const details = { clientId, installationId, reason };
   return {
     actor: "system",
@@ -167,7 +168,10 @@ function toAuditEntry(
   };
 }
 
-function toInvalidatedCredentials(column: GrantSelection["column"], value: string): CredentialSelection {
+function toInvalidatedCredentials(
+  column: GrantSelection["column"],
+  value: string,
+): CachedCredentialsToInvalidate {
   if (column === "id") return { credentialId: value };
   if (column === "installationId") return { installationId: value };
   return column === "staffId" ? { staffId: value } : { clientId: value };

@@ -8,24 +8,28 @@ import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
-import { findGrantState, type GrantState, type AccessTokenVerifier } from "./oauth/access-tokens.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
+import {
+  findOauthGrantState,
+  type OauthGrantState,
+  type AccessTokenVerifier,
+} from "./oauth/access-tokens.ts";
 import { authenticateApiKey, findApiKeyState, type ApiKeyState } from "./keys/verify-keys.ts";
 import { buyerSessionPrefix, authenticateBuyerSession } from "./buyer-sessions.ts";
-import { parseInvalidationNotice, onCredentialsInvalidated } from "./credential-changes.ts";
+import { parseCredentialInvalidationNotice, onCachedCredentialsInvalidated } from "./credential-changes.ts";
 import {
   authenticateInternalToken,
   findInternalTokenState,
   findInternalTokenStateById,
-  findTokenOfOrigin,
+  findPublishableTokenOfOrigin,
   type InternalTokenState,
 } from "./keys/internal-tokens.ts";
-import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";
+import type { ApiKeyViewer, InternalTokenViewer } from "./viewer.ts";
 
 export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
   /** Verifies an internal token or the token of a buyer session. */
-  internalToken(value: string): Promise<TokenViewer>;
+  internalToken(value: string): Promise<InternalTokenViewer>;
   /** Returns whether pages of this web origin may send a publishable token that is now valid. */
   isBrowserOrigin(origin: string): Promise<boolean>;
   readonly accessToken: AccessTokenVerifier;
@@ -35,7 +39,7 @@ export interface ClosableCredentialVerifier extends CredentialVerifier {
   readonly close: () => void;
 }
 
-export type GrantStateFinder = (grantId: string) => Promise<GrantState | undefined>;
+export type OauthGrantStateFinder = (grantId: string) => Promise<OauthGrantState | undefined>;
 
 export interface CredentialVerifierOptions {
   readonly db: Database;
@@ -43,9 +47,9 @@ export interface CredentialVerifierOptions {
   readonly keyring: Keyring;
   /** Returns whether this process has received all recent notices of changed credentials (NOTIFY). */
   readonly isCurrent: () => boolean;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
   /** Creates the verifier of access tokens. The verifier reads grants with the given function. */
-  readonly createVerifier: (findGrant: GrantStateFinder) => AccessTokenVerifier;
+  readonly createVerifier: (findGrant: OauthGrantStateFinder) => AccessTokenVerifier;
 }
 
 export function createCredentialVerifier({
@@ -74,7 +78,7 @@ export function createCredentialVerifier({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
-  const grants = createCredentialCache<GrantState>({
+  const grants = createCredentialCache<OauthGrantState>({
     ...parts,
     ownersOf: ({ grantId, installationId, merchantId, clientId, staffId }) => [
       grantId,
@@ -85,11 +89,11 @@ export function createCredentialVerifier({
     ],
   });
   const caches = [keys, tokens, sessionTokens, origins, grants];
-  const stop = onCredentialsInvalidated((ownerId) => {
+  const stop = onCachedCredentialsInvalidated((ownerId) => {
     for (const cache of caches) cache.invalidate(ownerId);
   });
   events.on("noticeReceived", (text) => {
-    const ownerId = parseInvalidationNotice(text);
+    const ownerId = parseCredentialInvalidationNotice(text);
     for (const cache of caches) {
       if (text === "") cache.clear();
       else if (ownerId !== undefined) cache.invalidate(ownerId);
@@ -109,8 +113,8 @@ export function createCredentialVerifier({
             tokens.find(digest, () => findInternalTokenState(db, tokenId, value)),
           ),
     isBrowserOrigin: async (origin) =>
-      (await origins.find(origin, () => findTokenOfOrigin(db, origin, clock.now()))) !== undefined,
-    accessToken: createVerifier((grantId) => grants.find(grantId, () => findGrantState(db, grantId))),
+      (await origins.find(origin, () => findPublishableTokenOfOrigin(db, origin, clock.now()))) !== undefined,
+    accessToken: createVerifier((grantId) => grants.find(grantId, () => findOauthGrantState(db, grantId))),
     close: stop,
   };
 }

@@ -1,13 +1,17 @@
 /** Apps and their installations. An installation is an app to which a merchant has granted scopes. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import { fail, failWithDetail } from "#foundation/failure.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
-import { getBrokenConstraint } from "#database/database-errors.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { getViolatedConstraint } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
-import { type InstallationAccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
-import { type AccessCommandContext, revokeApiKeys } from "./keys/manage-keys.ts";
-import { buildStatusConflict, buildSuspensionUpdate } from "./merchants.ts";
+import {
+  type InstallationOrApiKeyEvent,
+  invalidateCachedCredentials,
+  revokeOauthGrants,
+} from "./credential-changes.ts";
+import { type AccessManagementContext, revokeApiKeys } from "./keys/manage-keys.ts";
+import { toStatusConflictDetail, buildSuspendedAtPatch } from "./merchants.ts";
 import type { Scope } from "./viewer.ts";
 
 export interface RegisterAppInput {
@@ -17,7 +21,7 @@ export interface RegisterAppInput {
 
 export async function registerApp(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   input: RegisterAppInput,
 ): Promise<string> {
   const id = createId("app", access.now.getTime());
@@ -28,7 +32,7 @@ export async function registerApp(
   return id;
 }
 
-export interface InstallationInput {
+export interface NewInstallation {
   readonly merchantId: string;
   readonly appId: string;
   readonly scopes: readonly Scope[];
@@ -40,16 +44,18 @@ export interface InstallationInput {
  */
 export async function createInstallation(
   transaction: Transaction,
-  access: AccessCommandContext,
-  input: InstallationInput,
+  access: AccessManagementContext,
+  input: NewInstallation,
 ): Promise<string> {
-  if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
+  if (access.merchantId !== null && access.merchantId !== input.merchantId)
+    throw createFailure("merchant_not_found");
   const [merchant, app] = await Promise.all([
     transaction.selectFrom("merchant").select("id").where("id", "=", input.merchantId).executeTakeFirst(),
     transaction.selectFrom("app").select("id").where("id", "=", input.appId).executeTakeFirst(),
   ]);
-  if (merchant === undefined) throw fail("merchant_not_found");
-  if (app === undefined) throw fail("resource_not_found", { message: "There is no app with this id." });
+  if (merchant === undefined) throw createFailure("merchant_not_found");
+  if (app === undefined)
+    throw createFailure("resource_not_found", { message: "There is no app with this id." });
   const id = createId("installation", access.now.getTime());
   await transaction
     .insertInto("installation")
@@ -63,8 +69,8 @@ export async function createInstallation(
     })
     .execute()
     .catch((error: unknown) => {
-      if (getBrokenConstraint(error) !== "installation_live") throw error;
-      throw failWithDetail("already_exists", {
+      if (getViolatedConstraint(error) !== "installation_live") throw error;
+      throw createFailureWithDetail("already_exists", {
         in: "body",
         field: "/appId",
         code: "duplicate",
@@ -85,9 +91,9 @@ export type InstallationUpdateInput = { readonly installationId: string } & (
  */
 export async function updateInstallation(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   change: InstallationUpdateInput,
-): Promise<InstallationAccessEvent[]> {
+): Promise<InstallationOrApiKeyEvent[]> {
   const current = await transaction
     .selectFrom("installation")
     .select(["id", "merchantId", "status", "scopes", "version"])
@@ -96,9 +102,11 @@ export async function updateInstallation(
     .forUpdate()
     .executeTakeFirst();
   if (current === undefined)
-    throw fail("resource_not_found", { message: "There is no installation with this id." });
+    throw createFailure("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
-    throw fail("invalid_state", { conflict: buildStatusConflict("installation", current, "uninstalled") });
+    throw createFailure("invalid_state", {
+      conflict: toStatusConflictDetail("installation", current, "uninstalled"),
+    });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
   const isSame =
@@ -108,19 +116,23 @@ export async function updateInstallation(
     .updateTable("installation")
     .set({
       ...next,
-      ...buildSuspensionUpdate(current, next, access),
+      ...buildSuspendedAtPatch(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
     .where("id", "=", current.id)
     .execute();
-  await invalidateCredentials(transaction, { installationId: current.id });
+  await invalidateCachedCredentials(transaction, { installationId: current.id });
   const { id, merchantId, version, scopes } = current;
   const before = "status" in next ? { status: current.status } : { scopes: scopes.toSorted() };
   const type = "status" in next ? statusEventTypes[next.status] : "installation.scopes_changed";
   const isOver = "status" in next && next.status === "uninstalled";
   if (isOver)
-    await revokeGrants(transaction, access, { column: "installationId", value: id, reason: "uninstalled" });
+    await revokeOauthGrants(transaction, access, {
+      column: "installationId",
+      value: id,
+      reason: "uninstalled",
+    });
   return [
     { type, id, merchantId, installationId: id, previous: { version, ...before } },
     ...(isOver ? await revokeApiKeys(transaction, access, { column: "installationId", value: id }) : []),
@@ -210,14 +222,14 @@ export async function findListenedInstallation(
     .where("installation.status", "=", "active")
     .$if(merchantId !== null, (query) => query.where("installation.merchantId", "=", merchantId ?? ""))
     .$if(installationId !== null, (query) =>
-      query.where("installation.id", "=", toSafeId(installationId ?? "")),
+      query.where("installation.id", "=", toDatabaseSafeId(installationId ?? "")),
     )
     .orderBy("installation.id")
     .limit(17)
     .execute();
   const [first, second] = found;
   if (first === undefined)
-    throw fail("resource_not_found", {
+    throw createFailure("resource_not_found", {
       message: "There is no active installation with this id, or the merchant has none.",
     });
   if (second !== undefined) {
@@ -228,4 +240,4 @@ export async function findListenedInstallation(
 }
 
 const failAtInstallation = (code: string, message: string): Error =>
-  failWithDetail("missing_field", { in: "body", field: "/installationId", code, message });
+  createFailureWithDetail("missing_field", { in: "body", field: "/installationId", code, message });

@@ -1,14 +1,14 @@
 /** Creates, changes, suspends and reads merchants. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import { fail, failWithDetail, type FailureConflict } from "#foundation/failure.ts";
+import { createFailure, createFailureWithDetail, type FailureConflictDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { MerchantTable, Tables } from "#database/tables.ts";
-import { invalidateCredentials } from "./credential-changes.ts";
-import type { AccessCommandContext } from "./keys/manage-keys.ts";
+import { invalidateCachedCredentials } from "./credential-changes.ts";
+import type { AccessManagementContext } from "./keys/manage-keys.ts";
 
-export interface MerchantInput {
+export interface NewMerchant {
   readonly slug: string;
   readonly name: string;
   readonly mode: "live" | "test";
@@ -18,8 +18,8 @@ export interface MerchantInput {
 
 export async function createMerchant(
   transaction: Transaction,
-  access: AccessCommandContext,
-  input: MerchantInput,
+  access: AccessManagementContext,
+  input: NewMerchant,
 ): Promise<string> {
   const id = createId("merchant", access.now.getTime());
   await transaction
@@ -28,7 +28,7 @@ export async function createMerchant(
     .execute()
     .catch((error: unknown) => {
       if (getSqlState(error) !== uniqueViolation) throw error;
-      throw failWithDetail("already_exists", {
+      throw createFailureWithDetail("already_exists", {
         in: "body",
         field: "/slug",
         code: "duplicate",
@@ -53,19 +53,20 @@ export interface MerchantUpdateInput {
  */
 export async function updateMerchant(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   input: MerchantUpdateInput,
 ): Promise<void> {
-  if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
+  if (access.merchantId !== null && access.merchantId !== input.merchantId)
+    throw createFailure("merchant_not_found");
   const current = await transaction
     .selectFrom("merchant")
     .selectAll()
     .where("id", "=", input.merchantId)
     .forUpdate()
     .executeTakeFirst();
-  if (current === undefined) throw fail("merchant_not_found");
+  if (current === undefined) throw createFailure("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
-    throw fail("version_conflict", { conflict: buildStatusConflict("merchant", current, null) });
+    throw createFailure("version_conflict", { conflict: toStatusConflictDetail("merchant", current, null) });
   }
   const next = {
     name: input.name ?? current.name,
@@ -78,23 +79,24 @@ export async function updateMerchant(
     .updateTable("merchant")
     .set({
       ...next,
-      ...buildSuspensionUpdate(current, next, access),
+      ...buildSuspendedAtPatch(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
     .where("id", "=", current.id)
     .execute();
-  if (next.status !== current.status) await invalidateCredentials(transaction, { merchantId: current.id });
+  if (next.status !== current.status)
+    await invalidateCachedCredentials(transaction, { merchantId: current.id });
 }
 
 /**
  * Returns the new value of the column `suspendedAt` for a change of the status of a merchant or an
  * installation. Returns an empty object if the status stays the same.
  */
-export function buildSuspensionUpdate(
+export function buildSuspendedAtPatch(
   current: { readonly status: string },
   next: { readonly status?: string },
-  { now }: Pick<AccessCommandContext, "now">,
+  { now }: Pick<AccessManagementContext, "now">,
 ): { suspendedAt?: Date | null } {
   if (next.status === undefined || next.status === current.status) return {};
   return { suspendedAt: next.status === "suspended" ? now : null };
@@ -104,11 +106,11 @@ export function buildSuspensionUpdate(
  * Builds the part `conflict` of an error: the current status and version of the object that prevents the
  * change, and the reason.
  */
-export function buildStatusConflict(
+export function toStatusConflictDetail(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },
   reason: string | null,
-): FailureConflict {
+): FailureConflictDetail {
   return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
 }
 

@@ -7,13 +7,13 @@
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { getLowestIdAtTime, toSafeId } from "#foundation/ids.ts";
+import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ApiRequestTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { CredentialOwner } from "./viewer.ts";
 
-export interface LoggedRequest extends CredentialOwner {
+export interface LoggedApiRequest extends CredentialOwner {
   readonly id: string;
   readonly operation: string;
   readonly method: string;
@@ -22,8 +22,8 @@ export interface LoggedRequest extends CredentialOwner {
   readonly durationMs: number;
 }
 
-export interface RequestLog {
-  readonly add: (request: LoggedRequest) => void;
+export interface ApiRequestLog {
+  readonly add: (request: LoggedApiRequest) => void;
   /** Starts writing the collected requests every two seconds. */
   readonly start: () => void;
   /** Writes the collected requests to the database now. Never throws an error. */
@@ -45,15 +45,15 @@ export const requestRetentionDays = 3;
 
 const writeEveryMs = 2_000;
 
-export interface RequestLogOptions {
+export interface ApiRequestLogOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-type Row = LoggedRequest & { readonly at: Date };
+type Row = LoggedApiRequest & { readonly at: Date };
 
-export function createRequestLog({ db, clock, log }: RequestLogOptions): RequestLog {
+export function createApiRequestLog({ db, clock, log }: ApiRequestLogOptions): ApiRequestLog {
   let rows: Row[] = [];
   let counts = new Map<string, Record<"failures" | "successes", number>>();
   let writing: Promise<void> | undefined;
@@ -200,7 +200,7 @@ export async function findApiRequest(reader: DatabaseReader, id: string): Promis
   const found = await reader
     .selectFrom("apiRequest")
     .selectAll("apiRequest")
-    .where("id", "=", toSafeId(id))
+    .where("id", "=", toDatabaseSafeId(id))
     .executeTakeFirst();
   return found ?? null;
 }

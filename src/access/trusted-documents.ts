@@ -6,11 +6,11 @@ import { createHash } from "node:crypto";
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { noticeChannel } from "#database/notices.ts";
-import { afterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Tables, TrustedDocumentTable } from "#database/tables.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
-import { fail } from "#foundation/failure.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { createCredentialCache } from "./credentials.ts";
 
@@ -29,7 +29,7 @@ export const hashDocument = (text: string): string => createHash("sha256").updat
 export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
 
 /** A document with exactly one operation that is valid for the schema and does not exceed the limits. */
-export interface CheckedDocument {
+export interface CheckedGraphqlDocument {
   readonly name: string;
   readonly operation: TrustedDocumentRow["operation"];
 }
@@ -38,7 +38,7 @@ export interface CheckedDocument {
  * A fault of a document and its position. `line` and `column` begin at 1; both are null if the fault concerns
  * the whole document.
  */
-export interface DocumentFault {
+export interface GraphqlDocumentFault {
   readonly message: string;
   readonly line: number | null;
   readonly column: number | null;
@@ -48,9 +48,11 @@ export interface DocumentFault {
  * Checks a document against the schema and the limits of documents. Returns the list of faults if the
  * document has any.
  */
-export type TrustedDocumentChecker = (text: string) => CheckedDocument | readonly DocumentFault[];
+export type TrustedDocumentChecker = (
+  text: string,
+) => CheckedGraphqlDocument | readonly GraphqlDocumentFault[];
 
-export interface NewTrustedDocument extends CheckedDocument {
+export interface NewTrustedDocument extends CheckedGraphqlDocument {
   readonly sha256: string;
   readonly document: string;
 }
@@ -77,7 +79,7 @@ export async function registerTrustedDocuments(
     .where("id", "=", merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (merchant === undefined) throw fail("merchant_not_found");
+  if (merchant === undefined) throw createFailure("merchant_not_found");
   const added = await transaction
     .insertInto("trustedDocument")
     .values(
@@ -113,7 +115,7 @@ async function requireDocumentLimit(transaction: Transaction, merchantId: string
     .executeTakeFirstOrThrow();
   const { perMerchantMax } = trustedDocumentLimits;
   if (Number(count) <= perMerchantMax) return;
-  throw fail("invalid_state", {
+  throw createFailure("invalid_state", {
     message:
       `The merchant would have ${count} trusted documents; ${perMerchantMax} are allowed. ` +
       "Remove documents that are no longer used: `trustedDocuments` lists them with `lastUsedAt`.",
@@ -136,7 +138,7 @@ export async function removeTrustedDocument(
     .returningAll()
     .executeTakeFirst();
   if (removed === undefined)
-    throw fail("resource_not_found", { message: "There is no trusted document with this id." });
+    throw createFailure("resource_not_found", { message: "There is no trusted document with this id." });
   await notifyDocumentsChanged(transaction);
   return removed;
 }
@@ -159,7 +161,7 @@ const caches = new Set<() => void>();
 /** Makes all processes empty their caches of trusted documents after the commit. */
 async function notifyDocumentsChanged(transaction: Transaction): Promise<void> {
   await sql`select pg_notify(${noticeChannel}, ${changeNotice})`.execute(transaction);
-  afterCommit(transaction, () => {
+  runAfterCommit(transaction, () => {
     for (const clear of caches) clear();
   });
 }
@@ -176,7 +178,7 @@ export interface TrustedDocumentLookup {
 interface TrustedDocumentsOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
   /** Returns whether this process has received all recent notices of changed documents (NOTIFY). */
   readonly isCurrent: () => boolean;
 }

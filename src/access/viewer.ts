@@ -43,14 +43,14 @@ export interface OAuthViewer extends InstallationCredential {
 export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
 
 /** An internal frontend, or a person with an internal token. */
-export interface TokenViewer {
+export interface InternalTokenViewer {
   readonly kind: "internal";
   readonly tokenId: string;
-  readonly role: InternalRole;
+  readonly role: InternalTokenRole;
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
   /** The GraphQL documents that the token may run; left out if it may run all documents. */
-  readonly documents?: DocumentPermission;
+  readonly documents?: GraphqlDocumentPermission;
   /** The buyer session of the caller; left out if the request was sent with the internal token itself. */
   readonly buyerSession?: BuyerSession;
   /**
@@ -75,8 +75,8 @@ export interface BuyerSession {
  * The GraphQL documents that an internal token may run: all documents, or only the trusted documents of its
  * merchant.
  */
-export const documentPermissions = ["any", "trusted_only"] as const;
-export type DocumentPermission = (typeof documentPermissions)[number];
+export const graphqlDocumentPermissions = ["any", "trusted_only"] as const;
+export type GraphqlDocumentPermission = (typeof graphqlDocumentPermissions)[number];
 
 /** A staff member who is signed in to the console. */
 export interface StaffViewer {
@@ -86,7 +86,7 @@ export interface StaffViewer {
   readonly merchantId: string;
 }
 
-export type InternalViewer = TokenViewer | StaffViewer;
+export type InternalTokenOrStaffViewer = InternalTokenViewer | StaffViewer;
 
 /**
  * The service itself, which acts for a merchant in background work, and when it runs the GraphQL documents
@@ -101,16 +101,21 @@ export interface SystemViewer {
  * A buyer on the hosted checkout page of one session. The buyer can access only this session, its cart and
  * its order.
  */
-export interface BuyerViewer {
+export interface CheckoutBuyerViewer {
   readonly kind: "buyer";
   readonly merchantId: string;
   readonly sessionId: string;
   readonly cartId: string;
 }
 
-export type Viewer = AnonymousViewer | IntegratorViewer | InternalViewer | SystemViewer | BuyerViewer;
+export type Viewer =
+  | AnonymousViewer
+  | IntegratorViewer
+  | InternalTokenOrStaffViewer
+  | SystemViewer
+  | CheckoutBuyerViewer;
 
-export function isIntegrator(viewer: Viewer): viewer is IntegratorViewer {
+export function isIntegratorViewer(viewer: Viewer): viewer is IntegratorViewer {
   return viewer.kind === "api_key" || viewer.kind === "oauth";
 }
 
@@ -142,7 +147,7 @@ export const getBuyerSession = (viewer: Viewer): BuyerSession | undefined =>
  * Returns the id of the caller's credential: the API key, the grant, the internal token, the buyer session or
  * the staff account. Rate limits, logs and idempotency records use this id.
  */
-export function getCredentialId(viewer: IntegratorViewer | InternalViewer): string {
+export function getCredentialId(viewer: IntegratorViewer | InternalTokenOrStaffViewer): string {
   if (viewer.kind === "internal")
     return isStaffViewer(viewer) ? viewer.staffId : (viewer.buyerSession?.id ?? viewer.tokenId);
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
@@ -178,14 +183,14 @@ export const scopeTitles: Readonly<Record<Scope, string>> = {
  * The roles of internal tokens. A token of the role `browser` is publishable: it is part of the code of web
  * pages, so everyone can read it.
  */
-export const internalRoles = ["storefront", "browser", "admin", "analyst", "operator"] as const;
-export type InternalRole = (typeof internalRoles)[number];
+export const internalTokenRoles = ["storefront", "browser", "admin", "analyst", "operator"] as const;
+export type InternalTokenRole = (typeof internalTokenRoles)[number];
 
 /**
  * The roles of staff accounts. An admin reads and changes all data of the merchant and grants access to apps.
  * An analyst reads the same data as an internal token with this role, and changes nothing.
  */
-export const staffRoles = ["admin", "analyst"] as const satisfies readonly InternalRole[];
+export const staffRoles = ["admin", "analyst"] as const satisfies readonly InternalTokenRole[];
 export type StaffRole = (typeof staffRoles)[number];
 
 export function isScope(text: string): text is Scope {

@@ -7,21 +7,21 @@ import type { LogEvent } from "kysely";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
-import { createRequestLog, type RequestLog } from "#access/request-log.ts";
+import { createApiRequestLog, type ApiRequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
 import { createTrustedDocumentLookup } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
-import { describeApi } from "#gateway/api-description.ts";
+import { createApiDescription } from "#gateway/api-description.ts";
 import { listenPlugin } from "#gateway/listen/plugin.ts";
 import { gatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
-import { createInternalAuthentication } from "#graphql/authenticate.ts";
+import { createInternalTokenAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";
 import { reportsPlugin } from "#graphql/reports/plugin.ts";
@@ -31,10 +31,10 @@ import { mcpPlugin } from "#mcp/plugin.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
 import { createSafeFetch, type SafeFetch } from "#webhooks/safe-fetch.ts";
-import type { MetricsExchange } from "#observability/gather-metrics.ts";
+import type { ParentProcessMetricsExchange } from "#observability/gather-metrics.ts";
 import { createServiceMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
-import { createMetricsExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
+import { createPrometheusExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
 import { checkoutPlugin } from "#pages/checkout/plugin.ts";
 import { consolePlugin } from "#pages/console/plugin.ts";
 import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
@@ -47,10 +47,10 @@ import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { createBackgroundWork, type PaymentBackgroundWork, type ProcessRole } from "./background.ts";
-import { createNotices } from "#database/notices.ts";
+import { createInterProcessNotices } from "#database/notices.ts";
 import { createConfiguredKeyring } from "./encryption-keys.ts";
-import { createConfiguredLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
-import { createReportServices, openReplica } from "./replica.ts";
+import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
+import { createReportServices, openDatabaseReplica } from "./replica.ts";
 import { createGraphServices, createEventSubjectRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
@@ -78,7 +78,7 @@ export interface ServiceAppOptions {
    * The connection to the parent process for adding up the metrics of all processes of the service; undefined
    * if the service has only one process.
    */
-  readonly exchange?: MetricsExchange | undefined;
+  readonly exchange?: ParentProcessMetricsExchange | undefined;
 }
 
 export interface ServiceApp {
@@ -91,7 +91,7 @@ export interface ServiceApp {
   readonly deliveries: WebhookDispatcher;
   readonly exports: ExportWorker;
   readonly credentials: ClosableCredentialVerifier;
-  readonly requests: RequestLog;
+  readonly requests: ApiRequestLog;
   listen(): Promise<string>;
   /** Makes `/readyz` answer 503, so that load balancers send no new requests. The service still serves. */
   readonly drain: () => void;
@@ -165,7 +165,7 @@ async function createParts(options: ServiceAppOptions) {
   const { settings, log, clock = systemClock, role = "all" } = options;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const publicUrl = getPublicUrl({ ...settings, port });
-  const events = createServiceEvents();
+  const events = createInProcessEvents();
   // GraphQL Mesh and the database are opened at the same time, so that the service starts faster.
   const [mesh, database] = await Promise.all([
     openMesh(options.meshFolder),
@@ -173,11 +173,11 @@ async function createParts(options: ServiceAppOptions) {
   ]);
   const { db } = database;
   const metrics = createServiceMetrics({ role, engine: database.engine }, events);
-  const limiter = metrics.measureLimiter(await createConfiguredLimiter(options, clock));
+  const limiter = metrics.measureLimiter(await createConfiguredRateLimiter(options, clock));
   const keyring = createConfiguredKeyring(settings);
   const doOnce = metrics.measureDoOnce(createIdempotentRunner({ db, keyring, clock }));
   const watch = createSubscriptionPollers(db, events, log);
-  const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
+  const replica = await openDatabaseReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReportServices({ settings, database, replica, clock, log });
   const shared = {
     db,
@@ -196,10 +196,10 @@ async function createParts(options: ServiceAppOptions) {
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
   const services = createGraphServices(shared, createEventSubjectRenderer(mesh));
-  const notices = createNotices(database, events, log);
+  const notices = createInterProcessNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createTrustedDocumentLookup({ ...shared, isCurrent: notices.isCurrent });
-  const requests = createRequestLog({ db, clock, log });
+  const requests = createApiRequestLog({ db, clock, log });
   const background = createBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
     pool: () => database.pool(),
@@ -275,7 +275,7 @@ async function createHttpServer(
   });
   await server.register(healthPlugin, { db, isDraining });
   await server.register(metricsPlugin, {
-    ...createMetricsExposition({
+    ...createPrometheusExposition({
       registry: metrics.registry,
       readQueue: createQueueMetricsReader({ db, clock }),
       exchange,
@@ -284,8 +284,8 @@ async function createHttpServer(
     isBehindProxy: settings.trustProxy > 0,
   });
   if (role === "worker") return server;
-  const api = describeApi(mesh);
-  const authentication = createInternalAuthentication({ services, limiter, credentials });
+  const api = createApiDescription(mesh);
+  const authentication = createInternalTokenAuthentication({ services, limiter, credentials });
   await server.register(gatewayPlugin, { api, run, services, limiter, credentials, requests, log });
   await server.register(graphqlPlugin, {
     mesh,

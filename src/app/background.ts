@@ -3,12 +3,12 @@
  * `all` does its own background work. With PostgreSQL, `worker` processes can do the background work instead
  * of the `gateway` processes, which notify the workers with NOTIFY when there is work to do.
  */
-import { settlePaymentOperationAsSystem } from "#commerce/orders/payment/settle-payment.ts";
+import { savePaymentOperationOutcomeAsSystem } from "#commerce/orders/payment/settle-payment.ts";
 import {
-  createPaymentDriver,
+  createPaymentOperationDriver,
   runDuePaymentOperations,
-  type PaymentDriverOptions,
-  type PaymentDriver,
+  type PaymentOperationDriverOptions,
+  type PaymentOperationDriver,
 } from "#commerce/payments/driver.ts";
 import { createTestProvider } from "#commerce/payments/test-provider.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
@@ -18,9 +18,9 @@ import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createWebhookDispatcher, type WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createWebhookSender } from "#webhooks/safe-request.ts";
-import type { Notices } from "#database/notices.ts";
+import type { InterProcessNotices } from "#database/notices.ts";
 import type { ServiceSettings } from "./settings.ts";
-import { startSweeps } from "./sweeps.ts";
+import { startPeriodicSweeps } from "./sweeps.ts";
 
 /**
  * The role of a process. `all` serves requests and does background work; `gateway` only serves requests;
@@ -28,8 +28,8 @@ import { startSweeps } from "./sweeps.ts";
  */
 export type ProcessRole = "all" | "gateway" | "worker";
 
-export interface PaymentBackgroundWork extends PaymentDriver {
-  readonly parts: PaymentDriverOptions;
+export interface PaymentBackgroundWork extends PaymentOperationDriver {
+  readonly parts: PaymentOperationDriverOptions;
   /**
    * Runs all payment operations (for example captures) that are due. The promise resolves when all of them
    * have ended.
@@ -48,7 +48,7 @@ export interface BackgroundWork {
 export interface BackgroundWorkOptions {
   readonly database: OpenedDatabase;
   readonly settings: ServiceSettings;
-  readonly notices: Notices;
+  readonly notices: InterProcessNotices;
   readonly log: Log;
   readonly role: ProcessRole;
 }
@@ -85,7 +85,7 @@ export function createBackgroundWork(
     exports,
     start: () => {
       if (role === "gateway") return;
-      stopSweeps = startSweeps(services, log);
+      stopSweeps = startPeriodicSweeps(services, log);
       payments.start();
       deliveries.start();
       exports.start();
@@ -116,7 +116,7 @@ function createPayments(
   { log, connections }: PaymentOptions,
 ): PaymentBackgroundWork {
   const { db, clock, keyring } = services;
-  const parts: PaymentDriverOptions = {
+  const parts: PaymentOperationDriverOptions = {
     db,
     clock,
     keyring,
@@ -126,13 +126,13 @@ function createPayments(
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
     provider: createTestProvider({ db, clock }),
     settle: (operation, outcome) =>
-      settlePaymentOperationAsSystem(
+      savePaymentOperationOutcomeAsSystem(
         { ...services, now: clock.now(), log, reindex: indexProducts },
         operation,
         outcome,
       ),
   };
-  return { ...createPaymentDriver(parts), parts, drive: () => runDuePaymentOperations(parts) };
+  return { ...createPaymentOperationDriver(parts), parts, drive: () => runDuePaymentOperations(parts) };
 }
 
 function createDeliveries(

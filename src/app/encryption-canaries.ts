@@ -4,7 +4,7 @@
  * Otherwise, it would serve, fail at each value of the other key, and encrypt new values with a second key.
  */
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { DecryptionError, type Keyring, MissingKeyError, type SealContext } from "#foundation/encryption.ts";
 import { createConfiguredKeyring, EncryptionKeysMismatch, type KeySettings } from "./encryption-keys.ts";
 import { verifySealedSamples } from "./rewrap.ts";
@@ -12,7 +12,7 @@ import { verifySealedSamples } from "./rewrap.ts";
 /** Creates the keyring of the settings. Throws EncryptionKeysMismatch if it does not belong to the database. */
 export async function createVerifiedKeyring(db: Database, settings: KeySettings): Promise<Keyring> {
   const keyring = createConfiguredKeyring(settings);
-  await inTransaction(db, (transaction) => verifyKeyring(transaction, keyring));
+  await runInTransaction(db, (transaction) => verifyKeyring(transaction, keyring));
   return keyring;
 }
 

@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DataFolderUnusable, toDataFolderError } from "#database/folder-lock.ts";
+import { DataFolderUnusableError, toDataFolderError } from "#database/folder-lock.ts";
 import { createKeyring, type EncryptionKey, type Keyring } from "#foundation/encryption.ts";
 
 export const encryptionKeysRule = "a comma-separated list of id:base64, each key 32 bytes";
@@ -55,7 +55,7 @@ export function loadOrCreateEncryptionKeys(dataDir: string): EncryptionKey[] {
   } catch (error) {
     throw toDataFolderError(dataDir, error);
   }
-  throw new DataFolderUnusable(
+  throw new DataFolderUnusableError(
     `${path} is damaged: it must be ${encryptionKeysRule}. Restore it from a backup: without ` +
       "it, the data that it encrypted cannot be read.",
   );

@@ -3,34 +3,34 @@
  * Then, in one transaction, locks the found carts and orders, checks that they have not changed since the
  * search, erases the data, publishes the events and writes the audit entry.
  */
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
-import { eraseBuyerData, type ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
+import { eraseBuyerData, type BuyerErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import {
   type BuyerDataToErase,
-  type ErasureTarget,
-  findErasureScope,
+  type BuyerErasureTarget,
+  findBuyerErasureScope,
   findBuyerDataToErase,
-  isSameErasureScope,
-  lockErasureScope,
+  isSameBuyerErasureScope,
+  lockBuyerErasureScope,
 } from "#commerce/orders/erasure/erasure-scope.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
-import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
 
-export interface ErasureServices {
+export interface BuyerErasureServices {
   readonly db: Database;
   readonly keyring: Keyring;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly publicUrl: string;
   readonly now: Date;
 }
 
-export interface ErasureRequest {
-  readonly target: ErasureTarget;
+export interface BuyerErasureRequest {
+  readonly target: BuyerErasureTarget;
   /** True to erase the data even if an order has not been shipped completely. */
   readonly isForced: boolean;
 }
@@ -42,18 +42,18 @@ export interface ErasureRequest {
 const roundsMax = 5;
 
 export async function runBuyerErasure(
-  services: ErasureServices,
-  request: ErasureRequest,
-): Promise<ErasureResult> {
+  services: BuyerErasureServices,
+  request: BuyerErasureRequest,
+): Promise<BuyerErasureResult> {
   const { db, keyring, now } = services;
   for (let round = 1; round <= roundsMax; round += 1) {
     const finds = await findBuyerDataToErase(db, keyring, { target: request.target, now });
-    const erased = await inTransaction(db, (transaction) =>
+    const erased = await runInTransaction(db, (transaction) =>
       eraseFinds(transaction, services, { ...request, finds }),
     );
     if (erased !== undefined) return erased;
   }
-  throw fail("invalid_state", {
+  throw createFailure("invalid_state", {
     message:
       "The buyer's carts or orders kept changing during the erasure, so nothing was erased. Run the " +
       "command again.",
@@ -66,12 +66,12 @@ export async function runBuyerErasure(
  */
 async function eraseFinds(
   transaction: Transaction,
-  { keyring, render, publicUrl, now }: ErasureServices,
-  { target, isForced, finds }: ErasureRequest & { readonly finds: BuyerDataToErase },
-): Promise<ErasureResult | undefined> {
+  { keyring, render, publicUrl, now }: BuyerErasureServices,
+  { target, isForced, finds }: BuyerErasureRequest & { readonly finds: BuyerDataToErase },
+): Promise<BuyerErasureResult | undefined> {
   const { scope } = finds;
-  await lockErasureScope(transaction, scope);
-  if (!isSameErasureScope(scope, await findErasureScope(transaction, target))) return undefined;
+  await lockBuyerErasureScope(transaction, scope);
+  if (!isSameBuyerErasureScope(scope, await findBuyerErasureScope(transaction, target))) return undefined;
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   const erased = await withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {
@@ -83,7 +83,7 @@ async function eraseFinds(
       publicUrl,
       buyerReference: null,
       buyerSessionId: null,
-      events: createServiceEvents(),
+      events: createInProcessEvents(),
     };
     return eraseBuyerData(
       transaction,

@@ -6,11 +6,11 @@ import { migrate, requireMigrated } from "#database/migrate.ts";
 import { requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
+import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
 import { createVerifiedKeyring } from "./encryption-canaries.ts";
 import type { ServiceSettings } from "./settings.ts";
 
-export interface OpenResourcesOptions {
+export interface OpenServiceResourcesOptions {
   readonly settings: ServiceSettings;
   readonly log: Log;
   readonly onStatement?: (event: LogEvent) => void;
@@ -18,21 +18,21 @@ export interface OpenResourcesOptions {
   readonly limiter?: RateLimiter | undefined;
 }
 
-export async function createConfiguredLimiter(
-  { settings, log, limiter }: OpenResourcesOptions,
+export async function createConfiguredRateLimiter(
+  { settings, log, limiter }: OpenServiceResourcesOptions,
   clock: Clock,
 ): Promise<RateLimiter> {
   if (limiter !== undefined) return limiter;
   const { redisUrl, rateLimitScale } = settings;
-  if (redisUrl === undefined) return createMemoryLimiter(rateLimitScale, () => clock.now().getTime());
-  const { createRedisLimiter } = await import("#http/redis-limiter.ts");
-  return createRedisLimiter(redisUrl, rateLimitScale, log);
+  if (redisUrl === undefined) return createMemoryRateLimiter(rateLimitScale, () => clock.now().getTime());
+  const { createRedisRateLimiter } = await import("#http/redis-limiter.ts");
+  return createRedisRateLimiter(redisUrl, rateLimitScale, log);
 }
 
 export async function openConfiguredDatabase({
   settings,
   onStatement,
-}: OpenResourcesOptions): Promise<OpenedDatabase> {
+}: OpenServiceResourcesOptions): Promise<OpenedDatabase> {
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,

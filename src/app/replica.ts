@@ -9,7 +9,7 @@ import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { createReportReadRunner, reportTimeoutMs } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices, ReplicaSources } from "#graph/context.ts";
+import type { GraphServices, ReplicaReadSources } from "#graph/context.ts";
 import { requestStatementLimits, type StatementTimeouts } from "#database/statement-pool.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import type { ServiceSettings } from "./settings.ts";
@@ -23,7 +23,7 @@ export interface ReportServices {
 export interface ReportServicesOptions {
   readonly settings: ServiceSettings;
   readonly database: OpenedDatabase;
-  readonly replica: ReplicaSources | undefined;
+  readonly replica: ReplicaReadSources | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -58,7 +58,7 @@ export function createReportServices({
  * The read replica of the database (DATABASE_READ_URL), with one connection pool for analysts, including
  * reports, and another for reads without a credential.
  */
-export interface OpenedReplica extends ReplicaSources {
+export interface OpenedDatabaseReplica extends ReplicaReadSources {
   readonly close: () => Promise<void>;
 }
 
@@ -83,11 +83,11 @@ const analystMs = reportTimeoutMs + 1_000;
  * Opens the read replica; returns undefined if DATABASE_READ_URL is not set. The connection is made by the
  * first query.
  */
-export async function openReplica({
+export async function openDatabaseReplica({
   settings,
   clock,
   onStatement,
-}: ReplicaOptions): Promise<OpenedReplica | undefined> {
+}: ReplicaOptions): Promise<OpenedDatabaseReplica | undefined> {
   const { databaseReadUrl: url, databasePrepared: prepared, databasePool } = settings;
   if (url === undefined) return undefined;
   const open = (poolSize: number, limits: StatementTimeouts): ReturnType<typeof openDatabase> =>

@@ -6,17 +6,17 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { DecryptionError, type Keyring, type SealContext } from "#foundation/encryption.ts";
 import { getOauthItemSealContext } from "#access/oauth/oauth-items.ts";
 import { getSigningKeySealContext } from "#access/oauth/signing-keys.ts";
 import { getPersonalDataSealContext } from "#commerce/addresses/personal-data.ts";
-import { getPageSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
+import { getCheckoutPageSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
 import { getPaymentTokenSealContext } from "#commerce/payments/payment-rows.ts";
 import { getIdempotencyRecordSealContext } from "#database/idempotency.ts";
 import { getWebhookSecretSealContext } from "#webhooks/signatures.ts";
 
-export interface RewrapResult {
+export interface DataKeyRewrapResult {
   readonly table: string;
   readonly rewrapped: number;
   /**
@@ -31,7 +31,7 @@ export interface RewrapResult {
   readonly left: number;
 }
 
-export interface RewrapOptions {
+export interface DataKeyRewrapOptions {
   readonly db: Database;
   readonly keyring: Keyring;
   /** Called with the number of rows processed since the last call. */
@@ -48,10 +48,10 @@ interface SealedValuesCheck {
  * Checks that every encrypted value of the database can be decrypted with the configured keys. Changes
  * nothing.
  */
-export async function verifySealedValues({
+export async function verifyEncryptedValues({
   db,
   keyring,
-}: Pick<RewrapOptions, "db" | "keyring">): Promise<SealedValuesCheck[]> {
+}: Pick<DataKeyRewrapOptions, "db" | "keyring">): Promise<SealedValuesCheck[]> {
   const results: SealedValuesCheck[] = [];
   for (const column of sealedColumns) {
     const broken: string[] = [];
@@ -67,20 +67,20 @@ export async function verifySealedValues({
 export async function verifySealedSamples({
   db,
   keyring,
-}: Pick<RewrapOptions, "db" | "keyring">): Promise<void> {
+}: Pick<DataKeyRewrapOptions, "db" | "keyring">): Promise<void> {
   for (const column of sealedColumns)
     for (const row of await findRows(db, { column, skippedKeyId: undefined, after: undefined }))
       keyring.open(row, column.sealContextOf(row.first, row.second));
 }
 
-export async function rewrapSealedValues(options: RewrapOptions): Promise<RewrapResult[]> {
-  const results: RewrapResult[] = [];
+export async function rewrapDataKeys(options: DataKeyRewrapOptions): Promise<DataKeyRewrapResult[]> {
+  const results: DataKeyRewrapResult[] = [];
   for (const column of sealedColumns) results.push(await rewrapColumn(options, column));
   return results;
 }
 
 /** Counts the rows whose data key is not encrypted with the first key of ENCRYPTION_KEYS. */
-export async function countRowsToRewrap({ db, keyring }: RewrapOptions): Promise<number> {
+export async function countRowsWithOldEncryptionKey({ db, keyring }: DataKeyRewrapOptions): Promise<number> {
   let total = 0;
   for (const column of sealedColumns) total += await countOthers(db, keyring, column);
   return total;
@@ -99,9 +99,9 @@ async function countOthers(
 const rowsPerPage = 200;
 
 async function rewrapColumn(
-  { db, keyring, onProgress }: RewrapOptions,
+  { db, keyring, onProgress }: DataKeyRewrapOptions,
   column: SealedColumn,
-): Promise<RewrapResult> {
+): Promise<DataKeyRewrapResult> {
   const broken: string[] = [];
   let rewrapped = 0;
   for await (const rows of pagesOf(db, { column, skippedKeyId: keyring.currentKeyId })) {
@@ -225,7 +225,7 @@ function saveRows(db: Database, { column, currentKeyId, renewed }: RewrappedRows
   const isSame = sql`t.${sql.ref(one.name)} = ${valueOf(one.type, sql`n.first`)} ${
     two === undefined ? sql`` : sql`and t.${sql.ref(two.name)} = ${valueOf(two.type, sql`n.second`)}`
   }`;
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     const { numAffectedRows = 0n } = await sql`
       update ${sql.table(table)} t set ${sql.ref(dataKey)} = decode(n.new_key, 'hex'), ${sql.ref(keyId)} =
       ${currentKeyId}
@@ -283,7 +283,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     dataKey: "url_data_key",
     keyId: "url_key_id",
     key: id,
-    sealContextOf: getPageSecretSealContext,
+    sealContextOf: getCheckoutPageSecretSealContext,
   },
   { table: "oauth_signing_key", ...columns, key: id, sealContextOf: getSigningKeySealContext },
   {

@@ -7,15 +7,15 @@ import type { DocumentNode } from "graphql";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { afterCommit, type Transaction } from "#database/transaction.ts";
-import { createServiceEvents, type ServiceEvents } from "#foundation/events.ts";
+import { runAfterCommit, type Transaction } from "#database/transaction.ts";
+import { createInProcessEvents, type InProcessEvents } from "#foundation/events.ts";
 import { createGraphContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { GraphLoaders } from "#graph/loaders.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
-import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
+import { eventTypes, type EventSubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
-import type { RenderEventSubject, EventSubject } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderFunction, EventSubject } from "#webhooks/outbox.ts";
 import type { Database } from "#database/connect.ts";
 import { createIdempotentRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
@@ -28,7 +28,7 @@ export type EventSubjectRenderer = (
   services: GraphServices,
   transaction: Transaction,
   subject: EventSubject,
-) => ReturnType<RenderEventSubject>;
+) => ReturnType<EventSubjectRenderFunction>;
 
 /** Returns whether a GraphQL subscription of this process follows changes of the given cart or order. */
 type IsWatched = (subject: EventSubject) => boolean;
@@ -56,14 +56,14 @@ export function createGraphServices(
 }
 
 function notifyAfterCommit(
-  events: ServiceEvents,
+  events: InProcessEvents,
   isWatched: IsWatched,
 ): (transaction: Transaction, subject: EventSubject) => void {
   const notified = new WeakSet<Transaction>();
   return (transaction, subject) => {
-    if (!notified.has(transaction)) afterCommit(transaction, () => events.emit("deliveriesDue"));
+    if (!notified.has(transaction)) runAfterCommit(transaction, () => events.emit("deliveriesDue"));
     notified.add(transaction);
-    if (isWatched(subject)) afterCommit(transaction, () => events.emit("subjectChanged", subject.type));
+    if (isWatched(subject)) runAfterCommit(transaction, () => events.emit("subjectChanged", subject.type));
   };
 }
 
@@ -88,7 +88,7 @@ export function createEventSubjectRenderer({
     if (error !== undefined) throw getFailureOfError(error);
     const { object: document } = (data ?? {}) as { readonly object?: unknown };
     if (typeof document !== "object" || document === null)
-      throw new Error(`The ${type satisfies SubjectType} ${id} of an event does not exist.`);
+      throw new Error(`The ${type satisfies EventSubjectType} ${id} of an event does not exist.`);
     return document as Readonly<Record<string, unknown>>;
   };
 }
@@ -117,7 +117,10 @@ function prime(
  * Creates the function that renders the objects in events for the command line. GraphQL Mesh is opened only
  * when the first event is rendered.
  */
-export function createCommandEventRenderer(db: Database, settings: ServiceSettings): RenderEventSubject {
+export function createCommandLineEventRenderer(
+  db: Database,
+  settings: ServiceSettings,
+): EventSubjectRenderFunction {
   let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
   const keyring = createConfiguredKeyring(settings);
   const parts: Omit<GraphServices, "render"> = {
@@ -130,7 +133,7 @@ export function createCommandEventRenderer(db: Database, settings: ServiceSettin
     doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
     // Notifications within this process have no listeners: a command of the command line has no
     // subscriptions, and the running service regularly looks for new payments and deliveries in the database.
-    events: createServiceEvents(),
+    events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };

@@ -217,7 +217,9 @@ export function findMisspeltSettings(
   return Object.keys(environment)
     .filter((given) => !variableNames.includes(given))
     .flatMap((given) => {
-      const meant = variableNames.find((name) => name.length > 4 && computeTypoDistance(given, name, 1) === 1);
+      const meant = variableNames.find(
+        (name) => name.length > 4 && computeTypoDistance(given, name, 1) === 1,
+      );
       return meant === undefined ? [] : [{ given, meant }];
     });
 }

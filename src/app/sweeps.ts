@@ -5,12 +5,12 @@
  */
 import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
 import { deleteExpiredOauthItems } from "#access/oauth/oauth-items.ts";
-import { deleteGrantsPastRetention } from "#access/oauth/grants.ts";
+import { deleteOauthGrantsPastRetention } from "#access/oauth/grants.ts";
 import { deleteExpiredSigningKeys } from "#access/oauth/signing-keys.ts";
 import { deleteExpiredApiRequests } from "#access/request-log.ts";
 import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
-import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
-import { endDuePrices } from "#commerce/catalog/end-prices.ts";
+import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
+import { endAllPricesPastEndTime } from "#commerce/catalog/end-prices.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
@@ -25,7 +25,7 @@ import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
 
-export interface SweepRound {
+export interface SweepContext {
   readonly now: Date;
   /** Aborted when the service stops; the sweep then ends after its current transaction. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ interface Sweep {
    */
   readonly everyMs?: number;
   /** Runs the sweep once: stores all changes whose time has come. */
-  readonly run: (services: GraphServices, round: SweepRound) => Promise<unknown>;
+  readonly run: (services: GraphServices, round: SweepContext) => Promise<unknown>;
 }
 
 export const sweeps: readonly Sweep[] = [
@@ -60,7 +60,7 @@ export const sweeps: readonly Sweep[] = [
   // this sweep. Runs before the search index is refreshed, so that the index gets the new prices.
   {
     name: "end prices",
-    run: ({ db, render }, round) => endDuePrices({ db, render, reindex: indexProducts, ...round }),
+    run: ({ db, render }, round) => endAllPricesPastEndTime({ db, render, reindex: indexProducts, ...round }),
   },
   // Refreshes the search index. Runs after the sweeps that release stock, so that the index shows the
   // released stock in the same round. A pre-order product can stay in the index as such for up to a minute
@@ -78,7 +78,7 @@ export const sweeps: readonly Sweep[] = [
     name: "announce expiring API keys",
     run: ({ db, render }, round) => publishExpiringKeyEvents({ db, render, ...round }),
   },
-  { name: "erase personal data", run: ({ db }, { now }) => eraseDuePersonalData(db, now) },
+  { name: "erase personal data", run: ({ db }, { now }) => erasePersonalDataPastRetention(db, now) },
   {
     name: "delete idempotency records",
     run: ({ db }, { now, signal }) => deleteExpiredIdempotencyRecords(db, now, signal),
@@ -101,7 +101,7 @@ export const sweeps: readonly Sweep[] = [
   },
   {
     name: "delete old OAuth grants",
-    run: ({ db }, { now, signal }) => deleteGrantsPastRetention(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteOauthGrantsPastRetention(db, now, signal),
   },
   { name: "delete old signing keys", run: ({ db }, { now }) => deleteExpiredSigningKeys(db, now) },
   {
@@ -121,7 +121,11 @@ export const sweeps: readonly Sweep[] = [
  * Starts to run all sweeps in rounds, which do not overlap. Returns a function that stops the sweeps and
  * waits until the current round has ended.
  */
-export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000): () => Promise<void> {
+export function startPeriodicSweeps(
+  services: GraphServices,
+  log: Log,
+  everyMs = 60_000,
+): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let isIdle = true;
   const stop = new AbortController();

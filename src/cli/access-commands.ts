@@ -8,12 +8,18 @@ import { createInternalToken, revokeInternalToken } from "#access/keys/internal-
 import { buildApiKeyQuery, buildInternalTokenQuery } from "#access/keys/read-credentials.ts";
 import { registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
-import { isScope, type InternalRole, internalRoles, type Scope, integratorScopes } from "#access/viewer.ts";
+import {
+  isScope,
+  type InternalTokenRole,
+  internalTokenRoles,
+  type Scope,
+  integratorScopes,
+} from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
-import { printResult } from "./output.ts";
+import { printCommandResult } from "./output.ts";
 import {
   createCliCommand,
-  type JsonOption,
+  type JsonOutputOption,
   parseTimeOption,
   runWithMigratedDatabase,
   runAuditedCommand,
@@ -69,7 +75,7 @@ function merchantCreate(): Command {
     )
     .action(
       async (
-        given: JsonOption & {
+        given: JsonOutputOption & {
           slug: string;
           name: string;
           mode: "live" | "test";
@@ -97,7 +103,7 @@ function appCreate(): Command {
   return createCliCommand("create", "Registers an app and prints its id.")
     .requiredOption("--name <name>", "the app's name")
     .option("--publisher <publisher>", "the company or person that publishes the app")
-    .action(async (given: JsonOption & { name: string; publisher?: string }) => {
+    .action(async (given: JsonOutputOption & { name: string; publisher?: string }) => {
       await runAuditedCommand(given, "appCreate", async (transaction, access) => ({
         id: await registerApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
       }));
@@ -109,7 +115,7 @@ function installationCreate(): Command {
     .requiredOption("--merchant <id>", "the merchant's id, mer_…")
     .requiredOption("--app <id>", "the app's id, app_…")
     .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
-    .action(async (given: JsonOption & { merchant: string; app: string; scopes: Scope[] }) => {
+    .action(async (given: JsonOutputOption & { merchant: string; app: string; scopes: Scope[] }) => {
       const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
       await runAuditedCommand(given, "installationCreate", async (transaction, access) => ({
         id: await createInstallation(transaction, access, input),
@@ -127,7 +133,9 @@ function keyCreate(): Command {
     .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
     .option("--expires <time>", "when it expires (RFC 3339); without it, never", parseTimeOption)
     .action(
-      async (given: JsonOption & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
+      async (
+        given: JsonOutputOption & { installation: string; name: string; scopes: Scope[]; expires?: Date },
+      ) => {
         const input = {
           installationId: given.installation,
           name: given.name,
@@ -157,7 +165,7 @@ function keyRotate(): Command {
       keyOverlapHours.standard,
     )
     .option("--expires <time>", "when the successor expires (RFC 3339); without it, never", parseTimeOption)
-    .action(async (id: string, given: JsonOption & { overlap: number; expires?: Date }) => {
+    .action(async (id: string, given: JsonOutputOption & { overlap: number; expires?: Date }) => {
       await runAuditedCommand(given, "apiKeyRotate", async (transaction, access) => {
         const created = await rotateApiKey(transaction, access, {
           apiKeyId: id,
@@ -173,7 +181,7 @@ function keyRotate(): Command {
 function keyRevoke(): Command {
   return createCliCommand("revoke", "Revokes an API key: requests with it are refused at once.")
     .argument("<id>", "the key's id, key_…")
-    .action(async (id: string, given: JsonOption) => {
+    .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "apiKeyRevoke", async (transaction, access) => {
         access.publish(await revokeApiKey(transaction, access, id));
         return { id, revoked: true };
@@ -184,9 +192,9 @@ function keyRevoke(): Command {
 function keyList(): Command {
   return createCliCommand("list", "Lists API keys, without their secrets.")
     .option("--merchant <id>", "only those of the merchant with this id")
-    .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
+    .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
       await runWithMigratedDatabase(async ({ db }) =>
-        printResult(
+        printCommandResult(
           await buildApiKeyQuery(db, merchant ?? null)
             .orderBy("id")
             .execute(),
@@ -203,7 +211,7 @@ function tokenCreate(): Command {
   )
     .addOption(
       new Option("--role <role>", "the role, which decides what the token may do")
-        .choices(internalRoles)
+        .choices(internalTokenRoles)
         .makeOptionMandatory(),
     )
     .requiredOption("--name <name>", "a name that says what it is used for")
@@ -219,8 +227,8 @@ function tokenCreate(): Command {
     )
     .action(
       async (
-        given: JsonOption & {
-          role: InternalRole;
+        given: JsonOutputOption & {
+          role: InternalTokenRole;
           name: string;
           merchant?: string;
           trustedDocumentsOnly?: boolean;
@@ -247,7 +255,7 @@ function tokenCreate(): Command {
 function tokenRevoke(): Command {
   return createCliCommand("revoke", "Revokes an internal token: requests with it are refused at once.")
     .argument("<id>", "the token's id, tok_…")
-    .action(async (id: string, given: JsonOption) => {
+    .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "internalTokenRevoke", async (transaction, access) => {
         await revokeInternalToken(transaction, access, id);
         return { id, revoked: true };
@@ -258,9 +266,9 @@ function tokenRevoke(): Command {
 function tokenList(): Command {
   return createCliCommand("list", "Lists internal tokens, without their secrets.")
     .option("--merchant <id>", "only those of the merchant with this id")
-    .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
+    .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
       await runWithMigratedDatabase(async ({ db }) =>
-        printResult(
+        printCommandResult(
           await buildInternalTokenQuery(db, merchant ?? null)
             .orderBy("id")
             .execute(),

@@ -3,30 +3,30 @@
  * change in one transaction together with its events and its audit entry (`runAuditedCommand`).
  */
 import { Command, InvalidArgumentError } from "commander";
-import type { InstallationAccessEvent } from "#access/credential-changes.ts";
-import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, toAuditableId } from "#access/audit.ts";
+import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
+import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
+import { appendAuditEntries, commandLineActor, toIdAllowedInAuditLog } from "#access/audit.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { DataFolderInUse } from "#database/folder-lock.ts";
+import { DataFolderInUseError } from "#database/folder-lock.ts";
 import { migrate } from "#database/migrate.ts";
 import { getCommandSession } from "./command-session.ts";
-import { printResult } from "./output.ts";
+import { printCommandResult } from "./output.ts";
 
-export interface JsonOption {
+export interface JsonOutputOption {
   readonly json?: boolean;
 }
 
 export const createCliCommand = (name: string, description: string): Command =>
   new Command(name).description(description).option("--json", "print the result as JSON").exitOverride();
 
-interface CommandLineContext extends AccessCommandContext {
+interface CommandLineContext extends AccessManagementContext {
   /**
    * Collects the events about installations and API keys that the change causes. They are published after the
    * change, in the same transaction.
    */
-  readonly publish: (events: readonly InstallationAccessEvent[]) => void;
+  readonly publish: (events: readonly InstallationOrApiKeyEvent[]) => void;
   readonly settings: ServiceSettings;
 }
 
@@ -41,14 +41,14 @@ type Action = string | { readonly name: string; readonly targetType: string };
 
 /** Runs a command's change with the rights of the platform, writes an audit entry, and prints the result. */
 export async function runAuditedCommand(
-  { json }: JsonOption,
+  { json }: JsonOutputOption,
   action: Action,
   change: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
 ): Promise<void> {
   await runWithMigratedDatabase(async ({ db }, settings) => {
     const now = new Date();
-    const done = await inTransaction(db, async (transaction) => {
-      const events: InstallationAccessEvent[] = [];
+    const done = await runInTransaction(db, async (transaction) => {
+      const events: InstallationOrApiKeyEvent[] = [];
       const result = await change(transaction, {
         merchantId: null,
         now,
@@ -69,7 +69,7 @@ export async function runAuditedCommand(
       await appendAuditEntries(transaction, { ...commandLineActor, ...entry });
       return result;
     });
-    printResult(done, json === true);
+    printCommandResult(done, json === true);
   });
 }
 
@@ -78,7 +78,9 @@ export async function runAuditedCommand(
  * details.
  */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(others).filter(([, value]) => toAuditableId(value) !== undefined));
+  Object.fromEntries(
+    Object.entries(others).filter(([, value]) => toIdAllowedInAuditLog(value) !== undefined),
+  );
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
@@ -99,11 +101,11 @@ interface CommandServices {
  */
 async function publishCommandEvents(
   transaction: Transaction,
-  events: readonly InstallationAccessEvent[],
+  events: readonly InstallationOrApiKeyEvent[],
   { db, settings, now }: CommandServices,
 ): Promise<void> {
   if (events.length === 0) return;
-  const [{ createCommandEventRenderer }, { publishInstallationAccessEvents }] = await Promise.all([
+  const [{ createCommandLineEventRenderer }, { publishInstallationAccessEvents }] = await Promise.all([
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
@@ -112,7 +114,7 @@ async function publishCommandEvents(
   await publishInstallationAccessEvents(transaction, events, {
     now,
     cause,
-    render: createCommandEventRenderer(db, settings),
+    render: createCommandLineEventRenderer(db, settings),
   });
 }
 
@@ -120,9 +122,9 @@ async function publishCommandEvents(
 export const isRunByService = (): boolean => getCommandSession().service !== undefined;
 
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */
-export class DatabaseOfRunningService extends DataFolderInUse {
+export class DatabaseOfRunningService extends DataFolderInUseError {
   readonly folder: string;
-  constructor(folder: string, cause: DataFolderInUse) {
+  constructor(folder: string, cause: DataFolderInUseError) {
     super(cause.message, { cause });
     this.folder = folder;
   }
@@ -153,7 +155,9 @@ export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<D
     prepared: settings.databasePrepared,
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
   }).catch((error: unknown) => {
-    throw error instanceof DataFolderInUse ? new DatabaseOfRunningService(settings.dataDir, error) : error;
+    throw error instanceof DataFolderInUseError
+      ? new DatabaseOfRunningService(settings.dataDir, error)
+      : error;
   });
   try {
     return await work(database, settings);

@@ -10,18 +10,23 @@ import {
 import { deleteUnusedCanaries } from "#app/encryption-canaries.ts";
 import { createConfiguredKeyring } from "#app/encryption-keys.ts";
 import { runBuyerErasure } from "#app/erase-buyers.ts";
-import { countRowsToRewrap, verifySealedValues, type RewrapResult, rewrapSealedValues } from "#app/rewrap.ts";
-import type { ErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
-import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
+import {
+  countRowsWithOldEncryptionKey,
+  verifyEncryptedValues,
+  type DataKeyRewrapResult,
+  rewrapDataKeys,
+} from "#app/rewrap.ts";
+import type { BuyerErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
+import type { BuyerErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
 import { requireMigrated } from "#database/migrate.ts";
-import { inTransaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { getCommandSession } from "./command-session.ts";
-import { printErrorLine, printResult } from "./output.ts";
+import { printErrorLine, printCommandResult } from "./output.ts";
 import {
   createCliCommand,
-  type JsonOption,
+  type JsonOutputOption,
   parseTimeOption,
   isRunByService,
   runWithDatabase,
@@ -46,13 +51,13 @@ function keysCheck(): Command {
     "check",
     "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Counts the " +
       "values that cannot be decrypted; the exit code is then 1. It is also 1 if there are no values.",
-  ).action(async ({ json }: JsonOption) => {
+  ).action(async ({ json }: JsonOutputOption) => {
     await runWithDatabase(async (database, settings) => {
       await requireMigrated(database);
       const { db } = database;
-      const results = await verifySealedValues({ db, keyring: createConfiguredKeyring(settings) });
+      const results = await verifyEncryptedValues({ db, keyring: createConfiguredKeyring(settings) });
       const broken = results.flatMap((result) => result.broken);
-      printResult(
+      printCommandResult(
         {
           ...Object.fromEntries(results.map(({ table, opened }) => [table, opened])),
           ...(json === true ? { broken } : {}),
@@ -75,7 +80,7 @@ function keysRewrap(): Command {
     "rewrap",
     "Wraps the data key of every encrypted value with the first of ENCRYPTION_KEYS. The service can keep " +
       "running. If the command is stopped, run it again: it continues where it stopped.",
-  ).action(async ({ json }: JsonOption) => {
+  ).action(async ({ json }: JsonOutputOption) => {
     await runWithMigratedDatabase(async ({ db }, settings) => {
       const keyring = createConfiguredKeyring(settings);
       const key = keyring.currentKeyId;
@@ -83,9 +88,9 @@ function keysRewrap(): Command {
       // some rows.
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
-        await countRowsToRewrap({ db, keyring }),
+        await countRowsWithOldEncryptionKey({ db, keyring }),
         json === true || isRunByService(),
-        (onProgress) => rewrapSealedValues({ db, keyring, onProgress }),
+        (onProgress) => rewrapDataKeys({ db, keyring, onProgress }),
       );
       await recordRewrap(db, {
         key,
@@ -99,7 +104,7 @@ function keysRewrap(): Command {
 }
 
 const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>): Promise<void> =>
-  inTransaction(db, (transaction) =>
+  runInTransaction(db, (transaction) =>
     appendAuditEntries(transaction, {
       ...commandLineActor,
       merchantId: null,
@@ -113,13 +118,13 @@ const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>):
 
 /** Prints the result of `keys rewrap`. Sets exit code 1 if the other encryption keys are still needed. */
 function printRewrapResult(
-  results: readonly RewrapResult[],
+  results: readonly DataKeyRewrapResult[],
   { key, isJson }: { readonly key: string; readonly isJson: boolean },
 ): void {
   const broken = results.flatMap((result) => result.broken);
   const left = results.reduce((sum, result) => sum + result.left, 0);
   const counts = Object.fromEntries(results.map(({ table, rewrapped }) => [table, rewrapped]));
-  printResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
+  printCommandResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
   printBroken(results);
   if (left > 0)
     printErrorLine(
@@ -155,7 +160,7 @@ async function withProgressBar<Result>(
   }
 }
 
-interface EraseOptions extends JsonOption {
+interface EraseOptions extends JsonOutputOption {
   readonly buyerReference?: string;
   readonly merchant?: string;
   readonly cart?: string;
@@ -181,12 +186,12 @@ function privacyErase(): Command {
     .action(async (options: EraseOptions, self: Command) => {
       const target = toErasureTarget(options);
       if (typeof target === "string") self.error(`error: ${target}`, { exitCode: 2 });
-      printResult({ ...(await erase(target, options.force === true)) }, options.json === true);
+      printCommandResult({ ...(await erase(target, options.force === true)) }, options.json === true);
     });
 }
 
 /** Returns the target of the erasure, or the error text if the options are wrong. */
-function toErasureTarget({ merchant, ...options }: EraseOptions): ErasureTarget | string {
+function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerErasureTarget | string {
   const targets = (["buyerReference", "cart", "order", "addressToken"] as const).flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [{ by: name, value }];
@@ -201,20 +206,20 @@ function toErasureTarget({ merchant, ...options }: EraseOptions): ErasureTarget 
     : { by, value, merchantId: merchant };
 }
 
-function erase(target: ErasureTarget, isForced: boolean): Promise<ErasureResult> {
+function erase(target: BuyerErasureTarget, isForced: boolean): Promise<BuyerErasureResult> {
   return runWithMigratedDatabase(async ({ db }, settings) => {
-    const { createCommandEventRenderer } = await import("#app/services.ts");
+    const { createCommandLineEventRenderer } = await import("#app/services.ts");
     const services = {
       db,
       keyring: createConfiguredKeyring(settings),
-      render: createCommandEventRenderer(db, settings),
+      render: createCommandLineEventRenderer(db, settings),
       publicUrl: settings.publicUrl ?? "",
     };
     return runBuyerErasure({ ...services, now: new Date() }, { target, isForced });
   });
 }
 
-interface ExportOptions extends JsonOption {
+interface ExportOptions extends JsonOutputOption {
   readonly merchant?: string;
   readonly from?: Date;
   readonly to?: Date;
@@ -255,7 +260,7 @@ function auditExport(): Command {
     .exitOverride()
     .action(async ({ merchant, from, to, json }: ExportOptions) => {
       if (from !== undefined && to !== undefined && from >= to)
-        throw fail("invalid_parameter", { message: "--from must be before --to." });
+        throw createFailure("invalid_parameter", { message: "--from must be before --to." });
       await runWithMigratedDatabase(async ({ db }) => {
         // Waits while the reader is slower, because an export may be larger than memory.
         const { write } = getCommandSession();

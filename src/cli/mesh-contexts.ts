@@ -6,7 +6,7 @@
  */
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import { createGraphContext, type GraphContext } from "#graph/context.ts";
@@ -16,7 +16,7 @@ let opening: Promise<ServiceApp> | undefined;
 export async function createMeshDevContext(authorization: string): Promise<GraphContext> {
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
-    throw fail("credentials_malformed", {
+    throw createFailure("credentials_malformed", {
       message: "The Authorization header must be `Bearer` followed by an internal token.",
     });
   // If the service cannot be opened, the next request tries again, because another process may have closed

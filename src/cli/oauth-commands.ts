@@ -3,18 +3,23 @@
  * to them.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { buildGrantQuery, revokeGrant } from "#access/oauth/grants.ts";
+import { buildOauthGrantQuery, revokeOauthGrant } from "#access/oauth/grants.ts";
 import {
   createOauthClient,
   disableOauthClient,
   enableOauthClient,
   isJsonWebKeySet,
   buildOauthClientQuery,
-  type OauthClientInput,
+  type NewOauthClient,
 } from "#access/oauth/oauth-clients.ts";
 import { clientAuthMethods } from "#access/authorization.ts";
-import { printResult } from "./output.ts";
-import { createCliCommand, type JsonOption, runWithMigratedDatabase, runAuditedCommand } from "./command.ts";
+import { printCommandResult } from "./output.ts";
+import {
+  createCliCommand,
+  type JsonOutputOption,
+  runWithMigratedDatabase,
+  runAuditedCommand,
+} from "./command.ts";
 
 export function addOauthCommands(program: Command): void {
   program.addCommand(
@@ -52,11 +57,11 @@ function clientCreate(): Command {
     )
     .action(
       async (
-        given: JsonOption & {
+        given: JsonOutputOption & {
           app: string;
           redirectUri: string[];
-          auth: OauthClientInput["authMethod"];
-          jwks?: OauthClientInput["jwks"];
+          auth: NewOauthClient["authMethod"];
+          jwks?: NewOauthClient["jwks"];
         },
       ) => {
         const input = {
@@ -73,7 +78,7 @@ function clientCreate(): Command {
     );
 }
 
-function parseJwks(json: string): OauthClientInput["jwks"] {
+function parseJwks(json: string): NewOauthClient["jwks"] {
   try {
     const value: unknown = JSON.parse(json);
     if (isJsonWebKeySet(value)) return value;
@@ -89,7 +94,7 @@ function clientDisable(): Command {
     "Disables an OAuth client for all merchants at once and revokes all its grants permanently.",
   )
     .argument("<id>", "the client's id, oac_…")
-    .action(async (id: string, given: JsonOption) => {
+    .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "oauthClientDisable", async (transaction, access) => {
         await disableOauthClient(transaction, access, id);
         return { id, disabled: true };
@@ -100,7 +105,7 @@ function clientDisable(): Command {
 function clientEnable(): Command {
   return createCliCommand("enable", "Enables a disabled OAuth client. Its revoked grants stay revoked.")
     .argument("<id>", "the client's id, oac_…")
-    .action(async (id: string, given: JsonOption) => {
+    .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "oauthClientEnable", async (transaction) => {
         await enableOauthClient(transaction, id);
         return { id, disabled: false };
@@ -111,12 +116,12 @@ function clientEnable(): Command {
 function clientList(): Command {
   return createCliCommand("list", "Lists OAuth clients, including disabled ones.")
     .option("--app <id>", "only those of the app with this id")
-    .action(async ({ app, json }: JsonOption & { app?: string }) => {
+    .action(async ({ app, json }: JsonOutputOption & { app?: string }) => {
       await runWithMigratedDatabase(async ({ db }) => {
         const clients = buildOauthClientQuery(db).$if(app !== undefined, (query) =>
           query.where("appId", "=", app ?? ""),
         );
-        printResult(await clients.orderBy("id").execute(), json === true);
+        printCommandResult(await clients.orderBy("id").execute(), json === true);
       });
     });
 }
@@ -124,9 +129,9 @@ function clientList(): Command {
 function grantRevoke(): Command {
   return createCliCommand("revoke", "Revokes a grant: its tokens are refused at once.")
     .argument("<id>", "the grant's id, grt_…")
-    .action(async (id: string, given: JsonOption) => {
+    .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "oauthGrantRevoke", async (transaction, access) => {
-        access.publish(await revokeGrant(transaction, access, id));
+        access.publish(await revokeOauthGrant(transaction, access, id));
         return { id, revoked: true };
       });
     });
@@ -136,12 +141,12 @@ function grantList(): Command {
   return createCliCommand("list", "Lists grants, including expired and revoked ones.")
     .option("--merchant <id>", "only those of the merchant with this id")
     .option("--client <id>", "only those of the OAuth client with this id")
-    .action(async ({ merchant, client, json }: JsonOption & { merchant?: string; client?: string }) => {
+    .action(async ({ merchant, client, json }: JsonOutputOption & { merchant?: string; client?: string }) => {
       await runWithMigratedDatabase(async ({ db }) => {
-        const grants = buildGrantQuery(db, merchant ?? null).$if(client !== undefined, (query) =>
+        const grants = buildOauthGrantQuery(db, merchant ?? null).$if(client !== undefined, (query) =>
           query.where("clientId", "=", client ?? ""),
         );
-        printResult(await grants.orderBy("id").execute(), json === true);
+        printCommandResult(await grants.orderBy("id").execute(), json === true);
       });
     });
 }

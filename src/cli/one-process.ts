@@ -5,14 +5,14 @@ import type { ServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createChildProcessRateLimiter, type ProcessMessagePort } from "#http/shared-limiter.ts";
-import { createMetricsExchange } from "#observability/gather-metrics.ts";
+import { createParentProcessMetricsExchange } from "#observability/gather-metrics.ts";
 import { type CommandRunner, startCommandServer } from "./command-server.ts";
 import {
   type ServiceReadyInfo,
   type ServiceReadyMessage,
   type ServeOptions,
   type Stoppable,
-  stopOnSignal,
+  stopProcessOnSignal,
   printWelcome,
 } from "./start-and-stop.ts";
 
@@ -21,7 +21,7 @@ export async function serveInOneProcess(
   serving: ServeOptions & Pick<StartOptions, "runCommand">,
 ): Promise<void> {
   await start(serving, (stoppable, ready) => {
-    stopOnSignal(stoppable, serving.log);
+    stopProcessOnSignal(stoppable, serving.log);
     printWelcome(serving, ready);
   });
 }
@@ -32,11 +32,14 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
     settings.redisUrl === undefined
       ? createChildProcessRateLimiter(parent, { scale: settings.rateLimitScale, log })
       : undefined;
-  await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (stoppable, ready) => {
-    const stop = stopOnSignal(stoppable, log);
-    stopWithParent(() => stop("disconnect"));
-    parent.send({ type: "ready", ...ready } satisfies ServiceReadyMessage);
-  });
+  await start(
+    { ...serving, limiter, exchange: createParentProcessMetricsExchange(parent) },
+    (stoppable, ready) => {
+      const stop = stopProcessOnSignal(stoppable, log);
+      stopWithParent(() => stop("disconnect"));
+      parent.send({ type: "ready", ...ready } satisfies ServiceReadyMessage);
+    },
+  );
 }
 
 interface StartOptions extends ServeOptions, Pick<ServiceAppOptions, "limiter" | "exchange"> {

@@ -16,7 +16,7 @@ export function writeText(stream: CommandStream, text: string): void {
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function printResult(result: Row | readonly Row[], isJson: boolean): void {
+export function printCommandResult(result: Row | readonly Row[], isJson: boolean): void {
   if (isJson) {
     printLine(JSON.stringify(result, null, 2));
     return;

@@ -8,14 +8,14 @@ import { once } from "node:events";
 import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryLimiter } from "#http/rate-limiter.ts";
-import { answerLimitRequests, type ProcessMessagePort } from "#http/shared-limiter.ts";
-import { createMetricsHub } from "#observability/gather-metrics.ts";
+import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
+import { answerRateLimitRequests, type ProcessMessagePort } from "#http/shared-limiter.ts";
+import { createMultiProcessMetricsCollector } from "#observability/gather-metrics.ts";
 import {
   type ServiceReadyInfo,
   type ServiceReadyMessage,
   type ServeOptions,
-  stopOnSignal,
+  stopProcessOnSignal,
   printWelcome,
 } from "./start-and-stop.ts";
 
@@ -23,18 +23,19 @@ import {
  * Starts the configured number of child processes. The first child of `serve` prepares the demo and does the
  * background work.
  */
-export async function serveInProcesses(serving: ServeOptions): Promise<void> {
+export async function serveInChildProcesses(serving: ServeOptions): Promise<void> {
   const { settings, role, log } = serving;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
-  const limiter = settings.redisUrl === undefined ? createMemoryLimiter(settings.rateLimitScale) : undefined;
-  const metrics = createMetricsHub();
+  const limiter =
+    settings.redisUrl === undefined ? createMemoryRateLimiter(settings.rateLimitScale) : undefined;
+  const metrics = createMultiProcessMetricsCollector();
   const children = createChildProcesses(log, (child) => {
     const childPort = portOf(child);
-    if (limiter !== undefined) answerLimitRequests(childPort, limiter);
+    if (limiter !== undefined) answerRateLimitRequests(childPort, limiter);
     return metrics.join(childPort);
   });
   // Each child process drains itself after the signal; meanwhile this process still passes connections on.
-  stopOnSignal(
+  stopProcessOnSignal(
     { drainMs: 0, extraCloseMs: settings.drainMs, drain: () => undefined, close: children.stop },
     log,
   );

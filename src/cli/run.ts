@@ -7,7 +7,7 @@
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
 import { InvalidSettingError, Failure } from "#foundation/failure.ts";
-import { DataFolderUnusable } from "#database/folder-lock.ts";
+import { DataFolderUnusableError } from "#database/folder-lock.ts";
 import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
 import { EncryptionKeysMismatch } from "#app/encryption-keys.ts";
 import type { ProcessRole } from "#app/background.ts";
@@ -15,7 +15,7 @@ import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from
 import type { CommandRunner } from "./command-server.ts";
 import { getOwnInput } from "./command-session.ts";
 import { printErrorLine, writeText } from "./output.ts";
-import { createLog, createPrettyOutput } from "#foundation/log.ts";
+import { createLog, createPrettyLogOutput } from "#foundation/log.ts";
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
@@ -35,7 +35,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 /** Returns 2 if the arguments are wrong, otherwise 0. Rejects if the command fails. */
 async function runProgram(args: readonly string[]): Promise<number> {
   try {
-    const program = await createProgram(args[2]);
+    const program = await createCommandLineProgram(args[2]);
     await program.parseAsync(args);
     return 0;
   } catch (error) {
@@ -75,7 +75,7 @@ function explain(error: unknown): string {
 }
 
 const hasOperatorMessage = (error: Error): boolean =>
-  error instanceof DataFolderUnusable ||
+  error instanceof DataFolderUnusableError ||
   error instanceof EncryptionKeysMismatch ||
   error.message.startsWith("Migration ");
 
@@ -106,7 +106,7 @@ function explainDatabaseError(error: Error): string | undefined {
 }
 
 /** Declares all commands with their options and descriptions. */
-export async function createProgram(name: string | undefined): Promise<Command> {
+export async function createCommandLineProgram(name: string | undefined): Promise<Command> {
   const program = new Command("commerce")
     .description("Commerce Gateway: the public API of a commerce platform.")
     .exitOverride();
@@ -182,7 +182,7 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
     processes === undefined ? process.env : { ...process.env, PROCESSES: processes },
   );
   requireDatabase(role, settings);
-  const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyOutput() : undefined);
+  const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyLogOutput() : undefined);
   // Modules are loaded only where they are needed: the parent of several processes serves no requests, so it
   // does not load the service.
   if (cluster.isWorker)
@@ -194,7 +194,7 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
   for (const { given, meant } of findMisspeltSettings(process.env))
     log.warn({ setting: given }, `${given} is not a setting. Did you mean ${meant}?`);
   if (settings.processes > 1)
-    return (await import("./processes.ts")).serveInProcesses({
+    return (await import("./processes.ts")).serveInChildProcesses({
       settings,
       role,
       log,

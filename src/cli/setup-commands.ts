@@ -5,15 +5,15 @@ import { createVerifiedKeyring } from "#app/encryption-canaries.ts";
 import { getPublicUrl, parseServiceSettings, formatMaskedSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { DataFolderInUse } from "#database/folder-lock.ts";
+import { DataFolderInUseError } from "#database/folder-lock.ts";
 import { migrate } from "#database/migrate.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
-import { printResult } from "./output.ts";
+import { printCommandResult } from "./output.ts";
 import { isRunByService, runWithMigratedDatabase } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
@@ -25,7 +25,9 @@ export function createConfigCommand(): Command {
   return new Command("config")
     .description("Prints all settings with their current values; secrets are masked.")
     .option("--json", "print the result as JSON")
-    .action(({ json }: { json?: boolean }) => printResult(formatMaskedSettings(process.env), json === true));
+    .action(({ json }: { json?: boolean }) =>
+      printCommandResult(formatMaskedSettings(process.env), json === true),
+    );
 }
 
 function migrateCommand(): Command {
@@ -37,10 +39,10 @@ function migrateCommand(): Command {
       const folder = settings.databaseUrl === undefined ? settings.dataDir : undefined;
       const options = { url: settings.databaseUrl, directUrl: settings.databaseDirectUrl, folder };
       const database = await openDatabase(options).catch((error: unknown) => {
-        throw error instanceof DataFolderInUse ? toMigrateRefusal(error) : error;
+        throw error instanceof DataFolderInUseError ? toMigrateRefusal(error) : error;
       });
       try {
-        printResult({ applied: await migrate(database) }, json === true);
+        printCommandResult({ applied: await migrate(database) }, json === true);
       } finally {
         await database.close();
       }
@@ -48,8 +50,8 @@ function migrateCommand(): Command {
 }
 
 /** A migration needs the database for itself, so `migrate` is never sent to the running service. */
-const toMigrateRefusal = ({ message }: DataFolderInUse): DataFolderInUse =>
-  new DataFolderInUse(`${message} The service itself applies pending migrations each time it starts.`);
+const toMigrateRefusal = ({ message }: DataFolderInUseError): DataFolderInUseError =>
+  new DataFolderInUseError(`${message} The service itself applies pending migrations each time it starts.`);
 
 interface SeedOptions {
   readonly products: number;
@@ -77,8 +79,8 @@ function seedCommand(): Command {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
         const keyring = await createVerifiedKeyring(database.db, settings);
-        const { createCommandEventRenderer } = await import("#app/services.ts");
-        const render = createCommandEventRenderer(database.db, settings);
+        const { createCommandLineEventRenderer } = await import("#app/services.ts");
+        const render = createCommandLineEventRenderer(database.db, settings);
         const demo = await prepareDemo(database, {
           dataDir: settings.dataDir,
           publicUrl,
@@ -88,7 +90,7 @@ function seedCommand(): Command {
         });
         const merchantId = merchant ?? demo?.merchants.first.id;
         if (merchantId === undefined)
-          throw fail("missing_parameter", {
+          throw createFailure("missing_parameter", {
             message: "The database contains data other than the demo: name the merchant with --merchant.",
           });
         const startedAt = performance.now();
@@ -102,7 +104,7 @@ function seedCommand(): Command {
           isQuiet: json === true || isRunByService(),
         });
         const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-        printResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);
+        printCommandResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);
       });
     });
 }

@@ -6,8 +6,8 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
-  preparePasswordHash,
-  prepareStaffInput,
+  validateAndHashNewPassword,
+  validateStaffFieldsAndHashPassword,
   setStaffPassword,
   setStaffRole,
   buildStaffAccountQuery,
@@ -15,8 +15,13 @@ import {
 import { type StaffRole, staffRoles } from "#access/viewer.ts";
 import { createConfiguredKeyring } from "#app/encryption-keys.ts";
 import { getCommandSession } from "./command-session.ts";
-import { printResult } from "./output.ts";
-import { createCliCommand, type JsonOption, runWithMigratedDatabase, runAuditedCommand } from "./command.ts";
+import { printCommandResult } from "./output.ts";
+import {
+  createCliCommand,
+  type JsonOutputOption,
+  runWithMigratedDatabase,
+  runAuditedCommand,
+} from "./command.ts";
 
 export function addStaffCommands(program: Command): void {
   program.addCommand(
@@ -50,7 +55,7 @@ function staffCreate(): Command {
     .action(async (given: NewStaff) => {
       const { merchant: merchantId, email, name, role } = given;
       const { password, printed } = await readOrGeneratePassword(given);
-      const person = await prepareStaffInput({ email, name, password });
+      const person = await validateStaffFieldsAndHashPassword({ email, name, password });
       await runAuditedCommand(given, "staffCreate", async (transaction, access) => ({
         id: await createStaff(transaction, access, { merchantId, role, ...person }),
         email,
@@ -59,7 +64,7 @@ function staffCreate(): Command {
     });
 }
 
-interface NewStaff extends JsonOption, PasswordStdin {
+interface NewStaff extends JsonOutputOption, PasswordStdin {
   readonly merchant: string;
   readonly email: string;
   readonly name: string;
@@ -101,10 +106,10 @@ function staffPassword(): Command {
       "--revoke-grants",
       "also revoke the grants that the staff member gave to apps; without it, they stay in force",
     )
-    .action(async (id: string, given: JsonOption & PasswordStdin & { revokeGrants?: boolean }) => {
+    .action(async (id: string, given: JsonOutputOption & PasswordStdin & { revokeGrants?: boolean }) => {
       const isRevokingGrants = given.revokeGrants === true;
       const { password, printed } = await readOrGeneratePassword(given);
-      const passwordHash = await preparePasswordHash(password);
+      const passwordHash = await validateAndHashNewPassword(password);
       await runAuditedCommand(given, "staffPasswordSet", async (transaction, access) => {
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
         return { id, ...printed, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
@@ -119,7 +124,7 @@ function staffRole(): Command {
   )
     .argument("<id>", "the account's id, stf_…")
     .addArgument(new Argument("<role>", roleText).choices(staffRoles))
-    .action(async (id: string, role: StaffRole, given: JsonOption) => {
+    .action(async (id: string, role: StaffRole, given: JsonOutputOption) => {
       await runAuditedCommand(given, "staffRoleSet", async (transaction, access) => {
         await setStaffRole(transaction, access, { staffId: id, role });
         return { id, role };
@@ -133,7 +138,7 @@ function staffDisable(): Command {
     "Disables a staff account: it cannot sign in, its sessions end, and the grants that it gave are revoked.",
   )
     .argument("<id>", "the account's id, stf_…")
-    .action(async (id: string, given: JsonOption) => {
+    .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "staffDisable", async (transaction, access) => {
         await disableStaff(transaction, access, id);
         return { id, disabled: true };
@@ -144,7 +149,7 @@ function staffDisable(): Command {
 function staffEnable(): Command {
   return createCliCommand("enable", "Enables a disabled staff account. Its revoked grants stay revoked.")
     .argument("<id>", "the account's id, stf_…")
-    .action(async (id: string, given: JsonOption) => {
+    .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "staffEnable", async (transaction, access) => {
         await enableStaff(transaction, access, id);
         return { id, disabled: false };
@@ -155,10 +160,10 @@ function staffEnable(): Command {
 function listCommand(objects: string, list: typeof buildStaffAccountQuery): Command {
   return createCliCommand("list", `Lists ${objects}, including disabled ones.`)
     .option("--merchant <id>", "only those of the merchant with this id")
-    .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
+    .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
       await runWithMigratedDatabase(async ({ db }) => {
         const rows = await list(db, merchant ?? null).execute();
-        printResult(
+        printCommandResult(
           rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
           json === true,
         );
@@ -171,7 +176,7 @@ function signingKeyRotate(): Command {
     "rotate",
     "Creates new signing keys, which sign tokens one minute later. Tokens of the old keys stay valid " +
       "until they expire.",
-  ).action(async (given: JsonOption) => {
+  ).action(async (given: JsonOutputOption) => {
     await runAuditedCommand(
       given,
       { name: "signingKeyRotate", targetType: "signing_key" },

@@ -77,7 +77,7 @@ export interface Stoppable {
  * Stops the process on SIGTERM and SIGINT: drains it, calls `close` and exits with code 0. Returns a function
  * that stops the process in the same way; its argument is the reason for the log.
  */
-export function stopOnSignal(
+export function stopProcessOnSignal(
   { drainMs, extraCloseMs = 0, drain, close }: Stoppable,
   log: Log,
 ): (reason: string) => void {

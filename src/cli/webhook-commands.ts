@@ -2,16 +2,16 @@
  * The command `webhook replay`: repeats webhook deliveries that did not succeed, by the same rules as the
  * GraphQL mutations. The command only queues the deliveries; a running service sends them.
  */
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { Command, Option } from "commander";
-import { appendAuditEntries, type AuditEntryInput, commandLineActor } from "#access/audit.ts";
+import { appendAuditEntries, type NewAuditEntry, commandLineActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkReplayResult, replayDeliveries } from "#webhooks/replay-deliveries.ts";
 import type { BulkReplayInput, FailedDeliveryStatus } from "#webhooks/replay-selection.ts";
 import { replayDelivery, type ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
-import { printResult } from "./output.ts";
+import { printCommandResult } from "./output.ts";
 import { parseTimeOption, runWithMigratedDatabase } from "./command.ts";
 
 interface ReplayOptions {
@@ -72,9 +72,9 @@ async function replay(options: ReplayOptions): Promise<void> {
       merchantId: null,
       installationId: null,
       now: new Date(),
-      events: createServiceEvents(),
+      events: createInProcessEvents(),
     };
-    printResult(
+    printCommandResult(
       options.delivery === undefined
         ? await replayAll(db, context, options)
         : await replayOne(db, context, options),
@@ -89,7 +89,7 @@ async function replayOne(
   { delivery = "", reason, note, to, force }: ReplayOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const input = { deliveryId: delivery, reason, note, endpointId: to, force };
-  const { deliveryId, original } = await inTransaction(db, async (transaction) => {
+  const { deliveryId, original } = await runInTransaction(db, async (transaction) => {
     const replayed = await replayDelivery(transaction, context, input);
     await record(transaction, context, {
       action: "webhookDeliveryReplay",
@@ -125,7 +125,7 @@ async function replayAll(
       toEndpointId: to,
       after,
     };
-    const page: BulkReplayResult = await inTransaction(db, async (transaction) => {
+    const page: BulkReplayResult = await runInTransaction(db, async (transaction) => {
       const done = await replayDeliveries(transaction, context, input);
       const details = { replayed: done.replayed, reason };
       await record(transaction, context, {
@@ -146,6 +146,6 @@ async function replayAll(
 const record = (
   transaction: Transaction,
   { now }: ReplayCommandContext,
-  entry: Pick<AuditEntryInput, "action" | "targetId" | "details">,
+  entry: Pick<NewAuditEntry, "action" | "targetId" | "details">,
 ): Promise<void> =>
   appendAuditEntries(transaction, { ...commandLineActor, merchantId: null, now, requestId: null, ...entry });

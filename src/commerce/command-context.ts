@@ -3,7 +3,7 @@
  * that a caller expects. A command is a function that changes data inside a transaction.
  */
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import type { Outbox } from "#webhooks/outbox.ts";
 
 export interface CommandContext {
@@ -24,12 +24,15 @@ export interface CommandContext {
  * Throws `version_conflict` if the resource has another version than the caller expects. Checks nothing if
  * the caller expects no version.
  */
-export function requireVersion(resource: FailureConflict, expectedVersion: number | null | undefined): void {
+export function requireExpectedVersion(
+  resource: FailureConflictDetail,
+  expectedVersion: number | null | undefined,
+): void {
   if (
     expectedVersion === null ||
     expectedVersion === undefined ||
     expectedVersion === resource.currentVersion
   )
     return;
-  throw fail("version_conflict", { conflict: resource });
+  throw createFailure("version_conflict", { conflict: resource });
 }

@@ -9,10 +9,10 @@ import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "p
 import { transactionGuardDialect, pipelinedDialect } from "./transaction-dialect.ts";
 import { toDataFolderError, waitForDataFolder } from "./folder-lock.ts";
 import {
-  singleProcessNoticeListener,
-  type NoticeHandlers,
-  listenForNotices,
-  type NoticeListener,
+  embeddedDatabaseNoticeListener,
+  type InterProcessNoticeHandlers,
+  listenForInterProcessNotices,
+  type InterProcessNoticeListener,
 } from "./notices.ts";
 import { type StatementTimeouts, createStatementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
@@ -56,16 +56,16 @@ export interface OpenedDatabase {
    * Listens for notices on a channel. The embedded database has only one process, so its listener never
    * receives or misses a notice.
    */
-  listen(channel: string, handlers: NoticeHandlers): NoticeListener;
+  listen(channel: string, handlers: InterProcessNoticeHandlers): InterProcessNoticeListener;
   /**
    * Returns the state of the connection pool; undefined for the embedded database, which has a single
    * connection.
    */
-  pool(): PoolState | undefined;
+  pool(): ConnectionPoolState | undefined;
   close(): Promise<void>;
 }
 
-export interface PoolState {
+export interface ConnectionPoolState {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
@@ -113,7 +113,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       engine: "pglite",
       db,
       script: (work) => work(run),
-      listen: () => singleProcessNoticeListener,
+      listen: () => embeddedDatabaseNoticeListener,
       pool: () => undefined,
       close,
     };
@@ -175,8 +175,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     }
   };
   const receive: OpenedDatabase["listen"] = (channel, handlers) =>
-    listenForNotices({ connection: direct, channel, db }, handlers);
-  const state = (): PoolState => ({
+    listenForInterProcessNotices({ connection: direct, channel, db }, handlers);
+  const state = (): ConnectionPoolState => ({
     max: pool.options.max,
     total: pool.totalCount,
     idle: pool.idleCount,

@@ -3,7 +3,7 @@
  * answered in time, transaction aborted because of concurrent work, server out of resources, stale plan,
  * broken constraint.
  */
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 
 const networkCodes = [
   "ECONNREFUSED",
@@ -46,9 +46,9 @@ export function isQueryTimeout(error: unknown): boolean {
  * unreachable database, a server out of resources, or repeated aborts because of concurrent transactions.
  * Returns every other failure unchanged.
  */
-export function toUnavailableIfTemporary(failure: Failure): Failure {
+export function toUnavailableFailureIfTemporary(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
-  return fail("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
+  return createFailure("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
 }
 
 const isTemporary = (cause: unknown): boolean =>
@@ -63,7 +63,7 @@ const abortedStates = new Set(["40001", "40P01"]);
  * errors.
  */
 export function isAbortedByConcurrency(error: unknown): boolean {
-  if (abortedStates.has(getSqlState(error) ?? "") || isPlanStale(error)) return true;
+  if (abortedStates.has(getSqlState(error) ?? "") || isPreparedPlanStale(error)) return true;
   return error instanceof Error && error.cause !== undefined && isAbortedByConcurrency(error.cause);
 }
 
@@ -71,7 +71,7 @@ export function isAbortedByConcurrency(error: unknown): boolean {
  * Returns whether a prepared statement failed because a migration has changed the columns of a table that it
  * reads. The statement must be prepared again under another name.
  */
-export function isPlanStale(error: unknown): boolean {
+export function isPreparedPlanStale(error: unknown): boolean {
   // SQLSTATE 0A000 covers many errors, and the server translates its messages into its own language. Only the
   // name of the server's routine identifies this error.
   return (
@@ -106,7 +106,7 @@ export function getSqlState(error: unknown): string | undefined {
 export const uniqueViolation = "23505";
 
 /** Returns the name of the violated constraint or unique index; undefined for other errors. */
-export function getBrokenConstraint(error: unknown): string | undefined {
+export function getViolatedConstraint(error: unknown): string | undefined {
   return error instanceof Error && "constraint" in error && typeof error.constraint === "string"
     ? error.constraint
     : undefined;

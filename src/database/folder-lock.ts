@@ -9,8 +9,8 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-export class DataFolderUnusable extends Error {}
-export class DataFolderInUse extends DataFolderUnusable {}
+export class DataFolderUnusableError extends Error {}
+export class DataFolderInUseError extends DataFolderUnusableError {}
 
 /** Milliseconds that a start waits for a lock: a process that is being stopped gives its lock up soon. */
 const lockWaitMs = 3_000;
@@ -26,7 +26,7 @@ export async function waitForDataFolder(folder: string): Promise<() => void> {
     try {
       return lockDataFolder(folder);
     } catch (error) {
-      const isOther = error instanceof DataFolderInUse && readOwner(folder)?.pid !== process.pid;
+      const isOther = error instanceof DataFolderInUseError && readOwner(folder)?.pid !== process.pid;
       if (!isOther || performance.now() >= deadline) throw error;
       await sleep(lockPollMs);
     }
@@ -38,12 +38,12 @@ const readOwner = (folder: string): LockOwner | undefined =>
 /** Returns an error that names DATA_DIR for an error of the file system; returns other errors unchanged. */
 export function toDataFolderError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
-  return new DataFolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
+  return new DataFolderUnusableError(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
 }
 
 /**
- * Locks a folder for this process and returns the function that unlocks it. Throws DataFolderInUse if another
- * running process has locked the folder.
+ * Locks a folder for this process and returns the function that unlocks it. Throws DataFolderInUseError if
+ * another running process has locked the folder.
  */
 export function lockDataFolder(folder: string): () => void {
   const path = join(folder, "lock");
@@ -60,12 +60,12 @@ export function lockDataFolder(folder: string): () => void {
       if (found === undefined) continue;
       const owner = parseLock(found);
       if (owner !== undefined && isAlive(owner))
-        throw new DataFolderInUse(
+        throw new DataFolderInUseError(
           `DATA_DIR ${folder} is in use by process ${owner.pid}: stop it, or choose another DATA_DIR.`,
         );
       moveStaleLock(path, found);
     }
-    throw new DataFolderInUse(`DATA_DIR ${folder} is being locked by another process. Try again.`);
+    throw new DataFolderInUseError(`DATA_DIR ${folder} is being locked by another process. Try again.`);
   } finally {
     rmSync(draft, { force: true });
   }

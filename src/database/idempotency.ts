@@ -9,15 +9,15 @@ import { createHash } from "node:crypto";
 import { CompiledQuery, type QueryResult } from "kysely";
 import canonicalize from "canonicalize";
 import { type Keyring, type SealContext, type SealedValue } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import {
-  getBrokenConstraint,
+  getViolatedConstraint,
   isDatabaseUnreachable,
   getSqlState,
   uniqueViolation,
 } from "./database-errors.ts";
-import { inTransaction, runWithCommit, type Transaction } from "./transaction.ts";
+import { runInTransaction, runStatementWithCommit, type Transaction } from "./transaction.ts";
 
 export interface IdempotencyClaim {
   /**
@@ -32,7 +32,7 @@ export interface IdempotencyClaim {
 }
 
 /** The stored answer of a request. A replay sends this answer byte for byte. */
-export interface StoredAnswer {
+export interface StoredIdempotentAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -45,7 +45,7 @@ export interface IdempotentRequest<Result> {
    * Returns the answer to store for a result of the request. May throw a failure that the result contains;
    * nothing is then committed.
    */
-  readonly record: (result: Result) => StoredAnswer;
+  readonly record: (result: Result) => StoredIdempotentAnswer;
   /**
    * True if the stored body is the result of the request, as JSON. Every answer, including the first, is then
    * built from this body.
@@ -53,8 +53,8 @@ export interface IdempotentRequest<Result> {
   readonly isAnsweredFromRecord?: boolean;
 }
 
-export interface IdempotentResult {
-  readonly recorded: StoredAnswer;
+export interface IdempotentRequestResult {
+  readonly recorded: StoredIdempotentAnswer;
   /** True if an earlier request took effect, and `recorded` is the stored answer of that request. */
   readonly isReplay: boolean;
 }
@@ -65,8 +65,8 @@ export interface IdempotentResult {
  */
 export type IdempotentRunner = (
   claim: IdempotencyClaim,
-  work: (transaction: Transaction) => Promise<StoredAnswer>,
-) => Promise<IdempotentResult>;
+  work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
+) => Promise<IdempotentRequestResult>;
 
 /** Milliseconds for which an answer is stored. After this time, the key counts as unused. */
 export const answerRetentionMs = 7 * 86_400_000;
@@ -88,7 +88,7 @@ export function createIdempotentRunner(services: IdempotencyServices): Idempoten
       now: services.clock.now(),
     };
     const name = `${claim.ownerId} ${digestedClaim.digest.toString("base64")}`;
-    if (running.has(name)) throw fail("idempotency_in_progress");
+    if (running.has(name)) throw createFailure("idempotency_in_progress");
     running.add(name);
     try {
       return await runOnce(services, digestedClaim, work);
@@ -106,17 +106,17 @@ interface DigestedClaim extends IdempotencyClaim {
 async function runOnce(
   services: IdempotencyServices,
   claim: DigestedClaim,
-  work: (transaction: Transaction) => Promise<StoredAnswer>,
-): Promise<IdempotentResult> {
+  work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
+): Promise<IdempotentRequestResult> {
   const { db, keyring } = services;
   let isCommitting = false;
   const runLocked = async (
     transaction: Transaction,
     [locked, found]: readonly QueryResult<unknown>[],
-  ): Promise<IdempotentResult> => {
+  ): Promise<IdempotentRequestResult> => {
     isCommitting = false;
     const [lock] = (locked?.rows ?? []) as readonly LockRow[];
-    if (lock?.isHeld !== true) throw fail("idempotency_in_progress");
+    if (lock?.isHeld !== true) throw createFailure("idempotency_in_progress");
     const [row] = (found?.rows ?? []) as readonly FoundRecord[];
     if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
     const recorded = await work(transaction);
@@ -127,7 +127,7 @@ async function runOnce(
   try {
     // Locking the key and reading its record need two statements. A single statement would read the record as
     // it was before the key was locked.
-    return await inTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
+    return await runInTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;
@@ -136,7 +136,7 @@ async function runOnce(
     // No record of the request was found, but the database may still commit one. The client is therefore
     // asked to retry: a retry with the same key gets the stored answer, or runs the request if nothing was
     // committed.
-    throw fail("service_unavailable", { cause: error, retryAfterSeconds: 2 });
+    throw createFailure("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
 
@@ -145,7 +145,7 @@ async function runOnce(
  * key.
  */
 const isRecordedByOther = (error: unknown): boolean =>
-  getSqlState(error) === uniqueViolation && getBrokenConstraint(error) === "idempotency_record_pkey";
+  getSqlState(error) === uniqueViolation && getViolatedConstraint(error) === "idempotency_record_pkey";
 
 interface LockRow {
   readonly isHeld: boolean;
@@ -179,15 +179,15 @@ async function findRecord(
   db: Database,
   keyring: Keyring,
   claim: DigestedClaim,
-): Promise<StoredAnswer | undefined> {
+): Promise<StoredIdempotentAnswer | undefined> {
   const { rows } = await db.executeQuery(buildFindStatement(claim));
   const [row] = rows;
   return row?.isKept === true ? openRecord(row, keyring, claim) : undefined;
 }
 
-function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): StoredAnswer {
+function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): StoredIdempotentAnswer {
   const fingerprint = keyring.digest(row, getIdempotencyRecordSealContext(claim), claim.fingerprint);
-  if (!fingerprint.equals(row.fingerprint)) throw fail("idempotency_key_reused");
+  if (!fingerprint.equals(row.fingerprint)) throw createFailure("idempotency_key_reused");
   return {
     status: row.status,
     contentType: row.contentType,
@@ -197,7 +197,7 @@ function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): S
 
 interface RecordWrite {
   readonly claim: DigestedClaim;
-  readonly recorded: StoredAnswer;
+  readonly recorded: StoredIdempotentAnswer;
   readonly hasExpiredRecord: boolean;
 }
 
@@ -214,11 +214,11 @@ async function writeRecord(
   // request could be guessed.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   if (hasExpiredRecord)
-    await runWithCommit(
+    await runStatementWithCommit(
       transaction,
       CompiledQuery.raw(deleteText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]),
     );
-  await runWithCommit(
+  await runStatementWithCommit(
     transaction,
     CompiledQuery.raw(writeText, [
       ownerId,

@@ -3,9 +3,9 @@
  * breaks, this file connects again and reports that notices may have been missed. Code that must not miss
  * notices checks `isCurrent` first, for example before it uses a cache. Four times a second, this file checks
  * that the connection answers. Every ten seconds, it checks that notices arrive on the connection
- * (`createNoticeLivenessCheck`).
+ * (`createInterProcessNoticeLivenessCheck`).
  */
-import type { ServiceEvents } from "#foundation/events.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
@@ -15,7 +15,7 @@ import type { Tables } from "./tables.ts";
 /** The NOTIFY channel of all processes of the service on one database. */
 export const noticeChannel = "commerce_gateway";
 
-export interface NoticeListener {
+export interface InterProcessNoticeListener {
   /**
    * Returns true if every notice that was committed more than 700 ms ago has arrived, and the connection has
    * been shown to receive notices.
@@ -31,7 +31,7 @@ const beatMs = 250;
 const currentMs = 700;
 const answerMsMax = 5_000;
 
-export interface NoticeHandlers {
+export interface InterProcessNoticeHandlers {
   /** Called with the text of each notice, and with "" if notices may have been missed. */
   readonly onNotice: (payload: string) => void;
   /** Called if the connection answers but notices do not arrive on it. */
@@ -46,15 +46,15 @@ interface ListenParts {
   readonly db: Kysely<Tables>;
 }
 
-export function listenForNotices(
+export function listenForInterProcessNotices(
   { connection, channel, db }: ListenParts,
-  { onNotice, onNoticesLost }: NoticeHandlers,
-): NoticeListener {
+  { onNotice, onNoticesLost }: InterProcessNoticeHandlers,
+): InterProcessNoticeListener {
   let client: Client | undefined;
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
-  const livenessCheck = createNoticeLivenessCheck({
+  const livenessCheck = createInterProcessNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
     onNoticesLost: () => onNoticesLost?.(),
     onRegained: () => onNotice(""),
@@ -123,7 +123,10 @@ const mergeMs = 5;
  * Creates a function that sends a notice after a short delay. Errors are ignored, because every listener also
  * looks for work at intervals.
  */
-export function createNoticeSender(db: Kysely<Tables>, channel: string): (payload: string) => void {
+export function createInterProcessNoticeSender(
+  db: Kysely<Tables>,
+  channel: string,
+): (payload: string) => void {
   const waiting = new Set<string>();
   const sendNow = (payload: string): void => {
     waiting.delete(payload);
@@ -145,7 +148,7 @@ interface LivenessCheckParts {
   readonly onRegained: () => void;
 }
 
-export interface NoticeLivenessCheck {
+export interface InterProcessNoticeLivenessCheck {
   /** Returns true if a notice that this process sent to itself has arrived within the last 30 seconds. */
   readonly isProven: () => boolean;
   /**
@@ -179,11 +182,11 @@ const testNoticePrefix = "proof:";
  * pooler, which loses notices. Therefore this process sends a test notice to itself through the connection
  * pool every ten seconds, and waits until the notice arrives.
  */
-export function createNoticeLivenessCheck({
+export function createInterProcessNoticeLivenessCheck({
   send,
   onNoticesLost,
   onRegained,
-}: LivenessCheckParts): NoticeLivenessCheck {
+}: LivenessCheckParts): InterProcessNoticeLivenessCheck {
   let sent: { readonly payload: string; readonly begunAtMs: number; committedAtMs: number } | undefined;
   let provenAtMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;
@@ -237,7 +240,7 @@ export function createNoticeLivenessCheck({
 }
 
 /** Sends notices to the other processes on the database, and receives their notices. */
-export interface Notices {
+export interface InterProcessNotices {
   /** Returns true if every notice that was committed more than 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
   readonly send: (text: string) => void;
@@ -247,15 +250,19 @@ export interface Notices {
 
 interface NoticeSource {
   readonly db: Kysely<Tables>;
-  listen(channel: string, handlers: NoticeHandlers): NoticeListener;
+  listen(channel: string, handlers: InterProcessNoticeHandlers): InterProcessNoticeListener;
 }
 
 /** Creates the notices of a process. Each received notice is emitted as the event `noticeReceived`. */
-export function createNotices(database: NoticeSource, events: ServiceEvents, log: Log): Notices {
-  let listening: NoticeListener | undefined;
+export function createInterProcessNotices(
+  database: NoticeSource,
+  events: InProcessEvents,
+  log: Log,
+): InterProcessNotices {
+  let listening: InterProcessNoticeListener | undefined;
   return {
     isCurrent: () => listening?.isCurrent() === true,
-    send: createNoticeSender(database.db, noticeChannel),
+    send: createInterProcessNoticeSender(database.db, noticeChannel),
     start: () => {
       listening = database.listen(noticeChannel, {
         onNotice: (text) => void events.emit("noticeReceived", text),
@@ -272,7 +279,7 @@ const noticesLost =
   "the database.";
 
 /** The listener on the embedded database. It misses no notice, because there is only one process. */
-export const singleProcessNoticeListener: NoticeListener = {
+export const embeddedDatabaseNoticeListener: InterProcessNoticeListener = {
   isCurrent: () => true,
   stop: () => Promise.resolve(),
 };

@@ -19,7 +19,7 @@ export interface DatabasePoller<State> {
   readonly close: () => void;
 }
 
-export interface PollingOptions<State> {
+export interface DatabasePollerOptions<State> {
   /** Reads the states of objects, by id. The result has no entry for an object that does not exist. */
   readonly readStates: (ids: readonly string[]) => Promise<ReadonlyMap<string, State>>;
   readonly everyMs: number;
@@ -43,7 +43,7 @@ export function createDatabasePoller<State>({
   everyMs,
   pauseMsMin,
   onError,
-}: PollingOptions<State>): DatabasePoller<State> {
+}: DatabasePollerOptions<State>): DatabasePoller<State> {
   const watchers = new Map<string, Set<(state: State | null) => void>>();
   // A poll serves all watchers. It therefore runs in a detached async context, and not in the trace of one
   // watcher.

@@ -32,7 +32,7 @@ interface Compiled {
 const formsMax = 500;
 const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
-export interface PreparedTemplate {
+export interface PreparedStatementTemplate {
   /**
    * The form of the statement: the cache key of the SQL text. The key must name everything on which the text
    * depends.
@@ -46,7 +46,7 @@ export interface PreparedTemplate {
 
 export function prepareStatement<Row>(
   reader: DatabaseReader,
-  { form, write, values, hasManyForms = false }: PreparedTemplate,
+  { form, write, values, hasManyForms = false }: PreparedStatementTemplate,
 ): CompiledQuery<Row> {
   const { text, names } = compileOnce(
     reader,
@@ -60,9 +60,9 @@ export function prepareStatement<Row>(
 }
 
 /** Runs a statement and returns its first row. Throws an error if the statement returns no row. */
-export async function runForSingleRow<Row>(
+export async function runStatementForSingleRow<Row>(
   reader: DatabaseReader,
-  statement: PreparedTemplate,
+  statement: PreparedStatementTemplate,
 ): Promise<Row> {
   const { rows } = await reader.executeQuery<Row>(prepareStatement(reader, statement));
   const [row] = rows;
@@ -100,7 +100,7 @@ export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemp
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
     return { form: "any", write: () => sql`= any(${parameter("ids")}::text[])`, values: { ids } };
-  const members = padToPowerOfTwo(ids, first);
+  const members = padListToPowerOfTwo(ids, first);
   const names = members.map((_, index) => `id${index}`);
   return {
     form: String(members.length),
@@ -116,7 +116,7 @@ const lengthMax = 256;
  * Appends `filler` to a list until the list's length is a power of two. Lists with more than 256 members are
  * returned unchanged.
  */
-export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Member): readonly Member[] {
+export function padListToPowerOfTwo<Member>(members: readonly Member[], filler: Member): readonly Member[] {
   const { length } = members;
   if (length === 0 || length > lengthMax) return members;
   return [...members, ...Array.from({ length: 2 ** Math.ceil(Math.log2(length)) - length }, () => filler)];
@@ -130,7 +130,7 @@ export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Memb
 export function buildPaddedInListSql(ids: readonly string[]): RawBuilder<boolean> {
   const [first = ""] = ids;
   if (ids.length === 0 || ids.length > lengthMax) return sql`= any(${ids}::text[])`;
-  return ids.length === 1 ? sql`= ${first}` : sql`in (${sql.join(padToPowerOfTwo(ids, first))})`;
+  return ids.length === 1 ? sql`= ${first}` : sql`in (${sql.join(padListToPowerOfTwo(ids, first))})`;
 }
 
 /**

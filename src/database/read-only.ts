@@ -6,10 +6,10 @@
  */
 import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex";
 import { CompiledQuery } from "kysely";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import { isQueryTimeout, getSqlState } from "./database-errors.ts";
-import { inTransaction, type Transaction } from "./transaction.ts";
+import { runInTransaction, type Transaction } from "./transaction.ts";
 
 export type ReportReadRunner = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
 
@@ -29,7 +29,7 @@ const queue = {
   refusal: "Too many reports are running. Try again in a few seconds, with fewer reports per query.",
 } as const;
 
-export interface ReadOnlyLimits {
+export interface ReportReadLimits {
   readonly timeoutMs?: number;
   /** Maximum number of reports that run at the same time. */
   readonly runningMax?: number;
@@ -41,7 +41,7 @@ export interface ReadOnlyLimits {
  */
 export function createReportReadRunner(
   db: Database,
-  { timeoutMs = reportTimeoutMs, runningMax = 1 }: ReadOnlyLimits = {},
+  { timeoutMs = reportTimeoutMs, runningMax = 1 }: ReportReadLimits = {},
 ): ReportReadRunner {
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
@@ -56,13 +56,13 @@ export function createReportReadRunner(
   ];
   return async (read) => {
     try {
-      return await semaphore(() => inTransaction(db, read, opening));
+      return await semaphore(() => runInTransaction(db, read, opening));
     } catch (error) {
       if (getSqlState(error) !== queryCanceled && !isQueryTimeout(error)) throw error;
       const message =
         `The report took longer than the limit of ${timeoutMs / 1000} s. Request fewer days, or ` +
         "one merchant.";
-      throw fail("upstream_timeout", { message, cause: error });
+      throw createFailure("upstream_timeout", { message, cause: error });
     }
   };
 }
@@ -87,7 +87,7 @@ const retryAfterSeconds = 5;
 export function createSemaphore({ runningMax, waitingMax, waitMs, refusal }: SemaphoreLimits): Semaphore {
   const semaphore = withTimeout(new MutexSemaphore(runningMax), waitMs);
   let callers = 0;
-  const refuse = (): Failure => fail("service_unavailable", { message: refusal, retryAfterSeconds });
+  const refuse = (): Failure => createFailure("service_unavailable", { message: refusal, retryAfterSeconds });
   return async (work) => {
     if (callers >= runningMax + waitingMax) throw refuse();
     callers += 1;

@@ -13,13 +13,13 @@ import { type Span, runInChildSpan } from "#foundation/tracing.ts";
 import { requireOutsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
-export interface SharedReads<Key, Row> {
+export interface ReadsSharedByRequests<Key, Row> {
   /** Returns the row of a key; null if the row does not exist. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
 
-export interface SharedReadsOptions<Key, Row> {
+export interface ReadsSharedByRequestsOptions<Key, Row> {
   /** Returns the name of a key. Two keys with the same name select the same row. */
   readonly nameOf: (key: Key) => string;
   /**
@@ -39,10 +39,10 @@ interface Waiting<Key> {
   readonly span: Span | undefined;
 }
 
-export function createSharedReads<Key, Row>({
+export function createReadsSharedByRequests<Key, Row>({
   nameOf,
   find,
-}: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
+}: ReadsSharedByRequestsOptions<Key, Row>): ReadsSharedByRequests<Key, Row> {
   /** The recorded span of the first caller that waits for a key, by the name of the key. */
   const spans = new Map<string, Span>();
   /** Limits how many statements run at the same time. DataLoader has no such limit. */
@@ -109,7 +109,7 @@ export function createSharedReads<Key, Row>({
 }
 
 /** The functions of a DataLoader that the GraphQL layer uses. */
-export interface RowLoader<Key, Row> {
+export interface DataLoaderFunctions<Key, Row> {
   load(key: Key): Promise<Row>;
   /** Loads several rows. The result has an error instead of a row for each key that failed. */
   loadMany(keys: ArrayLike<Key>): Promise<(Row | Error)[]>;
@@ -118,15 +118,16 @@ export interface RowLoader<Key, Row> {
 }
 
 /**
- * Caches the rows of one request, and reads missing rows through `SharedReads`, together with the reads of
- * other requests. A DataLoader with `batch: false` could cache the rows too, but would delay each read to a
- * later tick without need, because `SharedReads` already waits until the event loop turn ends.
+ * Caches the rows of one request, and reads missing rows through `ReadsSharedByRequests`, together with the
+ * reads of other requests. A DataLoader with `batch: false` could cache the rows too, but would delay each
+ * read to a later tick without need, because `ReadsSharedByRequests` already waits until the event loop turn
+ * ends.
  */
-export class SharedRowLoader<Key, Row> implements RowLoader<Key, Row | null> {
-  readonly #reads: SharedReads<Key, Row>;
+export class LoaderOfSharedReads<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
+  readonly #reads: ReadsSharedByRequests<Key, Row>;
   readonly #cached = new Map<string, Promise<Row | null>>();
 
-  constructor(reads: SharedReads<Key, Row>) {
+  constructor(reads: ReadsSharedByRequests<Key, Row>) {
     this.#reads = reads;
   }
 

@@ -20,7 +20,7 @@ export interface KeysetOrder {
   /**
    * A column of integers or times by which the rows are sorted first; rows with the same value are sorted by
    * id. The cursors of a list with a sort column consist of the integer, or of the time in microseconds since
-   * 1970 (`microsecondsSql`), and the id (`createSortedCursor`).
+   * 1970 (`microsecondsSql`), and the id (`createSortedListCursor`).
    */
   readonly sortColumn?: string;
   /** The type of the sort column; `integer` if left out. */
@@ -36,12 +36,12 @@ export const timeAtMicrosecondsSql = (micros: string): RawBuilder<Date> =>
   sql<Date>`timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond'`;
 
 /** Creates the cursor of a row in a list that is sorted by a number and then by id. */
-export const createSortedCursor = (value: string | number, id: string): string => `${value}:${id}`;
+export const createSortedListCursor = (value: string | number, id: string): string => `${value}:${id}`;
 
 /**
  * Adds a keyset page to a query. No row is repeated or missed if rows are added or removed between two pages.
- * Cursors of a list that is sorted by a number must have the form that `createSortedCursor` writes, with a
- * number of at most 16 digits.
+ * Cursors of a list that is sorted by a number must have the form that `createSortedListCursor` writes, with
+ * a number of at most 16 digits.
  */
 export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
@@ -88,5 +88,5 @@ export async function countRowsUpToLimit<Tables, Name extends keyof Tables, Row>
  * Returns the SQL expression that formats a time as an RFC 3339 text in UTC. Times inside JSON need it,
  * because the driver converts only times outside of JSON.
  */
-export const utcTextSql = (column: RawBuilder<unknown>): RawBuilder<string> =>
+export const formatUtcTimeSql = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

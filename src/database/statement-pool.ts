@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { isPlanStale, isQueryTimeout } from "./database-errors.ts";
+import { isPreparedPlanStale, isQueryTimeout } from "./database-errors.ts";
 
 export interface StatementTimeouts {
   /** Time limit in milliseconds of a statement outside of a transaction. */
@@ -25,7 +25,7 @@ export const requestStatementLimits: StatementTimeouts = {
   inTransactionMs: 10_000,
 };
 
-export interface StatementOptions {
+export interface StatementPoolOptions {
   readonly prepared: boolean;
   /** Time limits of statements; undefined for no limits. */
   readonly limits: StatementTimeouts | undefined;
@@ -46,7 +46,7 @@ export const manyFormsMark = "/* one of many forms */";
  */
 const manyFormsNamesMax = 24;
 
-export function createStatementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
+export function createStatementPool(pool: pg.Pool, { prepared, limits }: StatementPoolOptions): PostgresPool {
   const names = prepared ? createNames() : unnamed;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
@@ -77,8 +77,8 @@ export function createStatementPool(pool: pg.Pool, { prepared, limits }: Stateme
         } catch (error) {
           if (isQueryTimeout(error)) unanswered = error;
           // The failed statement is not sent again here, because its transaction may have ended.
-          // `inTransaction` runs the whole transaction again.
-          if (isPlanStale(error)) names.renew();
+          // `runInTransaction` runs the whole transaction again.
+          if (isPreparedPlanStale(error)) names.renew();
           throw error;
         }
       },

@@ -12,8 +12,8 @@ import type {
   QueryResult,
 } from "kysely";
 import {
-  isTracing,
-  currentRecordedSpan,
+  isTracingEnabled,
+  getCurrentRecordedSpan,
   type Span,
   type SpanOptions,
   startSpan,
@@ -21,7 +21,7 @@ import {
 } from "#foundation/tracing.ts";
 
 export function tracedDialect(dialect: Dialect): Dialect {
-  if (!isTracing()) return dialect;
+  if (!isTracingEnabled()) return dialect;
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
@@ -59,7 +59,7 @@ function tracedDriver(driver: Driver): Driver {
   driver.beginTransaction = async (connection, settings) => {
     const use = inUse.get(connection);
     const begun =
-      currentRecordedSpan() === undefined
+      getCurrentRecordedSpan() === undefined
         ? undefined
         : startSpan({ name: "transaction", attributes: { ...system, ...waitAttributes(use) } });
     if (use !== undefined) use.transaction = begun;
@@ -97,7 +97,7 @@ function traceStatements(connection: DatabaseConnection, use: ConnectionUse): Co
     query: CompiledQuery,
     options?: AbortableOperationOptions,
   ): Promise<QueryResult<Row>> => {
-    const parent = use.transaction ?? currentRecordedSpan();
+    const parent = use.transaction ?? getCurrentRecordedSpan();
     if (parent === undefined) return execute<Row>(query, options);
     const send = async (span: Span | undefined): Promise<QueryResult<Row>> => {
       const result = await execute<Row>(query, options);

@@ -14,7 +14,9 @@ type Step = () => Promise<unknown>;
  * Sends several statements without waiting for the answers in between. If statements fail, throws the error
  * of the first one, because the later ones fail for the same reason.
  */
-export async function sendPipelined<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
+export async function sendStatementsPipelined<Result>(
+  steps: readonly (() => Promise<Result>)[],
+): Promise<Result[]> {
   const sent = await Promise.allSettled(steps.map((step) => step()));
   return sent.map((result) => {
     if (result.status === "rejected") throw result.reason;
@@ -40,7 +42,7 @@ export interface BeginAndCommitStatements {
 
 const pipelinedEnds = new AsyncLocalStorage<BeginAndCommitStatements>();
 
-export function withBeginAndCommitStatements<Result>(
+export function runWithBeginAndCommitStatements<Result>(
   ends: BeginAndCommitStatements,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -71,7 +73,8 @@ export function pipelinedDialect(
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => pipelinedDriver(dialect.createDriver(), isPipelined ? sendPipelined : sendInTurn),
+    createDriver: () =>
+      pipelinedDriver(dialect.createDriver(), isPipelined ? sendStatementsPipelined : sendInTurn),
   };
 }
 
@@ -121,7 +124,7 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 
-export function runInsideTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+export function runMarkedAsInsideTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
   return insideTransaction.run(true, work);
 }
 

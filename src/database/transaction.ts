@@ -3,9 +3,9 @@ import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTrans
 import type { Database } from "./connect.ts";
 import {
   canBePipelined,
-  runInsideTransaction,
-  sendPipelined,
-  withBeginAndCommitStatements,
+  runMarkedAsInsideTransaction,
+  sendStatementsPipelined,
+  runWithBeginAndCommitStatements,
 } from "./transaction-dialect.ts";
 import { isAbortedByConcurrency } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
@@ -24,7 +24,7 @@ const afterCommits = new WeakMap<Transaction, (() => void)[]>();
  * Registers a function that is called after the transaction has committed. The function runs too late to undo
  * the transaction: an error that it throws changes nothing in the database.
  */
-export function afterCommit(transaction: Transaction, callback: () => void): void {
+export function runAfterCommit(transaction: Transaction, callback: () => void): void {
   const callbacks = afterCommits.get(transaction);
   if (callbacks === undefined) afterCommits.set(transaction, [callback]);
   else callbacks.push(callback);
@@ -37,7 +37,7 @@ const closingStatements = new WeakMap<Transaction, CompiledQuery[]>();
  * its own. The statement runs last, so no other statement of the transaction can read the rows that it
  * writes.
  */
-export async function runWithCommit(transaction: Transaction, query: CompiledQuery): Promise<void> {
+export async function runStatementWithCommit(transaction: Transaction, query: CompiledQuery): Promise<void> {
   const statements = closingStatements.get(transaction);
   if (statements === undefined || !canBePipelined(query)) await transaction.executeQuery(query);
   else statements.push(query);
@@ -47,14 +47,14 @@ export async function runWithCommit(transaction: Transaction, query: CompiledQue
  * Sends several statements at once and returns their results, so that all need one round trip. The columns of
  * the results have the database's names in snake case.
  */
-export function runPipelined(
+export function runStatementsPipelined(
   transaction: Transaction,
   queries: readonly CompiledQuery[],
 ): Promise<readonly QueryResult<unknown>[]> {
   return transaction
     .getExecutor()
     .provideConnection((connection) =>
-      sendPipelined(queries.map((query) => () => connection.executeQuery(query))),
+      sendStatementsPipelined(queries.map((query) => () => connection.executeQuery(query))),
     );
 }
 
@@ -69,7 +69,7 @@ type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unkn
  * (serialization failure, deadlock), the work runs again, up to three times in total. The `opening`
  * statements are sent together with BEGIN; they may only read and take locks.
  */
-export function inTransaction<Result>(
+export function runInTransaction<Result>(
   db: Database,
   work: Work<Result>,
   opening: readonly CompiledQuery[] = [],
@@ -77,10 +77,10 @@ export function inTransaction<Result>(
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
     const ends = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
-    const result = await withBeginAndCommitStatements(ends, () =>
+    const result = await runWithBeginAndCommitStatements(ends, () =>
       db.transaction().execute(async (transaction) => {
         closingStatements.set(transaction, ends.closing);
-        const done = await runInsideTransaction(() => work(transaction, ends.opened));
+        const done = await runMarkedAsInsideTransaction(() => work(transaction, ends.opened));
         callbacks = afterCommits.get(transaction) ?? [];
         return done;
       }),
@@ -91,8 +91,8 @@ export function inTransaction<Result>(
 }
 
 /**
- * Runs a single statement as a transaction of its own, with the same retries as `inTransaction`. Returns the
- * rows of the statement.
+ * Runs a single statement as a transaction of its own, with the same retries as `runInTransaction`. Returns
+ * the rows of the statement.
  */
 export async function runStatement<Row>(db: Database, statement: RawBuilder<Row>): Promise<readonly Row[]> {
   const { rows } = await retryAborted(() => statement.execute(db));
@@ -104,7 +104,7 @@ const attemptsMax = 3;
 let repeatedTransactions = 0;
 
 /** Returns the number of retries of transactions since the process started. */
-export const getRepeatedTransactionCount = (): number => repeatedTransactions;
+export const getRetriedTransactionCount = (): number => repeatedTransactions;
 
 async function retryAborted<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

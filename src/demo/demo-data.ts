@@ -7,15 +7,19 @@ import { pictureMotifs } from "#demo/pictures/pictures.ts";
 import { catalogFileSchema, type productFamilySchema } from "./data/catalog-schema.ts";
 import {
   type DemoLocalizedText,
-  createOnceLoader,
+  createLazyLoader,
   localizedText,
   nonEmptyText,
   nonNegativeInteger,
-  parseDataFile,
-  readDataFile,
+  parseDemoDataFile,
+  readDemoDataFile,
 } from "./data/data-file.ts";
 import { salesFileSchema } from "./data/sales-schema.ts";
-import { type CategoryEntry, type demoMerchantSchema, merchantsFileSchema } from "./data/merchants-schema.ts";
+import {
+  type DemoCategoryEntry,
+  type demoMerchantSchema,
+  merchantsFileSchema,
+} from "./data/merchants-schema.ts";
 
 /** A merchant of merchants.json, with the product families of catalog.json that the merchant sells. */
 export interface DemoMerchant extends Omit<z.infer<typeof demoMerchantSchema>, "families"> {
@@ -29,7 +33,7 @@ const bulkItemType = z.strictObject({
   grams: nonNegativeInteger,
   motif: z.enum(pictureMotifs),
 });
-export type BulkItemType = z.infer<typeof bulkItemType>;
+export type BulkProductType = z.infer<typeof bulkItemType>;
 /**
  * The materials and properties that generated products of one kind can have; a clock, for example, is never
  * knitted. The German text of a material is in the dative case, because it follows "aus".
@@ -79,21 +83,21 @@ const synonymsFile = z.strictObject({ en: synonymRules, de: synonymRules, ja: sy
  * the broken rule.
  */
 export const parseDemoData = {
-  catalog: (json: string) => parseDataFile("catalog.json", catalogFileSchema, json),
-  merchants: (json: string) => parseDataFile("merchants.json", merchantsFileSchema, json),
-  bulk: (json: string) => parseDataFile("bulk.json", bulkFile, json),
-  synonyms: (json: string) => parseDataFile("synonyms.json", synonymsFile, json),
+  catalog: (json: string) => parseDemoDataFile("catalog.json", catalogFileSchema, json),
+  merchants: (json: string) => parseDemoDataFile("merchants.json", merchantsFileSchema, json),
+  bulk: (json: string) => parseDemoDataFile("bulk.json", bulkFile, json),
+  synonyms: (json: string) => parseDemoDataFile("synonyms.json", synonymsFile, json),
 } as const;
 
-export const loadDemoCatalog = createOnceLoader(() => parseDemoData.catalog(readDataFile("catalog")));
-export const loadBulkVocabulary = createOnceLoader(() => parseDemoData.bulk(readDataFile("bulk")));
-export const loadDemoSales = createOnceLoader(() =>
-  parseDataFile("sales.json", salesFileSchema, readDataFile("sales")),
+export const loadDemoCatalog = createLazyLoader(() => parseDemoData.catalog(readDemoDataFile("catalog")));
+export const loadBulkVocabulary = createLazyLoader(() => parseDemoData.bulk(readDemoDataFile("bulk")));
+export const loadDemoSales = createLazyLoader(() =>
+  parseDemoDataFile("sales.json", salesFileSchema, readDemoDataFile("sales")),
 );
-export const loadDemoSynonyms = createOnceLoader(() => parseDemoData.synonyms(readDataFile("synonyms")));
+export const loadDemoSynonyms = createLazyLoader(() => parseDemoData.synonyms(readDemoDataFile("synonyms")));
 /** Loads the two merchants with their products. Throws if a product has an unknown category. */
-export const loadDemoMerchants = createOnceLoader(() => {
-  const { first, second } = parseDemoData.merchants(readDataFile("merchants"));
+export const loadDemoMerchants = createLazyLoader(() => {
+  const { first, second } = parseDemoData.merchants(readDemoDataFile("merchants"));
   return { first: addProductFamilies(first), second: addProductFamilies(second) };
 });
 
@@ -118,11 +122,11 @@ function addProductFamilies({ families, ...fields }: z.infer<typeof demoMerchant
   return { ...fields, families: entries };
 }
 
-const listCategorySlugs = (categories: readonly CategoryEntry[]): string[] =>
+const listCategorySlugs = (categories: readonly DemoCategoryEntry[]): string[] =>
   categories.flatMap(({ slug, children }) => [slug, ...listCategorySlugs(children ?? [])]);
 
 /** Returns a label of catalog.json in all languages. Throws if the file has no label with this code. */
-export function getCatalogLabel(
+export function getDemoCatalogLabel(
   kind: "options" | "attributes" | "colours" | "choices",
   code: string,
 ): DemoLocalizedText {

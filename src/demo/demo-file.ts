@@ -39,7 +39,7 @@ export const demoSessionNames = [
   "expired",
   "otherMerchant",
 ] as const;
-export type DemoSessionName = (typeof demoSessionNames)[number];
+export type DemoCheckoutSessionName = (typeof demoSessionNames)[number];
 
 export const demoOrderNames = [
   "placed",
@@ -53,7 +53,7 @@ export const demoOrderNames = [
 export type DemoOrderName = (typeof demoOrderNames)[number];
 
 export const demoDeliveryNames = ["succeeded", "exhausted", "retrying"] as const;
-export type DemoDeliveryName = (typeof demoDeliveryNames)[number];
+export type DemoWebhookDeliveryName = (typeof demoDeliveryNames)[number];
 
 export const demoPromotionCodeKeys = [
   "percentage",
@@ -154,8 +154,8 @@ export function getDemoFilePath(folder: string): string {
 }
 
 /**
- * Creates the folder if it is missing. Throws `DataFolderUnusable` if the folder cannot be written to, so
- * that this error occurs before any secret is created.
+ * Creates the folder if it is missing. Throws `DataFolderUnusableError` if the folder cannot be written to,
+ * so that this error occurs before any secret is created.
  */
 export function makeDemoFolder(folder: string): void {
   const probe = createTemporaryPath(folder);

@@ -6,22 +6,22 @@
  * orders and deliveries.
  */
 import { sql } from "kysely";
-import { getPageUrlOfOpenSession } from "#commerce/checkout/render-session.ts";
+import { getCheckoutPageUrlIfOpen } from "#commerce/checkout/render-session.ts";
 import { findSessions } from "#commerce/checkout/session-aggregate.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import type { RenderEventSubject } from "#webhooks/outbox.ts";
-import { seedCarts } from "./carts/seed-carts.ts";
-import { type OrderSeedContext, seedOpenCheckout, seedOrders } from "./orders/seed-orders.ts";
+import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import { seedDemoCarts } from "./carts/seed-carts.ts";
+import { type DemoOrderSeedContext, seedOpenCheckout, seedDemoOrders } from "./orders/seed-orders.ts";
 import {
-  type CredentialContext,
+  type DemoCredentialContext,
   createDemoCredentials,
   type InstalledDemoMerchants,
   seedDemoStaffAndOauthClient,
 } from "./seed-credentials.ts";
-import { seedWebhooks } from "./webhooks/seed-webhooks.ts";
+import { seedDemoWebhooks } from "./webhooks/seed-webhooks.ts";
 import {
   type PartialDemoFile,
   demoCartNames,
@@ -40,7 +40,7 @@ export interface PrepareDemoOptions {
   /** Encrypts the buyers' addresses and the secret of the webhook endpoint. */
   readonly keyring: Keyring;
   /** Renders the objects in webhook events, for example an order. */
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function prepareDemo(
   // a demo needs no data folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
-  const newParts = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
+  const newParts = await runInTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
     // This lock prevents that two processes which start at the same time both add the demo data.
     await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
     const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
@@ -82,7 +82,7 @@ export async function prepareDemo(
     const hasWebhooks = orders === undefined || webhooks !== undefined;
     const webhookParts = hasWebhooks
       ? {}
-      : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
+      : await seedDemoWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
     const hasAccounts = knownParts.staff !== undefined && knownParts.oauthClient !== undefined;
     const accountParts = hasAccounts
       ? {}
@@ -103,14 +103,14 @@ export async function prepareDemo(
  */
 async function renewOpenCheckout(
   transaction: Transaction,
-  owner: Omit<OrderSeedContext, "promotionCodes">,
+  owner: Omit<DemoOrderSeedContext, "promotionCodes">,
   { carts, sessions, promotionCodes }: Partial<PartialDemoFile>,
 ): Promise<Partial<Pick<DemoFile, "carts" | "sessions" | "checkout">>> {
   if (carts === undefined || sessions === undefined || promotionCodes === undefined) return {};
   const context = { ...owner, promotionCodes };
   const findUrl = async (id: string): Promise<string | null> => {
     const session = (await findSessions(transaction, [id])).get(id);
-    return session === undefined ? null : getPageUrlOfOpenSession(session, context);
+    return session === undefined ? null : getCheckoutPageUrlIfOpen(session, context);
   };
   const url = await findUrl(sessions.open);
   if (url !== null) return { checkout: { url } };
@@ -157,7 +157,7 @@ async function seedDemoIfEmpty(
 
 async function createMerchantParts(
   transaction: Transaction,
-  { merchants, now }: CredentialContext,
+  { merchants, now }: DemoCredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens" | "merchants" | "products">> {
   return {
     ...(await createDemoCredentials(transaction, { merchants, now })),
@@ -166,7 +166,7 @@ async function createMerchantParts(
   };
 }
 
-interface SalesContext extends Omit<OrderSeedContext, "promotionCodes"> {
+interface SalesContext extends Omit<DemoOrderSeedContext, "promotionCodes"> {
   /** The parts of the demo that the existing demo.json lists. */
   readonly knownParts: Partial<PartialDemoFile>;
 }
@@ -182,11 +182,11 @@ async function createSalesParts(
   const { carts, promotionCodes } = knownParts;
   const seeded =
     carts === undefined || promotionCodes === undefined
-      ? await seedCarts(transaction, context)
+      ? await seedDemoCarts(transaction, context)
       : { carts, promotionCodes };
   if (seeded.carts === carts && knownParts.sessions !== undefined && knownParts.orders !== undefined)
     return {};
-  const orders = await seedOrders(transaction, { ...context, promotionCodes: seeded.promotionCodes });
+  const orders = await seedDemoOrders(transaction, { ...context, promotionCodes: seeded.promotionCodes });
   const cartIds: Partial<DemoFile["carts"]> = { ...seeded.carts, ...orders.carts };
   return {
     ...seeded,

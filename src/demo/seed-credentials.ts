@@ -1,10 +1,10 @@
 /** Creates the demo's API keys, internal tokens, staff account and OAuth client. */
-import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
+import { type AccessManagementContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { generatePassword } from "#access/people/passwords.ts";
-import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { type InternalRole, type Scope, integratorScopes } from "#access/viewer.ts";
+import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { type InternalTokenRole, type Scope, integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile } from "./demo-file.ts";
 
@@ -19,7 +19,7 @@ interface InstalledDemoMerchant {
   readonly installationId: string;
 }
 
-export interface CredentialContext {
+export interface DemoCredentialContext {
   readonly merchants: InstalledDemoMerchants;
   readonly now: Date;
 }
@@ -30,9 +30,9 @@ const demoBrowserOrigins = ["http://localhost:5173", "http://127.0.0.1:5173"] as
 /** Creates the API keys and internal tokens that demo.json lists. */
 export async function createDemoCredentials(
   transaction: Transaction,
-  { merchants, now }: CredentialContext,
+  { merchants, now }: DemoCredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens">> {
-  const access: AccessCommandContext = { merchantId: null, now };
+  const access: AccessManagementContext = { merchantId: null, now };
   const createKey = (
     name: string,
     granted: readonly Scope[],
@@ -44,7 +44,7 @@ export async function createDemoCredentials(
       scopes: granted,
       expiresAt: null,
     });
-  const createToken = async (role: InternalRole): Promise<string> =>
+  const createToken = async (role: InternalTokenRole): Promise<string> =>
     (
       await createInternalToken(transaction, access, {
         name: `Demo: ${role}`,
@@ -81,7 +81,7 @@ export async function createDemoCredentials(
 
 async function createExpiredKey(
   transaction: Transaction,
-  { access, merchants }: { access: AccessCommandContext; merchants: InstalledDemoMerchants },
+  { access, merchants }: { access: AccessManagementContext; merchants: InstalledDemoMerchants },
 ): Promise<string> {
   const yesterday = new Date(access.now.getTime() - 86_400_000);
   const input = {
@@ -122,7 +122,7 @@ export async function seedDemoStaffAndOauthClient(
   const password = generatePassword();
   await createStaff(transaction, access, {
     merchantId: owner.id,
-    ...(await prepareStaffInput({ email, name: "Demo", password })),
+    ...(await validateStaffFieldsAndHashPassword({ email, name: "Demo", password })),
   });
   const { appId } = await transaction
     .selectFrom("installation")

@@ -19,7 +19,7 @@ import {
   type ProductRows,
   getProductSlug,
 } from "./rows/product-rows.ts";
-import { insertTableRows, type TableRow } from "./rows/insert-rows.ts";
+import { insertTableRows, type RowToInsert } from "./rows/insert-rows.ts";
 import { createMerchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
 import { listOptionCombinations, createVariantSku } from "./rows/variant-rows.ts";
 import { drawDemoLogo } from "./pictures/draw-logo.ts";
@@ -82,7 +82,7 @@ export async function seedDemo(
   const second = createMerchantWithProducts(owners.second, { now, firstNumber: 1 + first.products.length });
   await insertMerchants(transaction, [first.merchant, second.merchant]);
   await insertProductRows(transaction, [...first.products, ...second.products]);
-  await insertTableRows(transaction, { searchQueryDay: createSearchRows(now) });
+  await insertTableRows(transaction, { searchQueryDay: createSearchCountRows(now) });
   for (const { merchant } of [first.merchant, second.merchant])
     for (const [locale, rules] of Object.entries(loadDemoSynonyms()))
       await saveSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
@@ -196,7 +196,7 @@ async function insertAppWithInstallations(
     publisher: "Lindenhof",
     createdAt: at,
   };
-  const install = (merchantId: string): TableRow<"installation"> => ({
+  const install = (merchantId: string): RowToInsert<"installation"> => ({
     id: createId("installation", at.getTime()),
     merchantId,
     appId: app.id,
@@ -216,7 +216,7 @@ const searchDays = 28;
  * Creates the rows that say how often buyers searched for each query on each day, for queries with and
  * without results.
  */
-export function createSearchRows(now: Date): TableRow<"searchQueryDay">[] {
+export function createSearchCountRows(now: Date): RowToInsert<"searchQueryDay">[] {
   const { found, missed } = loadDemoSales().searches;
   return [
     ...found.map((search) => createRowsOfSearch(search, { now, isWithoutResults: false })),
@@ -233,7 +233,7 @@ type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
 function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,
   { now, isWithoutResults }: { readonly now: Date; readonly isWithoutResults: boolean },
-): TableRow<"searchQueryDay">[] {
+): RowToInsert<"searchQueryDay">[] {
   const random = createRandomNumberGenerator(hashTextToNumber(`${text} ${country}`));
   const { normalized: query } = parseSearchQuery(text);
   return Array.from({ length: searchDays }, (_, ago) => {

@@ -6,7 +6,7 @@
 import { EventEmitter } from "node:events";
 
 /** The result of one attempt to deliver a webhook. */
-export interface DeliveryAttemptResult {
+export interface WebhookAttemptResult {
   /**
    * The HTTP status of the receiver's answer. Without an answer: the error code of the request, `fault` for
    * an error of this service, or `interrupted` if the process stopped during the attempt.
@@ -21,7 +21,7 @@ export interface DeliveryAttemptResult {
   readonly waitedMs: number | null;
 }
 
-export interface ServiceEventMap {
+export interface InProcessEventMap {
   /** Emitted when a payment operation, for example a capture, has been stored in the queue. */
   paymentsDue: [];
   /** Emitted when a webhook event, or a webhook delivery to repeat, has been stored and can be sent. */
@@ -45,9 +45,9 @@ export interface ServiceEventMap {
    * points.
    */
   documentExecuted: [cost: number];
-  deliveryAttempted: [attempt: DeliveryAttemptResult];
+  deliveryAttempted: [attempt: WebhookAttemptResult];
 }
 
-export type ServiceEvents = EventEmitter<ServiceEventMap>;
+export type InProcessEvents = EventEmitter<InProcessEventMap>;
 
-export const createServiceEvents = (): ServiceEvents => new EventEmitter<ServiceEventMap>();
+export const createInProcessEvents = (): InProcessEvents => new EventEmitter<InProcessEventMap>();

@@ -1,7 +1,8 @@
 /**
  * All failures that the API can answer, with their codes, HTTP statuses and public texts. Domain code throws
- * `fail("cart_locked", …)`. REST and GraphQL each convert failures to answers in one place. Every other
- * thrown error is a bug of this service: the caller gets `internal_error`, and the log has the details.
+ * `createFailure("cart_locked", …)`. REST and GraphQL each convert failures to answers in one place. Every
+ * other thrown error is a bug of this service: the caller gets `internal_error`, and the log has the
+ * details.
  */
 export interface FailureKind {
   readonly status: number;
@@ -128,7 +129,7 @@ export interface FailureDetail {
 }
 
 /** The `conflict` of an error answer: the object whose state prevents the change. */
-export interface FailureConflict {
+export interface FailureConflictDetail {
   /** The kind of object in snake case, for example `cart` or `api_key`. */
   readonly resource: string;
   readonly id: string | null;
@@ -141,7 +142,7 @@ export interface FailureConflict {
 export interface FailureOptions {
   readonly message?: string;
   readonly details?: readonly FailureDetail[];
-  readonly conflict?: FailureConflict;
+  readonly conflict?: FailureConflictDetail;
   readonly retryAfterSeconds?: number;
   /** Additional headers of the answer, for example `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -168,13 +169,13 @@ export class Failure extends Error {
   }
 }
 
-/** Creates a failure without throwing it; callers write `throw fail("cart_locked")`. */
-export function fail(code: FailureCode, parts?: FailureOptions): Failure {
+/** Creates a failure without throwing it; callers write `throw createFailure("cart_locked")`. */
+export function createFailure(code: FailureCode, parts?: FailureOptions): Failure {
   return new Failure(code, parts);
 }
 
 /** Returns a failure with a single detail. The message of the detail is also the message of the failure. */
-export function failWithDetail(code: FailureCode, detail: FailureDetail): Failure {
+export function createFailureWithDetail(code: FailureCode, detail: FailureDetail): Failure {
   return new Failure(code, { details: [detail], message: detail.message });
 }
 
@@ -185,7 +186,7 @@ export interface ErrorBody {
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | null;
   readonly details: readonly (FailureDetail & { readonly allowed: readonly string[] | null })[];
-  readonly conflict: FailureConflict | null;
+  readonly conflict: FailureConflictDetail | null;
   readonly docUrl: string;
 }
 
@@ -197,7 +198,7 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
     message: failure.message,
     requestId,
     retryable: failure.retryable,
-    retryAfterSeconds: retryAfterSeconds ?? defaultRetryAfterSeconds(failure),
+    retryAfterSeconds: retryAfterSeconds ?? getRetryAfterSeconds(failure),
     details: details.slice(0, detailsMax).map((detail) => ({
       in: detail.in,
       field: detail.field,
@@ -218,7 +219,7 @@ export const getErrorDocUrl = (code: string, publicUrl: string): string => `${pu
  * set, otherwise 1. Returns null if a retry cannot succeed. Also returns null for `cart_locked`, because the
  * end of the checkout that locks the cart cannot be predicted.
  */
-export function defaultRetryAfterSeconds(failure: Failure): number | null {
+export function getRetryAfterSeconds(failure: Failure): number | null {
   if (failure.parts.retryAfterSeconds !== undefined) return failure.parts.retryAfterSeconds;
   return failure.retryable && failure.code !== "cart_locked" ? 1 : null;
 }
@@ -232,7 +233,7 @@ export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   if (thrown instanceof Error && "originalError" in thrown && thrown.originalError !== undefined)
     return toFailure(thrown.originalError);
-  return fail("internal_error", { cause: thrown });
+  return createFailure("internal_error", { cause: thrown });
 }
 
 /** Environment variables by name, in the form of Node's `process.env`. */

@@ -3,7 +3,13 @@
  * all faults at once, before any row is read. The parameter `field` of a check is a JSON Pointer (RFC 6901)
  * into the input, for example `/lines/0/quantity`.
  */
-import { fail, failWithDetail, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
+import {
+  createFailure,
+  createFailureWithDetail,
+  type Failure,
+  type FailureCode,
+  type FailureDetail,
+} from "./failure.ts";
 import { suggestCountryCode } from "./country-names.ts";
 import { isTextWithoutForbiddenCharacters, isCountry } from "./text.ts";
 import { isCurrency } from "./money.ts";
@@ -12,7 +18,8 @@ export type Faults = FailureDetail[];
 
 export function requireNoFaults(faults: readonly FailureDetail[]): void {
   const [first] = faults;
-  if (first !== undefined) throw fail("invalid_field", { message: nameField(first), details: faults });
+  if (first !== undefined)
+    throw createFailure("invalid_field", { message: nameField(first), details: faults });
 }
 
 /**
@@ -39,12 +46,12 @@ export function createBodyFault(field: string, code: string, message: string): F
  * Creates a failure for a single invalid field. Used if only the database shows that the value is invalid,
  * for example an unknown id or a name that is already in use.
  */
-export function failAtField(
+export function createFieldFailure(
   failure: FailureCode,
   field: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Failure {
-  return failWithDetail(failure, createBodyFault(field, code, message));
+  return createFailureWithDetail(failure, createBodyFault(field, code, message));
 }
 
 export interface TextRule {
@@ -152,7 +159,7 @@ export function findDuplicateFaults(keys: readonly string[], fieldOf: (index: nu
  * Checks that a value is one of the allowed values. `noun` names the kind of value in the message, for
  * example `event type`.
  */
-export function findAllowedValueFaults(
+export function findDisallowedValueFaults(
   field: string,
   value: string,
   { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },

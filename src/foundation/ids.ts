@@ -83,7 +83,7 @@ let ordered = 0;
  * Creates an id that sorts after every ordered id that this process has created for the same or an earlier
  * time. An ordered id has only 40 random bits, so it must not serve as a secret.
  */
-export function createOrderedId(kind: IdKind, at: number): string {
+export function createTimeSortedId(kind: IdKind, at: number): string {
   ordered += 1;
   return `${idPrefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBits().subarray(0, 5))}`;
 }
@@ -117,7 +117,7 @@ export function nameIdKind(kind: IdKind): string {
 }
 
 /** Returns whether the text has the form of an id of the given kind. */
-export function isId(kind: IdKind, text: string): boolean {
+export function isIdOfKind(kind: IdKind, text: string): boolean {
   const prefix = `${idPrefixes[kind]}_`;
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
 }
@@ -129,7 +129,7 @@ const kinds = new Map(
 /** Returns the kind of object to which an id belongs; undefined if the text is not an id. */
 export function getIdKind(text: string): IdKind | undefined {
   const kind = kinds.get(text.slice(0, text.indexOf("_")));
-  return kind !== undefined && isId(kind, text) ? kind : undefined;
+  return kind !== undefined && isIdOfKind(kind, text) ? kind : undefined;
 }
 
 function base32(bytes: Uint8Array): string {
@@ -152,6 +152,6 @@ function base32(bytes: Uint8Array): string {
  * Returns an id of a request unchanged, or "" if it has control characters or lone surrogates, because
  * PostgreSQL refuses NUL characters. No row has the id "", so a search for "" finds no row.
  */
-export function toSafeId(text: string): string {
+export function toDatabaseSafeId(text: string): string {
   return isTextWithoutForbiddenCharacters(text) ? text : "";
 }

@@ -27,7 +27,7 @@ export function createLog(level: LogLevel, stream: DestinationStream = standardO
  * Creates a stream that writes log entries in readable form, for terminals. The library that formats them is
  * loaded only when this function is called.
  */
-export async function createPrettyOutput(): Promise<DestinationStream> {
+export async function createPrettyLogOutput(): Promise<DestinationStream> {
   const { PinoPretty } = await import("pino-pretty");
   return PinoPretty({ colorize: true, ignore: "pid,hostname", sync: true });
 }

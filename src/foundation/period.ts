@@ -3,7 +3,7 @@
  * months). The start and end of each bucket are computed here and not in the database, so that days of 23 or
  * 25 hours are correct.
  */
-import { fail, type FailureDetail } from "./failure.ts";
+import { createFailure, type FailureDetail } from "./failure.ts";
 import { createBodyFault } from "./faults.ts";
 
 export const bucketIntervals = ["hour", "day", "week", "month"] as const;
@@ -73,7 +73,7 @@ export const countDaysBetween = (from: string, to: string): number =>
 export function toPeriod(input: PeriodInput): Period {
   const faults = periodFaults(input);
   const [first] = faults;
-  if (first !== undefined) throw fail("invalid_field", { message: first.message, details: faults });
+  if (first !== undefined) throw createFailure("invalid_field", { message: first.message, details: faults });
   const { from, to, timeZone } = input;
   return { from, to, timeZone, startsAt: startOf(from, timeZone), endsAt: startOf(dayAfter(to), timeZone) };
 }
@@ -122,7 +122,7 @@ function dayFaults(field: string, day: string): FailureDetail[] {
  * their first day. The first and the last bucket are shorter if the period begins or ends inside a week or
  * month.
  */
-export function divideIntoBuckets(period: Period, interval: BucketInterval): PeriodBucket[] {
+export function dividePeriodIntoBuckets(period: Period, interval: BucketInterval): PeriodBucket[] {
   const starts =
     interval === "hour"
       ? hoursOf(period)

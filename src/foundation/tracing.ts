@@ -66,7 +66,7 @@ export function setTracer(chosen: Tracer | undefined): void {
   tracer = chosen;
 }
 
-export const isTracing = (): boolean => tracer !== undefined;
+export const isTracingEnabled = (): boolean => tracer !== undefined;
 
 export const startSpan = (start: SpanOptions): Span | undefined => tracer?.start(start);
 
@@ -74,7 +74,7 @@ export const startSpan = (start: SpanOptions): Span | undefined => tracer?.start
  * Returns the span inside which the calling code runs. Returns undefined if the code runs outside of every
  * span, or if the span is not in the recorded sample of traces.
  */
-export function currentRecordedSpan(): Span | undefined {
+export function getCurrentRecordedSpan(): Span | undefined {
   const span = tracer?.current();
   return span?.isRecorded === true ? span : undefined;
 }
@@ -108,7 +108,7 @@ export function runInSpan<Result>(start: SpanOptions, work: (span: Span | undefi
 
 /** Runs `work` inside a new child span if the current span is recorded; otherwise runs `work` without a span. */
 export function runInChildSpan<Result>(start: SpanOptions, work: (span: Span | undefined) => Result): Result {
-  return currentRecordedSpan() === undefined ? work(undefined) : runInSpan(start, work);
+  return getCurrentRecordedSpan() === undefined ? work(undefined) : runInSpan(start, work);
 }
 
 /**

@@ -5,17 +5,22 @@
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
 import { type RestOperation, buildRestContract } from "./contract.ts";
 import { apiVersion, buildOpenApiDocument } from "./openapi.ts";
-import { toAnswerSchema, type SchemaComponents, getSelectedFields, type JsonSchema } from "./json-schemas.ts";
+import {
+  toAnswerJsonSchema,
+  type OpenApiSchemaComponents,
+  getSelectedFields,
+  type JsonSchema,
+} from "./json-schemas.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import {
   eventEnvelopeSchema,
   eventTypeNames,
-  getEventTypeConstraints,
+  getEventTypeSchemaConstraints,
   getEventObjectSchemaName,
   getEventTypeStability,
-  subjectTypes,
+  eventSubjectTypes,
 } from "#webhooks/event-catalogue.ts";
-import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
+import { eventTypes, type EventSubjectType } from "#webhooks/event-types.ts";
 
 /** The REST operations, and the OpenAPI document that describes them. */
 export interface ApiDescription {
@@ -38,15 +43,15 @@ type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
  * loaded. Throws an error if a document in schema/operations is invalid, or a document in schema/events is
  * missing.
  */
-export function describeApi(mesh: DescribedMesh): ApiDescription {
+export function createApiDescription(mesh: DescribedMesh): ApiDescription {
   const { operations, components } = buildRestContract(mesh.contractSchema, mesh.operations);
-  for (const subject of subjectTypes)
+  for (const subject of eventSubjectTypes)
     components.set(getEventObjectSchemaName(subject), objectSchema(mesh, subject, components));
   const events = eventTypeNames.map((name) => ({
     name,
     description: eventTypes[name].description,
     stability: getEventTypeStability(name),
-    fixed: getEventTypeConstraints(name, schemaPrefix),
+    fixed: getEventTypeSchemaConstraints(name, schemaPrefix),
   }));
   return {
     version: apiVersion,
@@ -64,7 +69,11 @@ export function describeApi(mesh: DescribedMesh): ApiDescription {
  * body has only the id if the webhook endpoint is set to thin payloads, or if the complete object would make
  * the body too large.
  */
-function objectSchema(mesh: DescribedMesh, subject: SubjectType, components: SchemaComponents): JsonSchema {
+function objectSchema(
+  mesh: DescribedMesh,
+  subject: EventSubjectType,
+  components: OpenApiSchemaComponents,
+): JsonSchema {
   return { anyOf: [completeSchema(mesh, subject, components), idOnlySchema] };
 }
 
@@ -78,13 +87,13 @@ const idOnlySchema: JsonSchema = {
 
 function completeSchema(
   { contractSchema, events }: DescribedMesh,
-  subject: SubjectType,
-  components: SchemaComponents,
+  subject: EventSubjectType,
+  components: OpenApiSchemaComponents,
 ): JsonSchema {
   const definition = events.get(subject)?.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const [node] = getSelectedFields(definition?.selectionSet);
   const field = contractSchema.getQueryType()?.getFields()[node?.name.value ?? ""];
   if (node === undefined || field === undefined)
     throw new Error(`schema/events has no document named ${subject}.`);
-  return toAnswerSchema(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
+  return toAnswerJsonSchema(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
 }

@@ -21,18 +21,18 @@ import {
 import type { RateLimitBucket } from "#access/viewer.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import {
-  requireRateLimitBucket,
+  requireRateLimitBucketName,
   getDirectiveArguments,
   type OperationSecurity,
   readOperationSecurity,
 } from "#mesh/operation-security.ts";
 import { describeWithDeprecation, type OperationDeprecation, readDeprecation } from "./deprecation.ts";
 import {
-  toAnswerSchema,
-  type SchemaComponents,
+  toAnswerJsonSchema,
+  type OpenApiSchemaComponents,
   getSelectedFields,
-  isHeaderOnly,
-  toInputSchema,
+  isFieldOnlyForHeader,
+  toArgumentJsonSchema,
   type JsonSchema,
 } from "./json-schemas.ts";
 
@@ -129,8 +129,8 @@ export interface RestOperation {
 export function buildRestContract(
   schema: GraphQLSchema,
   documents: readonly DocumentNode[],
-): { operations: RestOperation[]; components: SchemaComponents } {
-  const components: SchemaComponents = new Map();
+): { operations: RestOperation[]; components: OpenApiSchemaComponents } {
+  const components: OpenApiSchemaComponents = new Map();
   const operations = documents
     .map((document) => readOperation(schema, document, components))
     .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1));
@@ -140,7 +140,7 @@ export function buildRestContract(
 function readOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
-  components: SchemaComponents,
+  components: OpenApiSchemaComponents,
 ): RestOperation {
   const definition = definitionOf(document);
   const binding = getDirectiveArguments(schema, definition, "rest");
@@ -193,7 +193,7 @@ const isBody = ({ variable }: VariableNode): boolean => variable.name.value === 
 function readBody(schema: GraphQLSchema, variable: VariableNode | undefined): RestOperation["body"] {
   if (variable === undefined) return null;
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
-  return { name: getNullableType(type).toString(), schema: toInputSchema(type) };
+  return { name: getNullableType(type).toString(), schema: toArgumentJsonSchema(type) };
 }
 
 function failureCode(name: unknown): FailureCode {
@@ -204,7 +204,7 @@ function failureCode(name: unknown): FailureCode {
 
 function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): RateLimitBucket | null {
   const limited = getDirectiveArguments(schema, definition, "limited");
-  return limited === undefined ? null : requireRateLimitBucket(nameOf(definition), limited["bucket"]);
+  return limited === undefined ? null : requireRateLimitBucketName(nameOf(definition), limited["bucket"]);
 }
 
 function failureLimitOf(
@@ -216,8 +216,8 @@ function failureLimitOf(
   const id = nameOf(definition);
   const codes = (limit["codes"] as readonly string[]).map(failureCode);
   return {
-    bucket: requireRateLimitBucket(id, limit["bucket"]),
-    credentialBucket: requireRateLimitBucket(id, limit["credentialBucket"]),
+    bucket: requireRateLimitBucketName(id, limit["bucket"]),
+    credentialBucket: requireRateLimitBucketName(id, limit["credentialBucket"]),
     codes,
     by: String(limit["by"]),
   };
@@ -240,7 +240,7 @@ function readParameter(
         "graph's argument.",
     );
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
-  const shape = toInputSchema(type, argumentOf(schema, definition, name));
+  const shape = toArgumentJsonSchema(type, argumentOf(schema, definition, name));
   return {
     name,
     in: path.includes(`{${name}}`) ? "path" : "query",
@@ -282,7 +282,7 @@ function argumentOf(
 function readAnswer(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
-  components: SchemaComponents,
+  components: OpenApiSchemaComponents,
 ): Pick<RestOperation, "answer" | "envelope" | "headerOnlyFields"> {
   let type = schema.getRootType(definition.operation);
   let nodes = getSelectedFields(definition.selectionSet);
@@ -291,7 +291,7 @@ function readAnswer(
     const data = nodes.find((node) => node.alias?.value === "data");
     if (data !== undefined) {
       const headerOnlyFields = getSelectedFields(data.selectionSet)
-        .filter(isHeaderOnly)
+        .filter(isFieldOnlyForHeader)
         .map((node) => node.alias?.value ?? node.name.value);
       return { answer: envelopeShape(type, nodes, components), envelope, headerOnlyFields };
     }
@@ -313,13 +313,13 @@ function readAnswer(
 function envelopeShape(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
-  components: SchemaComponents,
+  components: OpenApiSchemaComponents,
 ): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   for (const node of nodes) {
     const field = type.getFields()[node.name.value];
     if (field !== undefined)
-      properties[node.alias?.value ?? node.name.value] = toAnswerSchema(
+      properties[node.alias?.value ?? node.name.value] = toAnswerJsonSchema(
         new GraphQLNonNull(getNullableType(field.type)),
         node.selectionSet,
         components,

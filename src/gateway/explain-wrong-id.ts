@@ -2,9 +2,9 @@
  * Explains a 404 whose cause is the form of the id: an id of another kind of object, or a text that is no id.
  * Only the text of the id is considered, so the explanation does not reveal whether an object exists.
  */
-import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import { getIdKind, type IdKind, idPrefixes, isId, nameIdKind } from "#foundation/ids.ts";
-import type { RestCall } from "./rest-call.ts";
+import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
+import { getIdKind, type IdKind, idPrefixes, isIdOfKind, nameIdKind } from "#foundation/ids.ts";
+import type { RestRequestState } from "./rest-call.ts";
 
 /** The kind of id that the request named, by the code of the failure. */
 const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
@@ -22,15 +22,15 @@ const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
 };
 
 /** Returns the error to answer with: a failure with an explanation, otherwise the error itself. */
-export function explainWrongId(error: unknown, call: RestCall): unknown {
+export function explainWrongId(error: unknown, call: RestRequestState): unknown {
   if (!(error instanceof Failure) || error.status !== 404 || error.parts.details !== undefined) return error;
   const detail = explainSlug(error.code, call) ?? explainId(error.code, call);
   return detail === undefined
     ? error
-    : fail(error.code, { ...error.parts, message: detail.message, details: [detail] });
+    : createFailure(error.code, { ...error.parts, message: detail.message, details: [detail] });
 }
 
-function explainSlug(code: FailureCode, { variables }: RestCall): FailureDetail | undefined {
+function explainSlug(code: FailureCode, { variables }: RestRequestState): FailureDetail | undefined {
   const field = slugParametersByCode[code];
   const value = field === undefined ? undefined : variables[field];
   const kind = typeof value === "string" ? getIdKind(value) : undefined;
@@ -39,10 +39,10 @@ function explainSlug(code: FailureCode, { variables }: RestCall): FailureDetail 
   return { in: "path", field, code: "id_not_allowed", message };
 }
 
-function explainId(code: FailureCode, call: RestCall): FailureDetail | undefined {
+function explainId(code: FailureCode, call: RestRequestState): FailureDetail | undefined {
   const expected = idKindsByCode[code];
   const named = findNamedId(code, call);
-  if (expected === undefined || named === undefined || isId(expected, named.value)) return undefined;
+  if (expected === undefined || named === undefined || isIdOfKind(expected, named.value)) return undefined;
   const subject = named.field.replace(/^\//, "");
   const given = getIdKind(named.value);
   const prefix = `${idPrefixes[expected]}_`;
@@ -68,7 +68,7 @@ interface NamedId {
 }
 
 /** Returns the id that the request named: the path parameter, or for another object a field of the body. */
-function findNamedId(code: FailureCode, { operation, variables }: RestCall): NamedId | undefined {
+function findNamedId(code: FailureCode, { operation, variables }: RestRequestState): NamedId | undefined {
   if (code === operation.notFound) {
     const parameter = operation.parameters.find((one) => one.in === "path");
     const value = variables[parameter?.name ?? ""];

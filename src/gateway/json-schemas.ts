@@ -22,7 +22,7 @@ import {
 } from "graphql";
 import { z } from "zod";
 import { getPlainDescription } from "#graph/field-notes.ts";
-import { getDeclaredType } from "#mesh/contract-schema.ts";
+import { getDeclaredFieldType } from "#mesh/contract-schema.ts";
 
 /** A JSON Schema (2020-12). */
 export interface JsonSchema {
@@ -36,7 +36,7 @@ export interface JsonSchema {
  * The JSON Schemas of GraphQL object types by the name of the type. They become `components/schemas` of the
  * OpenAPI document, so that each type is described only once.
  */
-export type SchemaComponents = Map<string, JsonSchema>;
+export type OpenApiSchemaComponents = Map<string, JsonSchema>;
 
 const builtIn: Readonly<Record<string, JsonSchema>> = {
   ID: { type: "string" },
@@ -84,10 +84,10 @@ function orNull(schema: JsonSchema): JsonSchema {
  * Returns the JSON Schema of the data that a GraphQL selection returns. The data always has every selected
  * field; a field without a value is null.
  */
-export function toAnswerSchema(
+export function toAnswerJsonSchema(
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
-  components: SchemaComponents,
+  components: OpenApiSchemaComponents,
 ): JsonSchema {
   if (isNonNullType(type)) return toNonNullSchema(type.ofType, selection, components);
   return orNull(toNonNullSchema(type, selection, components));
@@ -96,18 +96,21 @@ export function toAnswerSchema(
 function toNonNullSchema(
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
-  components: SchemaComponents,
+  components: OpenApiSchemaComponents,
 ): JsonSchema {
   if (isListType(type))
-    return { type: "array", items: toAnswerSchema(type.ofType as GraphQLOutputType, selection, components) };
+    return {
+      type: "array",
+      items: toAnswerJsonSchema(type.ofType as GraphQLOutputType, selection, components),
+    };
   if (!isObjectType(type)) return withAnswerPattern(toLeafSchema(type as GraphQLNamedType));
   const properties: Record<string, JsonSchema> = {};
   for (const node of getSelectedFields(selection)) {
-    if (isHeaderOnly(node)) continue;
+    if (isFieldOnlyForHeader(node)) continue;
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
     properties[node.alias?.value ?? node.name.value] = {
-      ...toAnswerSchema(getDeclaredType(field), node.selectionSet, components),
+      ...toAnswerJsonSchema(getDeclaredFieldType(field), node.selectionSet, components),
       ...withDescription(getPlainDescription(field)),
     };
   }
@@ -130,7 +133,11 @@ function withAnswerPattern(schema: JsonSchema): JsonSchema {
  * schema already has this name, because another selection of the type has other fields, the given schema
  * itself is returned instead of a reference.
  */
-function toSchemaReference(name: string, schema: JsonSchema, components: SchemaComponents): JsonSchema {
+function toSchemaReference(
+  name: string,
+  schema: JsonSchema,
+  components: OpenApiSchemaComponents,
+): JsonSchema {
   const known = components.get(name);
   if (known === undefined) components.set(name, schema);
   else if (JSON.stringify(known) !== JSON.stringify(schema)) return schema;
@@ -138,7 +145,7 @@ function toSchemaReference(name: string, schema: JsonSchema, components: SchemaC
 }
 
 /** Returns whether a selected field is used only for a header of the answer and left out of the body. */
-export const isHeaderOnly = ({ directives = [] }: FieldNode): boolean =>
+export const isFieldOnlyForHeader = ({ directives = [] }: FieldNode): boolean =>
   directives.some(({ name }) => name.value === "headerOnly");
 
 /**
@@ -162,20 +169,22 @@ type InputDeclaration = GraphQLArgument | GraphQLInputField;
  * Returns the JSON Schema of an argument or input field, with the description, default value and bounds that
  * the GraphQL schema declares.
  */
-export function toInputSchema(type: GraphQLInputType, declared?: InputDeclaration): JsonSchema {
-  if (isNonNullType(type)) return toInputSchema(type.ofType, declared);
+export function toArgumentJsonSchema(type: GraphQLInputType, declared?: InputDeclaration): JsonSchema {
+  if (isNonNullType(type)) return toArgumentJsonSchema(type.ofType, declared);
   const extra = {
     ...withDescription(declared?.description),
     ...(declared?.defaultValue === undefined ? {} : { default: declared.defaultValue }),
   };
   if (isListType(type))
-    return { type: "array", items: toInputSchema(type.ofType), ...getBounds(declared), ...extra };
+    return { type: "array", items: toArgumentJsonSchema(type.ofType), ...getBounds(declared), ...extra };
   if (!isInputObjectType(type)) return { ...toLeafSchema(type), ...getBounds(declared), ...extra };
   const fields = Object.values(type.getFields());
   return {
     type: "object",
     ...withDescription(type.description),
-    properties: Object.fromEntries(fields.map((field) => [field.name, toInputSchema(field.type, field)])),
+    properties: Object.fromEntries(
+      fields.map((field) => [field.name, toArgumentJsonSchema(field.type, field)]),
+    ),
     required: fields.filter(isRequiredInputField).map(({ name }) => name),
     additionalProperties: false,
   };

@@ -17,7 +17,7 @@ import {
   type WebhookEventsDescription,
   webhookEventsTag,
 } from "./openapi-parts.ts";
-import type { SchemaComponents, JsonSchema } from "./json-schemas.ts";
+import type { OpenApiSchemaComponents, JsonSchema } from "./json-schemas.ts";
 
 /** A part of the OpenAPI document that is not a JSON Schema. */
 type Part = Readonly<Record<string, unknown>>;
@@ -40,11 +40,11 @@ export const { version: apiVersion } = createRequire(import.meta.url)("../../pac
 /** The operations, schemas and webhook events from which the OpenAPI document is built. */
 export interface OpenApiSource {
   readonly operations: readonly RestOperation[];
-  readonly components: SchemaComponents;
+  readonly components: OpenApiSchemaComponents;
   readonly webhookEvents: WebhookEventsDescription;
 }
 
-/** Builds the OpenAPI document. The document has relative URLs, which `addPublicUrl` completes. */
+/** Builds the OpenAPI document. The document has relative URLs, which `addPublicUrlToOpenApi` completes. */
 export function buildOpenApiDocument({ operations, components, webhookEvents }: OpenApiSource): Part {
   const { webhooks, ...parts } = toOpenApiWebhooks(webhookEvents);
   const paths: Record<string, Record<string, Part>> = {};

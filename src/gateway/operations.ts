@@ -1,18 +1,18 @@
 /** Adds the routes of the REST operations. At start, each operation gets a list of the steps that apply to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { anonymousViewer, getCredentialOwner, isIntegrator, type Viewer } from "#access/viewer.ts";
+import { anonymousViewer, getCredentialOwner, isIntegratorViewer, type Viewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
-import { isTracing, runInChildSpan } from "#foundation/tracing.ts";
+import { isTracingEnabled, runInChildSpan } from "#foundation/tracing.ts";
 import {
   createGraphContext,
   type GraphContext,
   type GraphServices,
-  type ReadSource,
+  type DatabaseReadSource,
 } from "#graph/context.ts";
 import { toClientAddressKey } from "#http/caller.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { DocumentRunner } from "#mesh/run.ts";
-import type { RestCall, GatewayServices, RestStep } from "./rest-call.ts";
+import type { RestRequestState, GatewayServices, RestRequestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
 import { toDeprecationHeaders } from "./deprecation.ts";
 import type { AnonymousReadRunner } from "./replica-fallback.ts";
@@ -28,7 +28,7 @@ import { validateRequest } from "./steps/validate.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    call: RestCall | null;
+    call: RestRequestState | null;
   }
 }
 
@@ -36,7 +36,7 @@ declare module "fastify" {
  * The steps of a REST request, in order. The steps before `executeOperation` only check the request: they may
  * refuse it, and do not change shop data.
  */
-export const restSteps: readonly RestStep[] = [
+export const restRequestSteps: readonly RestRequestStep[] = [
   limitByAddress,
   identifyCaller,
   limitByCredential,
@@ -48,7 +48,7 @@ export const restSteps: readonly RestStep[] = [
   sendAnswer,
 ];
 
-type RunStep = (call: RestCall) => Promise<void> | void;
+type RunStep = (call: RestRequestState) => Promise<void> | void;
 
 export function mountRestOperations(
   server: FastifyInstance,
@@ -67,7 +67,7 @@ export function mountRestOperations(
 }
 
 function mountOperation(server: FastifyInstance, services: GatewayServices, operation: RestOperation): void {
-  const operationSteps = restSteps
+  const operationSteps = restRequestSteps
     .filter((step) => step.appliesTo(operation))
     .map((step) => ({ phase: step.phase, run: tracedStep(step.name, step.create(services, operation)) }));
   const inPhase = (phase: "headers" | "body"): RunStep[] =>
@@ -75,7 +75,7 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
   const headers = toFixedHeaders(operation, services.publicUrl);
-  const runAfterBody = async (call: RestCall): Promise<void> => {
+  const runAfterBody = async (call: RestRequestState): Promise<void> => {
     try {
       await runAll(afterBody, call);
     } catch (error) {
@@ -88,7 +88,7 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
     config: { operationId: operation.id },
     onRequest: async (request, reply) => {
       void reply.headers(headers);
-      const call: RestCall = {
+      const call: RestRequestState = {
         operation,
         request,
         reply,
@@ -123,7 +123,7 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
 const tracedStepNames: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
 function tracedStep(name: string, run: RunStep): RunStep {
-  return isTracing() && tracedStepNames.has(name)
+  return isTracingEnabled() && tracedStepNames.has(name)
     ? (call): ReturnType<RunStep> => runInChildSpan({ name }, () => run(call))
     : run;
 }
@@ -133,11 +133,15 @@ function tracedStep(name: string, run: RunStep): RunStep {
  * credential belong to no installation and are not logged.
  */
 function logAnsweredRequest(
-  { operation, request, reply, requestId, viewer, refusedOwner }: RestCall,
+  { operation, request, reply, requestId, viewer, refusedOwner }: RestRequestState,
   { logRequest }: GatewayServices,
 ): void {
   const { statusCode: status } = reply;
-  const owner = isIntegrator(viewer) ? getCredentialOwner(viewer) : status === 401 ? refusedOwner : undefined;
+  const owner = isIntegratorViewer(viewer)
+    ? getCredentialOwner(viewer)
+    : status === 401
+      ? refusedOwner
+      : undefined;
   if (owner === undefined) return;
   const { method, failureCode: errorCode } = request;
   logRequest({
@@ -161,7 +165,7 @@ function toLoggedCredential(viewer: Viewer): FastifyRequest["credential"] {
   return viewer.kind === "oauth" ? { installationId: viewer.installationId, grantId: viewer.grantId } : null;
 }
 
-async function runAll(runs: readonly RunStep[], call: RestCall): Promise<void> {
+async function runAll(runs: readonly RunStep[], call: RestRequestState): Promise<void> {
   for (const run of runs) {
     const running = run(call);
     if (running !== undefined) await running;
@@ -191,7 +195,7 @@ function toFixedHeaders(
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** Creates the function that executes the GraphQL document of a REST operation with the rights of the caller. */
-export function createOperationExecutor(
+export function createRestOperationExecutor(
   run: DocumentRunner,
   services: GraphServices,
   runPublic: AnonymousReadRunner,
@@ -211,14 +215,14 @@ export function createOperationExecutor(
       once,
       onOnce: once === null ? undefined : keepRecordedAnswer(call),
     };
-    const runOn = (source?: ReadSource): ReturnType<DocumentRunner> =>
+    const runOn = (source?: DatabaseReadSource): ReturnType<DocumentRunner> =>
       run(document, createGraphContext(services, { ...caller, source }), { variables });
     return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };
 }
 
 const keepRecordedAnswer =
-  (call: RestCall): GraphContext["onOnce"] =>
+  (call: RestRequestState): GraphContext["onOnce"] =>
   (once) => {
     call.recorded = once;
   };

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
-import type { RequestLog } from "#access/request-log.ts";
+import type { ApiRequestLog } from "#access/request-log.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
@@ -12,7 +12,7 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { DocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
-import { createOperationExecutor, mountRestOperations } from "./operations.ts";
+import { createRestOperationExecutor, mountRestOperations } from "./operations.ts";
 import { createReplicaFallback } from "./replica-fallback.ts";
 
 /** The options of `gatewayPlugin`. */
@@ -22,7 +22,7 @@ export interface GatewayPluginOptions {
   readonly services: GraphServices;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
-  readonly requests: Pick<RequestLog, "add">;
+  readonly requests: Pick<ApiRequestLog, "add">;
   readonly log: Log;
 }
 
@@ -31,13 +31,13 @@ export const gatewayPlugin: FastifyPluginAsync<GatewayPluginOptions> = async (
   { api, run, services, limiter, credentials, requests, log },
 ) => {
   const { db, clock, publicUrl } = services;
-  const execute = createOperationExecutor(run, services, createReplicaFallback(services, { clock, log }));
+  const execute = createRestOperationExecutor(run, services, createReplicaFallback(services, { clock, log }));
   mountRestOperations(
     server,
     { db, clock, publicUrl, limiter, credentials, logRequest: requests.add, execute },
     api.operations,
   );
-  mountDocument(server, JSON.stringify(addPublicUrl(api.document, publicUrl), null, 2));
+  mountDocument(server, JSON.stringify(addPublicUrlToOpenApi(api.document, publicUrl), null, 2));
 };
 
 function mountDocument(server: FastifyInstance, document: string): void {
@@ -56,7 +56,7 @@ type Part = Readonly<Record<string, unknown>>;
 const oauthPathSet: ReadonlySet<string> = new Set(Object.values(oauthPaths));
 
 /** Completes the relative URLs of an OpenAPI document with the public URL of this service. */
-export function addPublicUrl(document: Part, publicUrl: string): Part {
+export function addPublicUrlToOpenApi(document: Part, publicUrl: string): Part {
   const complete = (part: unknown, name = ""): unknown => {
     if (typeof part === "string") return isRelativeUrl(part, name) ? publicUrl + part : part;
     if (Array.isArray(part)) return part.map((item) => complete(item));

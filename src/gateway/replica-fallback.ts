@@ -7,7 +7,7 @@
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices, ReadSource } from "#graph/context.ts";
+import type { GraphServices, DatabaseReadSource } from "#graph/context.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
@@ -16,7 +16,7 @@ type Result = Promise<ExecutionResult> | ExecutionResult;
  * Runs a read that needs no credential. Calls `read` with the read replica of the database, or with undefined
  * if `read` must use the primary database.
  */
-export type AnonymousReadRunner = (read: (source: ReadSource | undefined) => Result) => Result;
+export type AnonymousReadRunner = (read: (source: DatabaseReadSource | undefined) => Result) => Result;
 
 /** Options of the replica fallback. */
 export interface ReplicaFallbackOptions {

@@ -6,14 +6,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Database } from "#database/connect.ts";
-import type { IdempotentResult, IdempotentRequest } from "#database/idempotency.ts";
+import type { IdempotentRequestResult, IdempotentRequest } from "#database/idempotency.ts";
 import type { CredentialVerifier } from "#access/credentials.ts";
-import type { LoggedRequest } from "#access/request-log.ts";
+import type { LoggedApiRequest } from "#access/request-log.ts";
 import type { CredentialOwner, Viewer } from "#access/viewer.ts";
 import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 
-export interface RestCall {
+export interface RestRequestState {
   readonly operation: RestOperation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -29,7 +29,7 @@ export interface RestCall {
   idempotencyKey: string | undefined;
   result: ExecutionResult | undefined;
   /** The stored answer of a request with an idempotency key. Its body is sent unchanged, byte for byte. */
-  recorded: IdempotentResult | undefined;
+  recorded: IdempotentRequestResult | undefined;
 }
 
 /**
@@ -44,19 +44,19 @@ export interface GatewayServices {
   /** Verifies the credentials of callers. */
   readonly credentials: CredentialVerifier;
   /** Adds an answered request to the request log. Returns at once and never throws. */
-  readonly logRequest: (request: LoggedRequest) => void;
+  readonly logRequest: (request: LoggedApiRequest) => void;
   /**
    * Executes the operation's GraphQL document with GraphQL Mesh. If `once` is not null, it has an idempotency
    * key, and the document is executed only once for this key.
    */
   readonly execute: (
-    call: RestCall,
+    call: RestRequestState,
     once: IdempotentRequest<ExecutionResult> | null,
   ) => Promise<ExecutionResult> | ExecutionResult;
 }
 
 /** One step of a REST request, for example validation. */
-export interface RestStep {
+export interface RestRequestStep {
   readonly name: string;
   /**
    * The phase in which the step runs: `headers` is before the request's body is read, `body` afterwards. A
@@ -71,5 +71,5 @@ export interface RestStep {
   readonly create: (
     services: GatewayServices,
     operation: RestOperation,
-  ) => (call: RestCall) => Promise<void> | void;
+  ) => (call: RestRequestState) => Promise<void> | void;
 }

@@ -15,8 +15,8 @@ import SchemaBuilder, {
   unwrapInputFieldType,
 } from "@pothos/core";
 import { z } from "zod";
-import { fail, type FailureDetail } from "#foundation/failure.ts";
-import { describeBrokenRule, getBrokenRule } from "./argument-rules.ts";
+import { createFailure, type FailureDetail } from "#foundation/failure.ts";
+import { describeBrokenRule, getBrokenRuleCode } from "./argument-rules.ts";
 
 declare global {
   // eslint-disable-next-line typescript/no-namespace -- Pothos declares its plugins in this namespace.
@@ -43,7 +43,7 @@ class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
         } catch (error) {
           if (!(error instanceof InvalidArgumentsError)) throw error;
           const details = findFaults(args, rules, []);
-          throw fail("invalid_field", {
+          throw createFailure("invalid_field", {
             details,
             ...(details[0] === undefined ? {} : { message: details[0].message }),
           });
@@ -138,7 +138,7 @@ const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, pat
       return {
         in: "body",
         field: `/${steps.map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`,
-        code: getBrokenRule(issue),
+        code: getBrokenRuleCode(issue),
         message: `"${writePath(steps)}" ${describeBrokenRule(schema, issue)}.`,
       };
     }),

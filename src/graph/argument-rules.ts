@@ -10,7 +10,7 @@ export interface ArgumentIssueParams {
 }
 
 /** Returns the code of the broken rule. src/gateway/steps/validate.ts uses the same codes for REST requests. */
-export function getBrokenRule(issue: z.core.$ZodIssue): string {
+export function getBrokenRuleCode(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom")
     return typeof issue.params?.["rule"] === "string" ? issue.params["rule"] : "invalid";
   if (issue.code === "too_small") return hasLength(issue) ? "too_short" : "too_small";

@@ -8,7 +8,7 @@ import RelayPlugin from "@pothos/plugin-relay";
 import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
 import { argumentFaultsPlugin, InvalidArgumentsError } from "./argument-faults.ts";
-import { createRoleFailure } from "./field-notes.ts";
+import { createRoleNotAllowedFailure } from "./field-notes.ts";
 import { authScopes, type CallerKind, type GraphContext } from "./context.ts";
 
 interface ScalarTypes<Input, Output = Input> {
@@ -17,7 +17,7 @@ interface ScalarTypes<Input, Output = Input> {
 }
 
 /** The TypeScript types that Pothos uses for the context, the scalars and the lists of the graph. */
-export interface GraphTypes {
+export interface PothosGraphTypes {
   Context: GraphContext;
   DefaultFieldNullability: false;
   DefaultEdgesNullability: false;
@@ -44,7 +44,7 @@ export interface GraphTypes {
 }
 
 /** The Pothos builder. Every file of src/graph adds its types and fields to this builder. */
-export const builder = new SchemaBuilder<GraphTypes>({
+export const builder = new SchemaBuilder<PothosGraphTypes>({
   plugins: [ScopeAuthPlugin, argumentFaultsPlugin, ValidationPlugin, ComplexityPlugin, RelayPlugin],
   defaultFieldNullability: false,
   relay: {
@@ -94,7 +94,7 @@ export const builder = new SchemaBuilder<GraphTypes>({
   },
   scopeAuth: {
     authScopes,
-    unauthorizedError: (_parent, context, info) => createRoleFailure(context, info),
+    unauthorizedError: (_parent, context, info) => createRoleNotAllowedFailure(context, info),
     // Makes Pothos check before the stream of a subscription begins whether the caller may subscribe. By
     // default, Pothos would check only when the first event is sent.
     authorizeOnSubscribe: true,
@@ -118,7 +118,7 @@ interface EnumDefinition<Value extends string> {
  * database and over REST. A colon, as in scopes, becomes an underscore in GraphQL.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the ref.
-export function defineEnum<Value extends string>(
+export function defineGraphqlEnum<Value extends string>(
   name: string,
   { description, values, graphOnlyValues = [] }: EnumDefinition<Value>,
 ) {

@@ -8,12 +8,12 @@ import type { Database } from "#database/connect.ts";
 import {
   applyKeysetPage,
   countRowsUpToLimit,
-  createSortedCursor,
+  createSortedListCursor,
   type KeysetOrder,
   type KeysetPage,
 } from "#database/sql-fragments.ts";
-import { failWithDetail } from "#foundation/failure.ts";
-import { type IdKind, isId } from "#foundation/ids.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
+import { type IdKind, isIdOfKind } from "#foundation/ids.ts";
 import { builder } from "./builder.ts";
 import { defineArgumentCost } from "./field-costs.ts";
 
@@ -59,13 +59,13 @@ export const pageSizeDefault = 20;
  * The form of a list's cursors: ids of one kind, or texts that match a pattern. If a list is sorted by a
  * number, its cursors consist of the number and an id of the kind. Other cursors are refused.
  */
-export type CursorForm = IdKind | RegExp;
+export type CursorFormat = IdKind | RegExp;
 
 /**
  * How one page of a list is read. Either `loadConnection` itself reads rows that are sorted by an id column
  * (or by a column of numbers and then by an id column), or `loadPage` reads the page.
  */
-type Paging<Row> = { readonly cursor: CursorForm } & (
+type Paging<Row> = { readonly cursor: CursorFormat } & (
   | (KeysetOrder & { readonly isDescending?: boolean })
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
 );
@@ -117,13 +117,13 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
 /** Loads one page of a list, sorted by id, with the given function, and adds a cursor to each row. */
 export const loadConnectionPage = <Row extends ListRow>(
   args: DefaultConnectionArguments,
-  cursor: CursorForm,
+  cursor: CursorFormat,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Omit<ConnectionPage<Row>, "totalCount">> =>
   loadCheckedPage(args, { cursor, isSorted: false }, load);
 
 interface ListCursors {
-  readonly cursor: CursorForm;
+  readonly cursor: CursorFormat;
   /** Whether the list is sorted by a number before it is sorted by id. */
   readonly isSorted: boolean;
 }
@@ -150,7 +150,7 @@ async function loadCheckedPage<Row extends ListRow>(
 }
 
 const toCursor = ({ id, sortValue }: ListRow): string =>
-  sortValue === undefined ? id : createSortedCursor(sortValue, id);
+  sortValue === undefined ? id : createSortedListCursor(sortValue, id);
 
 function loadPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
@@ -183,7 +183,7 @@ const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPa
 
 function requirePageSize({ first, last }: DefaultConnectionArguments): void {
   if (typeof first === "number" && typeof last === "number")
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: "/last",
       code: "not_allowed",
@@ -191,7 +191,7 @@ function requirePageSize({ first, last }: DefaultConnectionArguments): void {
     });
   for (const [name, value] of Object.entries({ first, last })) {
     if (typeof value !== "number" || (value >= 0 && value <= pageSizeMax)) continue;
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: `/${name}`,
       code: value < 0 ? "too_small" : "too_large",
@@ -204,7 +204,7 @@ function requirePageSize({ first, last }: DefaultConnectionArguments): void {
 function requireCursors({ after, before }: DefaultConnectionArguments, cursors: ListCursors): void {
   for (const [name, value] of Object.entries({ after, before })) {
     if (typeof value !== "string" || isCursorOf(cursors, value)) continue;
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: `/${name}`,
       code: "invalid_format",
@@ -215,5 +215,5 @@ function requireCursors({ after, before }: DefaultConnectionArguments, cursors: 
 
 function isCursorOf({ cursor, isSorted }: ListCursors, value: string): boolean {
   if (typeof cursor !== "string") return cursor.test(value);
-  return isId(cursor, isSorted ? (sortedCursorPattern.exec(value)?.groups?.["id"] ?? "") : value);
+  return isIdOfKind(cursor, isSorted ? (sortedCursorPattern.exec(value)?.groups?.["id"] ?? "") : value);
 }

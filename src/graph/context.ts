@@ -4,19 +4,19 @@
  */
 import type { ExecutionResult } from "graphql";
 import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
-import { anonymousViewer, getCredentialId, type InternalRole, type Viewer } from "#access/viewer.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
+import { anonymousViewer, getCredentialId, type InternalTokenRole, type Viewer } from "#access/viewer.ts";
 import type { SearchCountRecorder } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
-import type { IdempotentRunner, IdempotentResult, IdempotentRequest } from "#database/idempotency.ts";
+import type { IdempotentRunner, IdempotentRequestResult, IdempotentRequest } from "#database/idempotency.ts";
 import type { ReportReadRunner } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
-import type { RenderEventSubject } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphLoaders, type GraphLoaders, type SharedAggregateReads } from "./loaders.ts";
 
@@ -56,7 +56,7 @@ export interface GraphContext {
    * Called with the answer of a request with an idempotency key. The answer is either new or, for a retry,
    * the stored one.
    */
-  readonly onOnce: ((answer: IdempotentResult) => void) | undefined;
+  readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
   /** The connection that every resolver uses: the open transaction if there is one, otherwise the database. */
   readonly db: Database;
   readonly services: GraphServices;
@@ -69,7 +69,7 @@ export interface GraphContext {
 }
 
 /** The database from which a request reads: the primary database or a replica. */
-export interface ReadSource {
+export interface DatabaseReadSource {
   readonly db: Database;
   /**
    * Loads the carts, orders and public products of concurrent requests together, in one SQL statement each.
@@ -82,21 +82,21 @@ export interface ReadSource {
  * A read-only replica of the database. It may be behind the primary database, so no change relies on a row
  * that was read from it.
  */
-export interface ReplicaSources {
+export interface ReplicaReadSources {
   /** Connections for the queries and reports of analysts. */
-  readonly forAnalysts: ReadSource;
+  readonly forAnalysts: DatabaseReadSource;
   /** Connections for anonymous REST operations. */
-  readonly forPublicReads: ReadSource;
+  readonly forPublicReads: DatabaseReadSource;
 }
 
 /** The services that a process creates once and that all requests share. */
-export interface GraphServices extends ReadSource {
+export interface GraphServices extends DatabaseReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
   readonly keyring: Keyring;
   /** Read-only replicas; if left out, all reads use the primary database. */
-  readonly replica?: ReplicaSources | undefined;
+  readonly replica?: ReplicaReadSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchCountRecorder;
   /** Runs the statements of reports in read-only transactions. */
@@ -106,9 +106,9 @@ export interface GraphServices extends ReadSource {
   /** Runs a change only once for each idempotency key, and answers a retry with the stored answer. */
   readonly doOnce: IdempotentRunner;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   /** Emits events to listeners inside this process. */
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
   /**
    * Checks the GraphQL documents that a merchant registers as trusted documents; if left out, documents
    * cannot be registered.
@@ -134,7 +134,7 @@ export interface CallerDetails {
   readonly operationId?: string | null;
   readonly isReportFile?: boolean;
   /** The database from which the request reads; if left out, the primary database. */
-  readonly source?: ReadSource | undefined;
+  readonly source?: DatabaseReadSource | undefined;
   readonly once?: IdempotentRequest<ExecutionResult> | null;
   readonly onOnce?: GraphContext["onOnce"];
 }
@@ -191,11 +191,11 @@ export function copyContextForTransaction<Context extends GraphContext>(
  * REST API. `buyer` is the browser on the page of one checkout session, and `system` is this service when it
  * renders events. The other kinds are the roles of internal tokens.
  */
-export type CallerKind = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | InternalRole;
+export type CallerKind = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | InternalTokenRole;
 
 type WithViewer = Pick<GraphContext, "viewer">;
 
-export function getCallerKind(viewer: Viewer): CallerKind {
+export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
   return viewer.kind === "internal" ? viewer.role : viewer.kind;
 }
 
@@ -203,7 +203,7 @@ export function getCallerKind(viewer: Viewer): CallerKind {
 export const authScopes = ({
   viewer,
 }: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
-  callers: (callers) => callers.includes(getCallerKind(viewer)),
+  callers: (callers) => callers.includes(getCallerKindOfViewer(viewer)),
 });
 
 /** Callers that may read and change all data of a merchant. */
@@ -241,7 +241,7 @@ export const allCallers: readonly CallerKind[] = [
  * Throws `role_not_allowed` for anonymous callers.
  */
 export function getCallerMerchantId({ viewer }: GraphContext): string | null {
-  if (viewer.kind === "anonymous") throw fail("role_not_allowed");
+  if (viewer.kind === "anonymous") throw createFailure("role_not_allowed");
   return viewer.merchantId;
 }
 
@@ -250,7 +250,7 @@ export function getCallerMerchantId({ viewer }: GraphContext): string | null {
  * platform caller names. Null if a platform caller names no merchant: the list then has the rows of all
  * merchants.
  */
-export function getListMerchantId(
+export function getMerchantIdOfList(
   context: GraphContext,
   merchantId: string | null | undefined,
 ): string | null {
@@ -267,7 +267,7 @@ export function getListMerchantId(
 export function requireMerchantId(context: GraphContext, merchantId: string | null | undefined): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
-    throw failWithDetail("missing_field", {
+    throw createFailureWithDetail("missing_field", {
       in: "body",
       field: "/merchantId",
       code: "required",
@@ -275,7 +275,7 @@ export function requireMerchantId(context: GraphContext, merchantId: string | nu
     });
   }
   if (owner !== null && merchantId !== null && merchantId !== undefined && merchantId !== owner)
-    throw fail("merchant_not_found");
+    throw createFailure("merchant_not_found");
   return owner ?? merchantId ?? "";
 }
 
@@ -295,7 +295,7 @@ export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =
 
 /** Returns the kind of actor as which an order's timeline shows the caller: buyer, merchant or system. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {
-  const caller = getCallerKind(viewer);
+  const caller = getCallerKindOfViewer(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";
   return caller === "system" ? "system" : "merchant";
 }
@@ -305,7 +305,7 @@ export function getOrderActor({ viewer }: WithViewer): OrderActor {
  * free text, which may name people.
  */
 export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): Value | null {
-  return getCallerKind(viewer) === "analyst" ? null : value;
+  return getCallerKindOfViewer(viewer) === "analyst" ? null : value;
 }
 
 /**
@@ -313,5 +313,5 @@ export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): V
  * them.
  */
 export function hideQueryFromAnalysts(url: string, { viewer }: WithViewer): string {
-  return getCallerKind(viewer) === "analyst" ? url.replace(/[?#].*$/s, "") : url;
+  return getCallerKindOfViewer(viewer) === "analyst" ? url.replace(/[?#].*$/s, "") : url;
 }

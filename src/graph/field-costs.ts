@@ -101,7 +101,7 @@ function readArgumentCost({ name, args }: Field, compute: ArgumentCost): FieldCo
 }
 
 /** Describes the cost of a field in one sentence; empty for the default cost. */
-export function describeCost({ points, multiplier, factor }: FieldCost): string {
+export function describeFieldCost({ points, multiplier, factor }: FieldCost): string {
   if (points === 1 && multiplier === 1 && factor === null) return "";
   const own = `Cost: ${points} ${points === 1 ? "point" : "points"}`;
   if (multiplier === 0) return `${own}; the selected fields cost nothing.`;

@@ -19,10 +19,10 @@ import {
   isInterfaceType,
   isObjectType,
 } from "graphql";
-import { internalRoles, type InternalRole } from "#access/viewer.ts";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { internalTokenRoles, type InternalTokenRole } from "#access/viewer.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { CallerKind, GraphContext } from "./context.ts";
-import { describeCost, type FieldCost, getFieldCost } from "./field-costs.ts";
+import { describeFieldCost, type FieldCost, getFieldCost } from "./field-costs.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type DirectiveArguments = Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ declare module "graphql" {
  * Returns the schema with the roles, costs and error codes of its fields in directives and descriptions. The
  * fields are changed in place.
  */
-export function addFieldNotes(schema: GraphQLSchema): GraphQLSchema {
+export function addFieldRolesCostsAndErrors(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (type.name.startsWith("__") || (!isObjectType(type) && !isInterfaceType(type))) continue;
     for (const field of Object.values(type.getFields())) addNotes(field);
@@ -61,7 +61,7 @@ function addNotes(field: Field): void {
   const cost = getFieldCost(field);
   const notes = [
     roles === null ? "" : describeRoles(roles),
-    describeCost(cost),
+    describeFieldCost(cost),
     describeFailures(field.extensions.change?.failures ?? []),
   ].filter((note) => note !== "");
   if (notes.length === 0) return;
@@ -70,7 +70,7 @@ function addNotes(field: Field): void {
     plainDescription: field.description ?? null,
     directives: {
       ...(roles === null ? {} : { access: { roles } }),
-      ...(describeCost(cost) === "" ? {} : { cost: toCostArguments(cost) }),
+      ...(describeFieldCost(cost) === "" ? {} : { cost: toCostArguments(cost) }),
     },
   };
   field.description = [field.description, ...notes].join(" ");
@@ -88,16 +88,18 @@ export const getPlainDescription = ({
  * read the object. Callers of REST, and the service itself, are left out: they cannot send GraphQL
  * documents.
  */
-export function getFieldRoles({ extensions }: Pick<Field, "extensions">): readonly InternalRole[] | null {
+export function getFieldRoles({
+  extensions,
+}: Pick<Field, "extensions">): readonly InternalTokenRole[] | null {
   const callers = extensions.pothosOptions?.authScopes?.callers;
-  return callers === undefined ? null : internalRoles.filter((role) => callers.includes(role));
+  return callers === undefined ? null : internalTokenRoles.filter((role) => callers.includes(role));
 }
 
 /**
  * Returns the failure of a caller whose role may not use a field. The message names the field, the caller's
  * role and the roles that may use the field.
  */
-export function createRoleFailure(
+export function createRoleNotAllowedFailure(
   { viewer }: Pick<GraphContext, "viewer">,
   { parentType, fieldName }: Pick<GraphQLResolveInfo, "parentType" | "fieldName">,
 ): Failure {
@@ -105,12 +107,12 @@ export function createRoleFailure(
   const roles = field === undefined ? null : getFieldRoles(field);
   const caller = viewer.kind === "internal" ? `The role ${viewer.role.toUpperCase()}` : "The caller";
   const refused = `${caller} may not use the field ${parentType.name}.${fieldName}.`;
-  return fail("role_not_allowed", {
+  return createFailure("role_not_allowed", {
     message: roles === null || roles.length === 0 ? refused : `${refused} ${describeRoles(roles)}`,
   });
 }
 
-const describeRoles = (roles: readonly InternalRole[]): string =>
+const describeRoles = (roles: readonly InternalTokenRole[]): string =>
   `Roles: ${roles.map((role) => role.toUpperCase()).join(", ")}.`;
 
 const describeFailures = (codes: readonly string[]): string =>

@@ -3,8 +3,8 @@
  * fault.
  */
 import { sql } from "kysely";
-import { failWithDetail } from "#foundation/failure.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { GraphContext } from "./context.ts";
 
 /** The tables of the objects by which lists can be filtered, with the noun for error messages. */
@@ -33,7 +33,7 @@ interface NamedObject {
  * Throws `resource_not_found` if the object that a filter names does not exist or belongs to another
  * merchant. `field` is the name of the filter's argument, for the error message.
  */
-export async function requireFilterObject(
+export async function requireExistingFilterObject(
   context: Pick<GraphContext, "db">,
   field: string,
   object: NamedObject,
@@ -44,7 +44,7 @@ export async function requireFilterObject(
 /**
  * Returns the ids of the objects that the argument `field` names: several if objects of several merchants
  * have the same handle; null if the client sent no id. Throws `resource_not_found` like
- * `requireFilterObject`.
+ * `requireExistingFilterObject`.
  */
 export async function findFilterObjects(
   { db }: Pick<GraphContext, "db">,
@@ -52,14 +52,14 @@ export async function findFilterObjects(
   { table, id, merchantId, acceptsHandle = false }: NamedObject,
 ): Promise<readonly string[] | null> {
   if (id === null || id === undefined) return null;
-  const named = toSafeId(id);
+  const named = toDatabaseSafeId(id);
   const isNamed = acceptsHandle ? sql`(id = ${named} or handle = ${named})` : sql`id = ${named}`;
   const isOwned = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
   const { rows } = await sql<{
     id: string;
   }>`select id from ${sql.table(table)} where ${isNamed} and ${isOwned}`.execute(db);
   if (rows.length > 0) return rows.map((row) => row.id);
-  throw failWithDetail("resource_not_found", {
+  throw createFailureWithDetail("resource_not_found", {
     in: "body",
     field: `/${field}`,
     code: "unknown",

@@ -1,5 +1,5 @@
 /** Arguments that many lists of the graph share: the merchant, and a period. */
-import { failWithDetail } from "#foundation/failure.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
 /** The argument with which callers of the platform name the merchant of a list. */
@@ -30,11 +30,11 @@ type Period<Name extends string> = Readonly<
  * Refuses a period that ends before it begins. `name` is the common beginning of the names of both arguments:
  * `created` for `createdFrom` and `createdTo`.
  */
-export function requireOrderedPeriod<Name extends string>(name: Name, args: Period<Name>): void {
+export function requirePeriodStartBeforeEnd<Name extends string>(name: Name, args: Period<Name>): void {
   const from = args[`${name}From`];
   const to = args[`${name}To`];
   if (!(from instanceof Date) || !(to instanceof Date) || from < to) return;
-  throw failWithDetail("invalid_field", {
+  throw createFailureWithDetail("invalid_field", {
     in: "body",
     field: `/${name}To`,
     code: "too_small",

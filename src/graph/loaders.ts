@@ -10,31 +10,31 @@ import {
   findChildCategories,
   findLocalizedCategorySlugs,
 } from "#commerce/catalog/category-tree.ts";
-import { findPersonalData, type SealedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
+import { findPersonalData, type EncryptedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findSessions, type SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
-import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
-import { loadAfterSalesFactsByOrder } from "#commerce/after-sales/load-after-sales-facts.ts";
+import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
+import { loadAfterSalesEligibilityFactsByOrder } from "#commerce/after-sales/load-after-sales-facts.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { findOrders, findPaymentFailures } from "#commerce/orders/find-orders.ts";
+import { findOrders, findSessionPaymentFailureCodes } from "#commerce/orders/find-orders.ts";
 import {
   findProductAggregates,
   findProductIdsOfVariants,
   findPublicProducts,
   type ProductAggregate,
-  type PublicProductSlugs,
-  type PublicProductRow,
+  type MerchantAndProductSlug,
+  type PublicProductBySlugs,
 } from "#commerce/catalog/read-products.ts";
 import {
   type CategoryRow,
   findCategories,
   loadPublishedProductLists,
-  type ProductList,
+  type PublishedProductList,
 } from "#commerce/catalog/catalog-lists.ts";
 import {
   type DeliveryMethodRow,
   findDeliveryMethods,
-  findDeliveryNames,
+  findDeliveryMethodNames,
   findMarkets,
   findPolicies,
   findTaxRates,
@@ -44,14 +44,14 @@ import {
 } from "#commerce/markets/read-markets.ts";
 import {
   countPromotionCodes,
-  type PromotionCodePage,
+  type PromotionCodePageRequest,
   type PromotionCodeRow,
   loadPromotionCodePages,
   getPromotionCodePageKey,
 } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
+import { findOauthGrants, type OauthGrantRow } from "#access/oauth/grants.ts";
 import {
   type ApiKeyRow,
   findApiKeys,
@@ -61,18 +61,18 @@ import {
 import { findStaffAccounts, type StaffRow } from "#access/people/staff.ts";
 import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
-import { findReadinessData, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
+import { findReadinessCheckData, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
 import {
   type DeliveryAttemptView,
   type DeliveryView,
   type InstallationEventKey,
-  type EventLog,
-  type EventView,
+  type InstallationEventLog,
+  type EventWithDeliveries,
   findDeliveryAttempts,
   findDeliveries,
   findDeliveriesOfEvents,
   findInstallationEvents,
-  findEventLogs,
+  findInstallationEventLogs,
   getInstallationEventKey,
 } from "#webhooks/delivery-log.ts";
 import { type DeliveryBody, findDeliveryBodies } from "#webhooks/delivery-pages.ts";
@@ -82,12 +82,15 @@ import {
   findInstallationEndpoints,
   type WebhookEndpoint,
 } from "#webhooks/endpoints/endpoint-aggregate.ts";
-import { findFixtureSources, type SealedFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
-  createSharedReads,
-  type RowLoader,
-  SharedRowLoader,
-  type SharedReads,
+  findSignatureFixtureSources,
+  type SealedSignatureFixtureSource,
+} from "#webhooks/endpoints/endpoint-secrets.ts";
+import {
+  createReadsSharedByRequests,
+  type DataLoaderFunctions,
+  LoaderOfSharedReads,
+  type ReadsSharedByRequests,
 } from "#database/shared-reads.ts";
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import { type BrandingRow, findBrandings } from "#commerce/merchants/branding.ts";
@@ -104,21 +107,21 @@ import {
  * every other loader of single rows throws.
  */
 export interface GraphLoaders {
-  readonly carts: RowLoader<string, CartAggregate | null>;
+  readonly carts: DataLoaderFunctions<string, CartAggregate | null>;
   readonly sessions: DataLoader<string, SessionAggregate | null>;
   /** The failure code of a session's last payment, by session id; null if no payment failed. */
   readonly paymentFailures: DataLoader<string, string | null>;
-  readonly orders: RowLoader<string, OrderAggregate | null>;
+  readonly orders: DataLoaderFunctions<string, OrderAggregate | null>;
   /** Encrypted addresses and e-mails, by id. */
-  readonly personalData: DataLoader<string, SealedPersonalDataRow | null>;
+  readonly personalData: DataLoader<string, EncryptedPersonalDataRow | null>;
   /** Facts that, together with the order itself, decide which after-sales options the order has. */
-  readonly afterSalesFacts: DataLoader<AfterSalesFactsKey, AfterSalesFacts, string>;
+  readonly afterSalesFacts: DataLoader<AfterSalesEligibilityFactsKey, AfterSalesEligibilityFacts, string>;
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** The id of a variant's product, by variant id. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
-  readonly publicProducts: RowLoader<PublicProductSlugs, PublicProductRow | null>;
+  readonly publicProducts: DataLoaderFunctions<MerchantAndProductSlug, PublicProductBySlugs | null>;
   /** The published products of a merchant, by merchant id. */
-  readonly productLists: DataLoader<string, ProductList>;
+  readonly productLists: DataLoader<string, PublishedProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
   /** The categories directly below a category, by category id. */
   readonly childCategories: DataLoader<string, CategoryRow[]>;
@@ -134,9 +137,9 @@ export interface GraphLoaders {
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
   /** The facts that decide whether an installation is ready, by installation id. */
   readonly readinessFacts: DataLoader<string, InstallationReadinessData>;
-  readonly oauthGrants: DataLoader<string, GrantRow>;
+  readonly oauthGrants: DataLoader<string, OauthGrantRow>;
   /** OAuth grants by id; null if the grant was deleted after its retention period. */
-  readonly retainedGrants: DataLoader<string, GrantRow | null>;
+  readonly retainedGrants: DataLoader<string, OauthGrantRow | null>;
   readonly internalTokens: DataLoader<string, InternalTokenRow | null>;
   readonly staffAccounts: DataLoader<string, StaffRow | null>;
   /** The markets of a merchant, by merchant id. */
@@ -149,7 +152,7 @@ export interface GraphLoaders {
   /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, PolicyRow[]>;
   /** One page of the codes of a promotion. */
-  readonly promotionCodes: DataLoader<PromotionCodePage, PromotionCodeRow[], string>;
+  readonly promotionCodes: DataLoader<PromotionCodePageRequest, PromotionCodeRow[], string>;
   /** The number of codes of a promotion, by promotion id. */
   readonly promotionCodeCounts: DataLoader<string, number>;
   readonly webhookEndpoints: DataLoader<string, WebhookEndpoint | null>;
@@ -159,10 +162,10 @@ export interface GraphLoaders {
    * The data from which example requests with valid signatures are made for an endpoint (the signature
    * fixture), by endpoint id.
    */
-  readonly signatureFixtures: DataLoader<string, SealedFixtureSource | null>;
+  readonly signatureFixtures: DataLoader<string, SealedSignatureFixtureSource | null>;
   /** The event log of an installation, by installation id. */
-  readonly webhookLogs: DataLoader<string, EventLog>;
-  readonly webhookEvents: DataLoader<InstallationEventKey, EventView | null, string>;
+  readonly webhookLogs: DataLoader<string, InstallationEventLog>;
+  readonly webhookEvents: DataLoader<InstallationEventKey, EventWithDeliveries | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The deliveries of an event to all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
@@ -175,7 +178,7 @@ export interface GraphLoaders {
 }
 
 /** The key of the loader of after-sales facts: an order, and the time at which its eligibility is evaluated. */
-export interface AfterSalesFactsKey {
+export interface AfterSalesEligibilityFactsKey {
   readonly order: OrderAggregate;
   readonly now: Date;
 }
@@ -201,13 +204,13 @@ const loaderFactories: {
   carts: ({ db, clock, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findCarts(db, ids, clock.now()))
-      : new SharedRowLoader(reads.carts),
+      : new LoaderOfSharedReads(reads.carts),
   sessions: ({ db }) => createNullableRowLoader((ids) => findSessions(db, ids)),
-  paymentFailures: ({ db }) => createNullableRowLoader((ids) => findPaymentFailures(db, ids)),
+  paymentFailures: ({ db }) => createNullableRowLoader((ids) => findSessionPaymentFailureCodes(db, ids)),
   orders: ({ db, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findOrders(db, ids))
-      : new SharedRowLoader(reads.orders),
+      : new LoaderOfSharedReads(reads.orders),
   personalData: ({ db }) => createNullableRowLoader((ids) => findPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
     new DataLoader((keys) => loadAfterSalesFacts(db, keys), {
@@ -216,7 +219,9 @@ const loaderFactories: {
   products: ({ db, clock }) => createNullableRowLoader((ids) => findProductAggregates(db, ids, clock.now())),
   productIdsOfVariants: ({ db }) => createNullableRowLoader((ids) => findProductIdsOfVariants(db, ids)),
   publicProducts: ({ db, clock, reads }) =>
-    reads === undefined ? createPublicProductLoader(db, clock) : new SharedRowLoader(reads.publicProducts),
+    reads === undefined
+      ? createPublicProductLoader(db, clock)
+      : new LoaderOfSharedReads(reads.publicProducts),
   productLists: ({ db }) => createRowLoader((merchantIds) => loadPublishedProductLists(db, merchantIds)),
   categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
   childCategories: ({ db }) => createRowListLoader("parentId", (ids) => findChildCategories(db, ids)),
@@ -227,17 +232,17 @@ const loaderFactories: {
   apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),
   installations: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findInstallations(db, ids))),
   apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),
-  readinessFacts: ({ db, clock }) => createRowLoader((ids) => findReadinessData(db, ids, clock)),
-  oauthGrants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findGrants(db, ids))),
+  readinessFacts: ({ db, clock }) => createRowLoader((ids) => findReadinessCheckData(db, ids, clock)),
+  oauthGrants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findOauthGrants(db, ids))),
   retainedGrants: ({ db }) =>
-    createNullableRowLoader(async (ids) => indexRowsById(await findGrants(db, ids))),
+    createNullableRowLoader(async (ids) => indexRowsById(await findOauthGrants(db, ids))),
   internalTokens: ({ db }) =>
     createNullableRowLoader(async (ids) => indexRowsById(await findInternalTokens(db, ids))),
   staffAccounts: ({ db }) =>
     createNullableRowLoader(async (ids) => indexRowsById(await findStaffAccounts(db, ids))),
   markets: ({ db }) => createRowListLoader("merchantId", (ids) => findMarkets(db, ids)),
   taxRates: ({ db }) => createRowListLoader("marketId", (ids) => findTaxRates(db, ids)),
-  deliveryNames: ({ db }) => createNullableRowLoader((ids) => findDeliveryNames(db, ids)),
+  deliveryNames: ({ db }) => createNullableRowLoader((ids) => findDeliveryMethodNames(db, ids)),
   deliveryMethods: ({ db }) => createRowListLoader("marketId", (ids) => findDeliveryMethods(db, ids)),
   policies: ({ db }) => createRowListLoader("merchantId", (ids) => findPolicies(db, ids)),
   promotionCodes: ({ db }) =>
@@ -253,8 +258,8 @@ const loaderFactories: {
   endpointsOfInstallations: ({ db, clock }) =>
     createRowListLoader("installationId", (ids) => findInstallationEndpoints(db, ids, clock.now())),
   signatureFixtures: ({ db, clock }) =>
-    createNullableRowLoader((ids) => findFixtureSources(db, ids, clock.now())),
-  webhookLogs: ({ db, clock }) => createRowLoader((ids) => findEventLogs(db, ids, clock.now())),
+    createNullableRowLoader((ids) => findSignatureFixtureSources(db, ids, clock.now())),
+  webhookLogs: ({ db, clock }) => createRowLoader((ids) => findInstallationEventLogs(db, ids, clock.now())),
   webhookEvents: ({ db, clock }) =>
     new DataLoader(
       async (pairs) => {
@@ -308,11 +313,11 @@ function createPublicProductLoader(db: Database, clock: Clock): GraphLoaders["pu
  */
 async function loadAfterSalesFacts(
   db: Database,
-  keys: readonly AfterSalesFactsKey[],
-): Promise<AfterSalesFacts[]> {
+  keys: readonly AfterSalesEligibilityFactsKey[],
+): Promise<AfterSalesEligibilityFacts[]> {
   const now = keys[0]?.now ?? new Date(0);
   const orders = keys.map(({ order }) => order);
-  const found = await loadAfterSalesFactsByOrder(db, orders, now);
+  const found = await loadAfterSalesEligibilityFactsByOrder(db, orders, now);
   return orders.map(
     ({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, changeTimes: [] },
   );
@@ -323,19 +328,22 @@ async function loadAfterSalesFacts(
  * (`database/shared-reads.ts`).
  */
 export interface SharedAggregateReads {
-  readonly carts: SharedReads<string, CartAggregate>;
-  readonly orders: SharedReads<string, OrderAggregate>;
-  readonly publicProducts: SharedReads<PublicProductSlugs, PublicProductRow>;
+  readonly carts: ReadsSharedByRequests<string, CartAggregate>;
+  readonly orders: ReadsSharedByRequests<string, OrderAggregate>;
+  readonly publicProducts: ReadsSharedByRequests<MerchantAndProductSlug, PublicProductBySlugs>;
 }
 
-const publicProductKey = ({ merchantSlug, productSlug }: PublicProductSlugs): string =>
+const publicProductKey = ({ merchantSlug, productSlug }: MerchantAndProductSlug): string =>
   `${merchantSlug}/${productSlug}`;
 
 export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
   return {
-    carts: createSharedReads({ nameOf: (id) => id, find: (ids) => findCarts(db, ids, clock.now()) }),
-    orders: createSharedReads({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
-    publicProducts: createSharedReads({
+    carts: createReadsSharedByRequests({
+      nameOf: (id) => id,
+      find: (ids) => findCarts(db, ids, clock.now()),
+    }),
+    orders: createReadsSharedByRequests({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
+    publicProducts: createReadsSharedByRequests({
       nameOf: publicProductKey,
       find: (addresses) => readPublicProducts(db, addresses, clock.now()),
     }),
@@ -345,9 +353,9 @@ export function createSharedAggregateReads(db: Database, clock: Clock): SharedAg
 /** Returns the published products for pairs of a merchant's slug and a product's slug. */
 async function readPublicProducts(
   db: Database,
-  addresses: readonly PublicProductSlugs[],
+  addresses: readonly MerchantAndProductSlug[],
   now: Date,
-): Promise<ReadonlyMap<string, PublicProductRow>> {
+): Promise<ReadonlyMap<string, PublicProductBySlugs>> {
   const rows = await findPublicProducts(db, addresses, now);
   return new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
 }

@@ -2,7 +2,7 @@
  * If a mutation fails because an object does not exist, adds the name of the argument with the object's id to
  * the error, unless the error has a name already.
  */
-import { failAtField } from "#foundation/faults.ts";
+import { createFieldFailure } from "#foundation/faults.ts";
 import { Failure, failureKinds } from "#foundation/failure.ts";
 
 interface MutationIds {
@@ -15,7 +15,7 @@ interface MutationIds {
  * Adds the name of the only id argument that was sent to a general `resource_not_found` error of a mutation.
  * Returns the error unchanged if it is another error, or if several ids or none were sent.
  */
-export function nameMissingObject(error: unknown, { ids, input }: MutationIds): unknown {
+export function addArgumentNameToNotFoundError(error: unknown, { ids, input }: MutationIds): unknown {
   const isGeneral =
     error instanceof Failure &&
     error.code === "resource_not_found" &&
@@ -26,7 +26,7 @@ export function nameMissingObject(error: unknown, { ids, input }: MutationIds): 
   const inputIds = listSentNames({ ...input }).filter((name) => name.endsWith("Id") && name !== "merchantId");
   const [name, second] = targets.length > 0 ? targets : inputIds;
   if (name === undefined || second !== undefined) return error;
-  return failAtField("resource_not_found", `/${name}`, {
+  return createFieldFailure("resource_not_found", `/${name}`, {
     code: "unknown",
     message: `"${name}" must be the id of an existing object that the caller may use.`,
   });

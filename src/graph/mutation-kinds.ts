@@ -3,23 +3,23 @@
  * arguments that these mutations share. A mutation spreads its kind into its options: `defineMutation({
  * ...existingCartMutationKind, name, … })`.
  */
-import type { InstallationAccessEvent } from "#access/credential-changes.ts";
-import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
-import { isIntegrator } from "#access/viewer.ts";
+import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
+import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
+import { isIntegratorViewer } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import { fail, type FailureCode } from "#foundation/failure.ts";
+import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { type EventCause, withOutbox } from "#webhooks/outbox.ts";
 import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import { publishInstallationAccessEvents } from "./access/access-events.ts";
 import {
   type CallerKind,
-  getCallerKind,
+  getCallerKindOfViewer,
   type GraphContext,
   canAccessCheckoutSession,
   getOrderActor,
@@ -29,7 +29,7 @@ import {
   requireMerchantId,
   getInternalCredentialId,
 } from "./context.ts";
-import type { MutationContext, MutationKind } from "./mutation.ts";
+import type { MutationContextFactory, MutationKind } from "./mutation.ts";
 
 /**
  * Creates the context of commands that change one merchant's data. The events of a command are stored in the
@@ -37,7 +37,7 @@ import type { MutationContext, MutationKind } from "./mutation.ts";
  */
 const createMerchantContext = <Context>(
   contextOf: (base: CommandContext, request: GraphContext) => Context,
-): MutationContext<Context> => ({
+): MutationContextFactory<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
     const merchantId = requireMerchantId(request, argument);
@@ -132,7 +132,7 @@ export const existingSessionMutationKind: MutationKind<SessionCommandContext, "s
   target: { sessionId: "The id of the checkout session, `chs_…`." },
   failures: [...endedSessionFailures, "checkout_session_processing"],
   check: (request, { sessionId }) => {
-    if (!canAccessCheckoutSession(sessionId, request)) throw fail("checkout_session_not_found");
+    if (!canAccessCheckoutSession(sessionId, request)) throw createFailure("checkout_session_not_found");
   },
 };
 
@@ -243,14 +243,14 @@ export const exportMutationKind: MutationKind<ExportCommandContext> = {
  * merchant.
  */
 const getInstallationId = ({ viewer }: GraphContext): string | null =>
-  isIntegrator(viewer) ? viewer.installationId : null;
+  isIntegratorViewer(viewer) ? viewer.installationId : null;
 
-export interface AccessMutationContext extends AccessCommandContext {
+export interface AccessMutationContext extends AccessManagementContext {
   /**
    * Publishes events of installations and API keys, after the command of the mutation and in the same
    * transaction.
    */
-  readonly publish: (events: readonly InstallationAccessEvent[]) => void;
+  readonly publish: (events: readonly InstallationOrApiKeyEvent[]) => void;
 }
 
 /**
@@ -265,7 +265,7 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
       return {
         merchantId,
         run: async ({ transaction, now }, command) => {
-          const events: InstallationAccessEvent[] = [];
+          const events: InstallationOrApiKeyEvent[] = [];
           const changed = await command({ merchantId, now, publish: (more) => void events.push(...more) });
           await publishInstallationAccessEvents(transaction, events, {
             now,
@@ -295,5 +295,5 @@ const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
 
 /** Returns the cause of the request's events: the caller's actor name, the REST operation and the request id. */
 function getEventCause({ viewer, operationId, requestId }: GraphContext): EventCause {
-  return { operationId, actor: eventActors[getCallerKind(viewer)] ?? "staff", requestId };
+  return { operationId, actor: eventActors[getCallerKindOfViewer(viewer)] ?? "staff", requestId };
 }

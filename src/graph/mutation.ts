@@ -6,16 +6,16 @@
 import type { InputRef, OutputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLField, GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { fail, type FailureCode } from "#foundation/failure.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import {
   appendAuditEntries,
-  type AuditedMutation,
+  type AuditedMutationCall,
   getAuditTargetAndDetails,
   getAuditActor,
 } from "#access/audit.ts";
 import { builder } from "./builder.ts";
-import { nameMissingObject } from "./missing-objects.ts";
+import { addArgumentNameToNotFoundError } from "./missing-objects.ts";
 import { type CallerKind, type GraphContext, type GraphServices, staffCallers } from "./context.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
@@ -24,7 +24,7 @@ type Types = (typeof builder)["$inferSchemaTypes"];
  * Checks a mutation's merchant and creates the context for its command. All mutations of one kind use the
  * same object.
  */
-export interface MutationContext<Context> {
+export interface MutationContextFactory<Context> {
   /** Whether the mutation has the argument `merchantId`, with which platform callers name the merchant. */
   readonly hasMerchantId: boolean;
   /** Checks the argument `merchantId` before the transaction of the mutation begins. */
@@ -66,7 +66,7 @@ export type MutationPreparation<Input = unknown, Prepared = unknown> = (
 
 /** The options that all mutations of one kind share. */
 export interface MutationKind<Context, Ids extends string = never> {
-  readonly context: MutationContext<Context>;
+  readonly context: MutationContextFactory<Context>;
   /** The kinds of callers that may run the mutation; if left out, `staffCallers`. */
   readonly callers?: readonly CallerKind[];
   /**
@@ -112,7 +112,7 @@ interface MutationOptions<
 > {
   readonly name: string;
   readonly description: string;
-  readonly context: MutationContext<Context>;
+  readonly context: MutationContextFactory<Context>;
   readonly callers?: readonly CallerKind[];
   readonly target?: Readonly<Record<Ids, string>>;
   /** Names and descriptions of the mutation's optional id arguments; a client may send null for them. */
@@ -271,7 +271,7 @@ async function runMutation(
   const { name, context, idempotency, check, prepare, run, answer } = parts;
   const { merchantId: merchantArgument, [idempotencyKeyArgument]: _key, input, ...ids } = args;
   if (idempotency === "required_or_header" && !request.db.isTransaction)
-    throw fail("idempotency_key_required", {
+    throw createFailure("idempotency_key_required", {
       message: 'The argument "idempotencyKey" is required for this mutation.',
     });
   check?.(request, { ...input, ...ids });
@@ -285,7 +285,7 @@ async function runMutation(
     await recordMutation(transaction, request, { mutation: { name, args }, merchantId, now, changed: done });
     return done;
   }).catch((error: unknown) => {
-    throw request.operationId === null ? nameMissingObject(error, { ids, input }) : error;
+    throw request.operationId === null ? addArgumentNameToNotFoundError(error, { ids, input }) : error;
   });
   return answer === undefined ? changed : answer(request, changed);
 }
@@ -297,7 +297,7 @@ async function runMutation(
 const inOneTransaction = <Result>(
   { db, services }: GraphContext,
   work: (transaction: Transaction) => Promise<Result>,
-): Promise<Result> => (isTransaction(db) ? work(db) : inTransaction(services.db, work));
+): Promise<Result> => (isTransaction(db) ? work(db) : runInTransaction(services.db, work));
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
 interface MutationExtension {
@@ -343,7 +343,7 @@ export function reloadChangedRow<Key, Row>(
 }
 
 interface ChangeToRecord {
-  readonly mutation: AuditedMutation;
+  readonly mutation: AuditedMutationCall;
   readonly merchantId: string | null;
   readonly now: Date;
   readonly changed: unknown;

@@ -2,11 +2,11 @@
  * References to the object types of the graph. The types are declared here without fields, so that the files
  * that define their fields can refer to each other's types without importing each other.
  */
-import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
+import type { RenderedImage, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
 import type { ProductAggregate, StoredProductVariant } from "#commerce/catalog/read-products.ts";
 import type { CategoryRow } from "#commerce/catalog/catalog-lists.ts";
-import type { GrantRow } from "#access/oauth/grants.ts";
+import type { OauthGrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
 import type { ApiKeyRow, InternalTokenRow } from "#access/keys/read-credentials.ts";
 import type { AppRow, InstallationRow } from "#access/installations.ts";
@@ -17,7 +17,7 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CartView, DeliveryOptionView } from "#commerce/carts/render-cart.ts";
 import type { SessionView } from "#commerce/checkout/render-session.ts";
 import type { SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
-import type { CartTotals, PromotionStateView } from "#commerce/carts/render-promotion-state.ts";
+import type { CartTotals, CartPromotionStateView } from "#commerce/carts/render-promotion-state.ts";
 import type { PromotionCodeRow, PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { Money } from "#foundation/money.ts";
 import type { Viewer } from "#access/viewer.ts";
@@ -30,7 +30,7 @@ import type {
   ReturnView,
   WarrantyView,
 } from "#commerce/orders/render-parts.ts";
-import type { DeliveryView, EventView } from "#webhooks/delivery-log.ts";
+import type { DeliveryView, EventWithDeliveries } from "#webhooks/delivery-log.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { builder } from "./builder.ts";
 
@@ -56,7 +56,7 @@ export type GraphOrder = OrderView & { readonly stored: OrderAggregate };
 
 export const MoneyRef = builder.objectRef<Money>("Money");
 export const PriceRangeRef = builder.objectRef<PriceRange>("PriceRange");
-export const ImageRef = builder.objectRef<ImageView>("Image");
+export const ImageRef = builder.objectRef<RenderedImage>("Image");
 export const MerchantSummaryRef = builder.objectRef<ProductSummary["merchant"]>("MerchantSummary");
 
 export const ProductSummaryRef = builder.objectRef<ProductSummary>("ProductSummary");
@@ -77,12 +77,12 @@ export const AppRef = builder.objectRef<AppRow>("App");
 export const InstallationRef = builder.objectRef<InstallationRow>("Installation");
 export const ApiKeyRef = builder.objectRef<ApiKeyRow>("ApiKey");
 export const StaffAccountRef = builder.objectRef<StaffRow>("StaffAccount");
-export const OAuthGrantRef = builder.objectRef<GrantRow>("OAuthGrant");
+export const OAuthGrantRef = builder.objectRef<OauthGrantRow>("OAuthGrant");
 export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalToken");
 export const MarketRef = builder.objectRef<MarketRow>("Market");
 
 export const CartRef = builder.objectRef<GraphCart>("Cart");
-export const PromotionStateRef = builder.objectRef<PromotionStateView>("PromotionState");
+export const PromotionStateRef = builder.objectRef<CartPromotionStateView>("PromotionState");
 export const CartTotalsRef = builder.objectRef<CartTotals>("CartTotals");
 export const DeliveryOptionRef = builder.objectRef<DeliveryOptionView>("DeliveryOption");
 export const MaskedAddressRef = builder.objectRef<MaskedAddress>("MaskedAddress");
@@ -101,4 +101,4 @@ export const WarrantyRef = builder.objectRef<WarrantyView>("WarrantyRegistration
 
 export const WebhookEndpointRef = builder.objectRef<WebhookEndpoint>("WebhookEndpoint");
 export const WebhookDeliveryRef = builder.objectRef<DeliveryView>("WebhookDelivery");
-export const WebhookEventRef = builder.objectRef<EventView>("Event");
+export const WebhookEventRef = builder.objectRef<EventWithDeliveries>("Event");

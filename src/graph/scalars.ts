@@ -6,7 +6,7 @@
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { suggestCountryCode } from "#foundation/country-names.ts";
-import { type FailureCode, failWithDetail } from "#foundation/failure.ts";
+import { type FailureCode, createFailureWithDetail } from "#foundation/failure.ts";
 import {
   isTextWithoutForbiddenCharacters,
   isCountry,
@@ -53,7 +53,7 @@ function scalar<Value>({
       typeof value === "string" && rest.normalize !== undefined ? rest.normalize(value) : value,
     );
     if (parsed === undefined)
-      throw failWithDetail(rest.failure ?? "invalid_field", {
+      throw createFailureWithDetail(rest.failure ?? "invalid_field", {
         in: "body",
         field: "",
         code: "invalid_format",

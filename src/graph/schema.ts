@@ -74,7 +74,7 @@ import "./reports/webhook-health.ts";
 import "./reports/exports.ts";
 import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
-import { addFieldNotes } from "./field-notes.ts";
+import { addFieldRolesCostsAndErrors } from "./field-notes.ts";
 import { commonMutationFailures } from "./mutation-failures.ts";
 import { requireMutationsFromDefineMutation } from "./mutation.ts";
 
@@ -94,4 +94,6 @@ builder.subscriptionType({
     "object does not exist, or the caller may not read it.",
 });
 
-export default addFieldNotes(requireMutationsFromDefineMutation(builder.toSchema({ sortSchema: false })));
+export default addFieldRolesCostsAndErrors(
+  requireMutationsFromDefineMutation(builder.toSchema({ sortSchema: false })),
+);

@@ -5,40 +5,40 @@
 import type { FastifyRequest } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import { recordInternalTokenUse } from "#access/keys/internal-tokens.ts";
-import { type InternalViewer, isStaffViewer, type TokenViewer } from "#access/viewer.ts";
-import { fail } from "#foundation/failure.ts";
+import { type InternalTokenOrStaffViewer, isStaffViewer, type InternalTokenViewer } from "#access/viewer.ts";
+import { createFailure } from "#foundation/failure.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { toClientAddressKey, authenticate, type Authentication } from "#http/caller.ts";
+import { toClientAddressKey, authenticateRequest, type RouteAuthentication } from "#http/caller.ts";
 import { type ConsoleCallerOptions, findConsoleCaller } from "#http/staff-session.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
-export interface InternalAuthentication {
+export interface InternalTokenAuthentication {
   /**
    * Verifies the credential of a request's caller. Throws a failure, with which the request is answered, if
    * the credential is not valid.
    */
-  readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
+  readonly authenticate: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
    * Verifies the caller of a download as `authenticate` verifies callers, but also accepts the session cookie
    * of a staff member who follows a link on a page of this service.
    */
-  readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalViewer>;
+  readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
    * Verifies the caller of an open event stream again. The check is not counted as another use of the
    * credential.
    */
-  readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
+  readonly recheck: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
 }
 
-export interface InternalAuthenticationOptions {
+export interface InternalTokenAuthenticationOptions {
   readonly services: Pick<GraphServices, "db" | "clock" | "publicUrl">;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
 }
 
-export const createInternalAuthentication = (
-  parts: InternalAuthenticationOptions,
-): InternalAuthentication => ({
+export const createInternalTokenAuthentication = (
+  parts: InternalTokenAuthenticationOptions,
+): InternalTokenAuthentication => ({
   authenticate: authenticationOf({ ...parts, isUse: true, acceptsLinks: false }),
   authenticateDownload: authenticationOf({ ...parts, isUse: true, acceptsLinks: true }),
   recheck: authenticationOf({ ...parts, isUse: false, acceptsLinks: false }),
@@ -50,15 +50,15 @@ function authenticationOf({
   credentials,
   isUse,
   acceptsLinks,
-}: InternalAuthenticationOptions &
-  Pick<ConsoleCallerOptions, "isUse" | "acceptsLinks">): InternalAuthentication["authenticate"] {
-  const token: Authentication<null, TokenViewer> = {
+}: InternalTokenAuthenticationOptions &
+  Pick<ConsoleCallerOptions, "isUse" | "acceptsLinks">): InternalTokenAuthentication["authenticate"] {
+  const token: RouteAuthentication<null, InternalTokenViewer> = {
     limiter,
     publicUrl,
     schemes: ["bearer"],
     verify: ({ scheme, token: text }) => {
       if (scheme !== "bearer")
-        throw fail("credentials_malformed", {
+        throw createFailure("credentials_malformed", {
           message: "The Authorization header must be `Bearer` and the internal token.",
         });
       return credentials.internalToken(text);
@@ -67,34 +67,34 @@ function authenticationOf({
   // A request with an unknown session secret counts as a failed attempt of its network address, in the same
   // counter as requests with wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
-    const state = await limiter.consume("auth-fail", getClientKey(request));
+    const state = await limiter.consume("auth-fail", getRateLimitAddressKey(request));
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
   };
   return async (request) => {
     const person = await findConsoleCaller(request, { db, clock, publicUrl, isUse, acceptsLinks, onUnknown });
     if (person !== undefined) return person;
-    const viewer = await authenticate(request, null, token);
+    const viewer = await authenticateRequest(request, null, token);
     if (isUse) void recordInternalTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);
     return viewer;
   };
 }
 
 /** Returns the key of the rate limit counter for the network address of a request. */
-export const getClientKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
+export const getRateLimitAddressKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
 
 /** The data that the plugin passes to GraphQL Yoga (the GraphQL server library) with each request. */
 export interface YogaServerContext {
   readonly caller: FastifyRequest;
 }
 
-const viewers = new WeakMap<FastifyRequest, InternalViewer>();
+const viewers = new WeakMap<FastifyRequest, InternalTokenOrStaffViewer>();
 
-export function setViewer(request: FastifyRequest, viewer: InternalViewer): void {
+export function setRequestViewer(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): void {
   viewers.set(request, viewer);
 }
 
 /** Records the token or the staff member in the log line of the request. */
-export function recordCredentialForLog(request: FastifyRequest, viewer: InternalViewer): void {
+export function addCredentialToLogLine(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): void {
   request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
 
@@ -112,6 +112,6 @@ export function isReplayedAnswer(request: FastifyRequest): boolean | undefined {
   return replays.get(request);
 }
 
-export function getInternalViewer(request: FastifyRequest): InternalViewer | undefined {
+export function getRequestViewer(request: FastifyRequest): InternalTokenOrStaffViewer | undefined {
   return viewers.get(request);
 }

@@ -5,15 +5,15 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type DocumentNode, type ExecutionResult, Kind, visit } from "graphql";
-import { getBuyerSession, type InternalViewer } from "#access/viewer.ts";
-import { fail, type FailureCode, failWithDetail } from "#foundation/failure.ts";
+import { getBuyerSession, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { createFailure, type FailureCode, createFailureWithDetail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { countRequestAgainstQuota, createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
-import { getClientKey } from "./authenticate.ts";
+import { getRateLimitAddressKey } from "./authenticate.ts";
 
 /** Whether the caller's credential is in a buyer's browser. */
-export const isBrowserCaller = (viewer: InternalViewer): boolean =>
+export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
   viewer.role === "browser" || getBuyerSession(viewer) !== undefined;
 
 /**
@@ -23,15 +23,15 @@ export const isBrowserCaller = (viewer: InternalViewer): boolean =>
  */
 export async function admitBrowserCaller(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  viewer: InternalViewer,
+  viewer: InternalTokenOrStaffViewer,
   limiter: RateLimiter,
 ): Promise<void> {
   if (!isBrowserCaller(viewer)) return;
-  await countRequestAgainstQuota(limiter, reply, { bucket: "browser", key: getClientKey(request) });
+  await countRequestAgainstQuota(limiter, reply, { bucket: "browser", key: getRateLimitAddressKey(request) });
   const { origin } = request.headers;
   const allowed = "tokenId" in viewer ? viewer.allowedOrigins : undefined;
   if (origin === undefined || allowed === undefined || allowed.includes(origin)) return;
-  throw fail("role_not_allowed", {
+  throw createFailure("role_not_allowed", {
     message: `Pages of the origin ${origin} may not send this token. Its allowed origins are ${allowed.join(", ")}.`,
   });
 }
@@ -75,7 +75,7 @@ export async function runWithPromotionCodeLimit(
   const codeCount = viewer.kind === "internal" && isBrowserCaller(viewer) ? countCodeMutations(document) : 0;
   if (codeCount === 0) return run();
   if (codeCount > 1)
-    throw failWithDetail("malformed_request", {
+    throw createFailureWithDetail("malformed_request", {
       in: "body",
       field: "query",
       code: "too_many",

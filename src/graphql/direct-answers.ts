@@ -8,13 +8,13 @@ import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
 import type { GraphContext } from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import type { PreparedDocument } from "#mesh/prepared-document.ts";
-import { getInternalViewer } from "./authenticate.ts";
+import { getRequestViewer } from "./authenticate.ts";
 import { createPreparedDocumentCache } from "./document-caches.ts";
 import type { DocumentExecution } from "./execution.ts";
-import { type FailureServices, type HttpAnswer, toHttpAnswer } from "./failures.ts";
+import { type FailureTranslationServices, type HttpAnswer, toHttpAnswer } from "./failures.ts";
 import { documentIdParameter, readDocumentHash, readUrlParams } from "./trusted-documents.ts";
 
-export interface DirectAnswerServices extends FailureServices {
+export interface DirectAnswerServices extends FailureTranslationServices {
   readonly prepareDocument: Mesh["prepareDocument"];
   readonly documents: Pick<TrustedDocumentLookup, "find">;
   readonly execute: DocumentExecution;
@@ -53,7 +53,7 @@ export function createDirectAnswers(services: DirectAnswerServices): DirectAnswe
     return prepared;
   };
   return async (request) => {
-    const merchantId = getInternalViewer(request)?.merchantId ?? null;
+    const merchantId = getRequestViewer(request)?.merchantId ?? null;
     const named = readNamedDocument(request);
     if (named === undefined || merchantId === null) return undefined;
     const row = await documents.find(merchantId, named.hash);

@@ -19,7 +19,7 @@ interface TextCache<Value extends object> {
 }
 
 /** Creates Yoga's caches of parsed documents and of documents that do not parse. */
-export const createDocumentCaches = (): {
+export const createGraphqlDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;
 } => ({

@@ -7,9 +7,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#foundation/clock.ts";
-import { fail, Failure } from "#foundation/failure.ts";
+import { createFailure, Failure } from "#foundation/failure.ts";
 
-export interface EventStream {
+export interface ServerSentEventStream {
   /**
    * Becomes aborted when the stream ends. If the stream ended because sending to the client failed, the
    * failure is the reason of the abort.
@@ -18,13 +18,13 @@ export interface EventStream {
   readonly end: (failure?: Failure) => void;
 }
 
-export interface EventStreams {
+export interface ServerSentEventStreams {
   /** Opens a stream of events. Throws if the caller or the process has too many open streams. */
-  readonly open: (caller: FastifyRequest, callerId: string) => EventStream;
+  readonly open: (caller: FastifyRequest, callerId: string) => ServerSentEventStream;
   readonly close: () => void;
 }
 
-export interface EventStreamsOptions {
+export interface ServerSentEventStreamsOptions {
   readonly clock: Clock;
   /** Verifies the caller of an open event stream again. Throws if the credential is no longer valid. */
   readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
@@ -40,7 +40,7 @@ const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
 const checkMs = 1_000;
 
-interface Entry extends EventStream {
+interface Entry extends ServerSentEventStream {
   readonly caller: FastifyRequest;
   readonly callerId: string;
   /**
@@ -51,14 +51,17 @@ interface Entry extends EventStream {
   readonly endsAt: number;
 }
 
-export function createEventStreams({ clock, recheck }: EventStreamsOptions): EventStreams {
+export function createServerSentEventStreams({
+  clock,
+  recheck,
+}: ServerSentEventStreamsOptions): ServerSentEventStreams {
   const entries = new Set<Entry>();
   let checking: NodeJS.Timeout | undefined;
   let isOver = false;
   // The first stream starts the timer that verifies the callers of all streams. The timer runs outside of the
   // context of the request, so that its work does not appear in the trace of the first stream's request.
   const inDetachedContext = AsyncLocalStorage.snapshot();
-  const open = (caller: FastifyRequest, callerId: string): EventStream => {
+  const open = (caller: FastifyRequest, callerId: string): ServerSentEventStream => {
     requireFreeStream([...entries], callerId, isOver);
     const over = new AbortController();
     const { socket, headers } = caller.raw;
@@ -107,14 +110,15 @@ export function createEventStreams({ clock, recheck }: EventStreamsOptions): Eve
 }
 
 function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: boolean): void {
-  if (isOver) throw fail("service_unavailable", { message: "This process is stopping.", retryAfterSeconds });
+  if (isOver)
+    throw createFailure("service_unavailable", { message: "This process is stopping.", retryAfterSeconds });
   if (entries.length >= streamsMax)
-    throw fail("service_unavailable", {
+    throw createFailure("service_unavailable", {
       message: `This process has ${streamsMax} streams open, which is the limit.`,
       retryAfterSeconds,
     });
   if (entries.filter((entry) => entry.callerId === callerId).length < streamsPerCallerMax) return;
-  throw fail("rate_limited", {
+  throw createFailure("rate_limited", {
     message:
       `There are ${streamsPerCallerMax} streams open with this credential, which is the limit: ` +
       "close one first.",
@@ -128,7 +132,7 @@ function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: 
  */
 async function checkStreams(
   streams: readonly Entry[],
-  recheck: EventStreamsOptions["recheck"],
+  recheck: ServerSentEventStreamsOptions["recheck"],
 ): Promise<void> {
   const [first] = streams;
   if (first === undefined) return;
@@ -144,7 +148,7 @@ async function checkStreams(
  * The results of a subscription, sent by the protocol of graphql-sse: each result as an event `next`, the end
  * as an event `complete`, and a comment if there was no result for some time.
  */
-export interface SubscriptionResults extends EventStream {
+export interface SubscriptionResults extends ServerSentEventStream {
   /**
    * The results of the subscription, one for each event. Calling `return` on the iterator ends a wait for the
    * next event immediately.

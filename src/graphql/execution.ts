@@ -1,6 +1,6 @@
 /** Executes the documents of `/graphql` with Mesh, which applies the policies of `.meshrc.yaml`. */
 import type { DocumentNode, ExecutionResult } from "graphql";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
@@ -26,6 +26,6 @@ export const createDocumentExecution =
     } catch (error) {
       // Errors of the code limit and of hooks of additional Mesh plugins become failures of the answer.
       // `run` throws no other errors.
-      return { errors: [new PublicError(toUnavailableIfTemporary(toFailure(error)), context)] };
+      return { errors: [new PublicError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
     }
   };

@@ -5,13 +5,13 @@
 import type { FastifyRequest } from "fastify";
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { type Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
+import { type Failure, getRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
-import { type YogaServerContext, getInternalViewer } from "./authenticate.ts";
+import { type YogaServerContext, getRequestViewer } from "./authenticate.ts";
 
-export interface FailureServices {
+export interface FailureTranslationServices {
   readonly publicUrl: string;
   readonly log: Log;
   readonly schema: GraphQLSchema;
@@ -21,7 +21,7 @@ export interface FailureServices {
  * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API,
  * including errors of documents that cannot be parsed or validated.
  */
-export function createFailureTranslationPlugin(services: FailureServices): Plugin<GraphContext> {
+export function createFailureTranslationPlugin(services: FailureTranslationServices): Plugin<GraphContext> {
   return {
     onResultProcess(process) {
       const { result, serverContext } = process;
@@ -46,7 +46,7 @@ const answerHeaders = { "content-type": "application/json; charset=utf-8", "cach
 export function toHttpAnswer(
   result: ExecutionResult,
   caller: FastifyRequest,
-  services: FailureServices,
+  services: FailureTranslationServices,
 ): HttpAnswer {
   if (result.errors === undefined)
     return { status: 200, headers: answerHeaders, body: JSON.stringify(result) };
@@ -66,7 +66,7 @@ export function toHttpAnswer(
 export function translateSubscriptionErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
-  services: FailureServices,
+  services: FailureTranslationServices,
 ): object {
   if (result.errors === undefined) return result;
   const { errors } = publicErrors(result, caller, services);
@@ -86,9 +86,9 @@ const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "bro
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
-  { publicUrl, log, schema }: FailureServices,
+  { publicUrl, log, schema }: FailureTranslationServices,
 ): { errors: PublicError[]; status: number } {
-  const suggests = !rolesWithoutSuggestions.has(getInternalViewer(caller)?.role ?? "");
+  const suggests = !rolesWithoutSuggestions.has(getRequestViewer(caller)?.role ?? "");
   const failures = getFailuresOfResult(result, { suggests, schema });
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
@@ -140,6 +140,6 @@ function withHttp(error: PublicError, status: number): GraphQLError {
 }
 
 function headersFor(failure: Failure, status: number): Readonly<Record<string, string>> {
-  const retryAfter = status === failure.status ? defaultRetryAfterSeconds(failure) : null;
+  const retryAfter = status === failure.status ? getRetryAfterSeconds(failure) : null;
   return retryAfter === null ? {} : { "retry-after": String(retryAfter) };
 }

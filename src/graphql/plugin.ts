@@ -8,9 +8,15 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } f
 import type { ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
-import { getBuyerSession, type InternalViewer } from "#access/viewer.ts";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
-import { fail, failWithDetail, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { getBuyerSession, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import {
+  createFailure,
+  createFailureWithDetail,
+  type Failure,
+  toErrorBody,
+  toFailure,
+} from "#foundation/failure.ts";
 import { isBuyerReference, parseAcceptLanguage } from "#foundation/text.ts";
 import type { Log } from "#foundation/log.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
@@ -23,24 +29,28 @@ import {
 } from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import {
-  getClientKey,
-  type InternalAuthentication,
-  recordCredentialForLog,
+  getRateLimitAddressKey,
+  type InternalTokenAuthentication,
+  addCredentialToLogLine,
   isReplayedAnswer,
   recordReplayedAnswer,
-  setViewer,
-  getInternalViewer,
+  setRequestViewer,
+  getRequestViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
 import { admitBrowserCaller } from "./browser-callers.ts";
 import { createDirectAnswers, type DirectAnswers, hasRequestHooks } from "./direct-answers.ts";
-import { createDocumentCaches } from "./document-caches.ts";
+import { createGraphqlDocumentCaches } from "./document-caches.ts";
 import { createDocumentExecution, type DocumentExecution } from "./execution.ts";
 import { createFailureTranslationPlugin } from "./failures.ts";
-import { createEventStreams, type EventStreams, sendSubscriptionResults } from "./event-streams.ts";
+import {
+  createServerSentEventStreams,
+  type ServerSentEventStreams,
+  sendSubscriptionResults,
+} from "./event-streams.ts";
 import {
   documentIdParameter,
-  requireDocumentInBody,
+  requireNonEmptyGraphqlBody,
   createTrustedDocumentPlugin,
   trustedDocumentConstraint,
 } from "./trusted-documents.ts";
@@ -60,16 +70,16 @@ export interface GraphqlPluginOptions {
    * allows the origin.
    */
   readonly isPageAllowed: (origin: string) => Promise<boolean>;
-  readonly authentication: InternalAuthentication;
+  readonly authentication: InternalTokenAuthentication;
   readonly trustedDocuments: Pick<TrustedDocumentLookup, "find">;
 }
 
 const mebibyte = 1024 * 1024;
-const bytesMaxOf = ({ role }: InternalViewer): number =>
+const bytesMaxOf = ({ role }: InternalTokenOrStaffViewer): number =>
   (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (server, options) => {
-  const streams = createEventStreams({
+  const streams = createServerSentEventStreams({
     clock: options.services.clock,
     recheck: options.authentication.recheck,
   });
@@ -89,8 +99,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     onRequest: async (request, reply) => {
       await preflight(request, reply);
       const viewer = await options.authentication.authenticate(request);
-      setViewer(request, viewer);
-      recordCredentialForLog(request, viewer);
+      setRequestViewer(request, viewer);
+      addCredentialToLogLine(request, viewer);
       await admitBrowserCaller({ request, reply }, viewer, options.limiter);
       // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request fails
       // then, not only one GraphQL operation in its body.
@@ -98,11 +108,11 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       request.bodyBytesMax = bytesMaxOf(viewer);
       // Refuses a request before its body is read if its Content-Length exceeds the limit for this caller.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
-        throw fail("request_too_large");
+        throw createFailure("request_too_large");
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
-      requireDocumentInBody(request, getInternalViewer(request));
+      requireNonEmptyGraphqlBody(request, getRequestViewer(request));
       const direct = await answerDirectly?.(request);
       if (direct !== undefined) {
         addReplayHeader(request, reply);
@@ -161,21 +171,24 @@ function contextsOf({
   services,
 }: Pick<GraphqlPluginOptions, "services">): (request: FastifyRequest) => GraphContext {
   return (request) => {
-    const viewer = getInternalViewer(request);
-    if (viewer === undefined) throw fail("credentials_missing");
+    const viewer = getRequestViewer(request);
+    if (viewer === undefined) throw createFailure("credentials_missing");
     // Requests of analysts read from the database replica if there is one: analysts change no data, and data
     // that is some seconds old is sufficient for them.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createGraphContext(services, {
       ...callerDetailsOf(request, viewer),
-      client: getClientKey(request),
+      client: getRateLimitAddressKey(request),
       source,
       onOnce: ({ isReplay }) => recordReplayedAnswer(request, isReplay),
     });
   };
 }
 
-const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<CallerDetails, "client"> => ({
+const callerDetailsOf = (
+  request: FastifyRequest,
+  viewer: InternalTokenOrStaffViewer,
+): Omit<CallerDetails, "client"> => ({
   viewer,
   requestId: request.id,
   languages: parseAcceptLanguage(request.headers["accept-language"]),
@@ -185,7 +198,7 @@ const callerDetailsOf = (request: FastifyRequest, viewer: InternalViewer): Omit<
 
 function createGraphYoga(
   { mesh, services, log, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
-  streams: EventStreams,
+  streams: ServerSentEventStreams,
   execute: DocumentExecution,
 ): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
   const { schema, run } = mesh;
@@ -202,7 +215,7 @@ function createGraphYoga(
     // every error and hides the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
-    parserAndValidationCache: createDocumentCaches(),
+    parserAndValidationCache: createGraphqlDocumentCaches(),
     extraParamNames: [documentIdParameter],
     plugins: [
       createTrustedDocumentPlugin(trustedDocuments),
@@ -216,7 +229,7 @@ function createGraphYoga(
         contextOf: (request, viewer) =>
           createGraphContext(services, {
             ...callerDetailsOf(request, viewer),
-            client: getClientKey(request),
+            client: getRateLimitAddressKey(request),
           }),
         publicUrl: services.publicUrl,
         log,
@@ -269,10 +282,10 @@ function answerFailure(error: unknown, { request, reply, options }: Refusal): vo
 
 function toHttpFailure(error: unknown): Failure {
   const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
-  if (status === 413) return fail("request_too_large");
-  if (status === 415) return fail("unsupported_media_type");
-  if (status === 400) return fail("malformed_request");
-  return toUnavailableIfTemporary(toFailure(error));
+  if (status === 413) return createFailure("request_too_large");
+  if (status === 415) return createFailure("unsupported_media_type");
+  if (status === 400) return createFailure("malformed_request");
+  return toUnavailableFailureIfTemporary(toFailure(error));
 }
 
 /**
@@ -303,7 +316,7 @@ function corsOf(
  * X-Buyer-Reference names; null if there is neither. Throws if the header is malformed or is sent together
  * with a buyer session: if the header were ignored, a buyer could see data of another buyer.
  */
-function buyerReferenceOf(request: FastifyRequest, viewer: InternalViewer): string | null {
+function buyerReferenceOf(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): string | null {
   const session = getBuyerSession(viewer);
   const value = request.headers["x-buyer-reference"];
   if (value === undefined) return session?.buyerReference ?? null;
@@ -312,7 +325,7 @@ function buyerReferenceOf(request: FastifyRequest, viewer: InternalViewer): stri
     session === undefined
       ? "X-Buyer-Reference has 1 to 128 printable ASCII characters without space and @."
       : "X-Buyer-Reference is not allowed with a buyer session, which acts for its own buyer only.";
-  throw failWithDetail("malformed_request", {
+  throw createFailureWithDetail("malformed_request", {
     in: "header",
     field: "X-Buyer-Reference",
     code: session === undefined ? "pattern_mismatch" : "not_allowed",

@@ -17,9 +17,9 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { getCredentialId, type InternalViewer } from "#access/viewer.ts";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
-import { Failure, failWithDetail, toFailure } from "#foundation/failure.ts";
+import { getCredentialId, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { measureQueryCost, requireCostWithinLimit } from "#mesh/plugins/limits.ts";
@@ -27,23 +27,23 @@ import { PublicError } from "#mesh/public-error.ts";
 import type { DocumentRunner } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
 import type {
-  EventStream,
-  EventStreams,
+  ServerSentEventStream,
+  ServerSentEventStreams,
   SubscriptionResults,
   SubscriptionStepResult,
 } from "./event-streams.ts";
-import { type FailureServices, translateSubscriptionErrors } from "./failures.ts";
+import { type FailureTranslationServices, translateSubscriptionErrors } from "./failures.ts";
 
-export interface SubscriptionServices extends FailureServices {
+export interface SubscriptionServices extends FailureTranslationServices {
   readonly schema: GraphQLSchema;
   readonly run: DocumentRunner;
-  readonly streams: EventStreams;
+  readonly streams: ServerSentEventStreams;
   /**
    * Verifies the caller of an open subscription again. Returns the role and permissions that the caller has
    * now.
    */
-  readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
-  readonly contextOf: (caller: FastifyRequest, viewer: InternalViewer) => GraphContext;
+  readonly recheck: (caller: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
+  readonly contextOf: (caller: FastifyRequest, viewer: InternalTokenOrStaffViewer) => GraphContext;
 }
 
 const begun = new WeakMap<FastifyRequest, SubscriptionResults>();
@@ -120,7 +120,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
   }
 }
 
-function refused({ end }: EventStream, result: ExecutionResult): ExecutionResult {
+function refused({ end }: ServerSentEventStream, result: ExecutionResult): ExecutionResult {
   end();
   return result;
 }
@@ -132,7 +132,7 @@ function refused({ end }: EventStream, result: ExecutionResult): ExecutionResult
 function requireRoot({ document, operationName }: Subscribing): void {
   const root = getOperationAST(document, operationName)?.selectionSet;
   if (root === undefined || !isConditional(root, document)) return;
-  throw failWithDetail("malformed_request", {
+  throw createFailureWithDetail("malformed_request", {
     in: "body",
     field: "/query",
     code: "not_allowed",
@@ -163,7 +163,7 @@ const fragmentOf = (
   ) as FragmentDefinitionNode | undefined;
 
 const notAccepted = (): Failure =>
-  failWithDetail("malformed_request", {
+  createFailureWithDetail("malformed_request", {
     in: "header",
     field: "Accept",
     code: "required",
@@ -202,7 +202,7 @@ async function runStep(
   } catch (error) {
     // An error in the execution for one event is sent to the client as a result with errors. If it were
     // thrown, the stream would end without showing the reason.
-    return { errors: [asPublicError(toUnavailableIfTemporary(toFailure(error)), args.contextValue)] };
+    return { errors: [asPublicError(toUnavailableFailureIfTemporary(toFailure(error)), args.contextValue)] };
   }
 }
 

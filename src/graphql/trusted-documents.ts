@@ -12,11 +12,11 @@ import {
   type TrustedDocumentRow,
   type TrustedDocumentLookup,
 } from "#access/trusted-documents.ts";
-import type { InternalViewer } from "#access/viewer.ts";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
-import { fail, type Failure, failWithDetail, toFailure } from "#foundation/failure.ts";
+import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { createFailure, type Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { getInternalViewer, type YogaServerContext } from "./authenticate.ts";
+import { getRequestViewer, type YogaServerContext } from "./authenticate.ts";
 
 /**
  * The request parameter that contains the hash of a trusted document. Yoga, the GraphQL server library,
@@ -58,7 +58,7 @@ export const createTrustedDocumentPlugin = (
 ): Plugin<GraphContext, YogaServerContext> => ({
   onParams: async ({ params, setParams, context }) => {
     const { caller } = context;
-    const viewer = getInternalViewer(caller);
+    const viewer = getRequestViewer(caller);
     if (viewer === undefined) return;
     try {
       const given = { ...params, ...readDocumentIdOfUrl(caller) };
@@ -68,7 +68,7 @@ export const createTrustedDocumentPlugin = (
       const { [documentIdParameter]: _id, ...rest } = given;
       setParams({ ...rest, query: document });
     } catch (error) {
-      throw new GraphQLError("", { originalError: toUnavailableIfTemporary(toFailure(error)) });
+      throw new GraphQLError("", { originalError: toUnavailableFailureIfTemporary(toFailure(error)) });
     }
   },
 });
@@ -102,7 +102,7 @@ export function readUrlParams({ url }: FastifyRequest): Readonly<Record<string, 
 
 interface DocumentRequest {
   readonly hash: string | undefined;
-  readonly viewer: InternalViewer;
+  readonly viewer: InternalTokenOrStaffViewer;
   readonly method: string;
 }
 
@@ -140,16 +140,19 @@ const missingQuery = (): Failure =>
   );
 
 /** Refuses an empty JSON object as the body, which Yoga would report as invalid JSON. */
-export function requireDocumentInBody({ body }: FastifyRequest, viewer: InternalViewer | undefined): void {
+export function requireNonEmptyGraphqlBody(
+  { body }: FastifyRequest,
+  viewer: InternalTokenOrStaffViewer | undefined,
+): void {
   const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0;
   if (isEmpty) throw isLimitedToTrusted(viewer) ? textRefusal() : missingQuery();
 }
 
-const isLimitedToTrusted = (viewer: InternalViewer | undefined): boolean =>
+const isLimitedToTrusted = (viewer: InternalTokenOrStaffViewer | undefined): boolean =>
   viewer !== undefined && "documents" in viewer && viewer.documents === "trusted_only";
 
 const textRefusal = (): Failure =>
-  fail("trusted_document_required", {
+  createFailure("trusted_document_required", {
     message:
       'This internal token may run only trusted documents: send "documentId" (sha256: and the hash of a ' +
       'registered document) and no "query".',
@@ -209,20 +212,20 @@ async function requireDocument(
   { hash = "", viewer: { merchantId }, method }: DocumentRequest,
 ): Promise<TrustedDocumentRow> {
   if (merchantId === null)
-    throw fail("trusted_document_not_found", {
+    throw createFailure("trusted_document_not_found", {
       message:
         "A token of the platform has no trusted documents, because they belong to merchants. Use a token of " +
         "the merchant, or send the document as query.",
     });
   const found = await documents.find(merchantId, hash);
   if (found === undefined)
-    throw fail("trusted_document_not_found", {
+    throw createFailure("trusted_document_not_found", {
       message:
         `The merchant has no trusted document with the hash ${hash}. Register the document with ` +
         "trustedDocumentsRegister before the frontend that uses it is released.",
     });
   if (method === "GET" && found.operation !== "query")
-    throw fail("method_not_allowed", {
+    throw createFailure("method_not_allowed", {
       message: `The trusted document ${found.name} is a ${found.operation}: send it with POST. GET is only for queries.`,
       headers: { allow: "POST" },
     });
@@ -230,4 +233,4 @@ async function requireDocument(
 }
 
 const paramFailure = (name: string, code: string, message: string): Failure =>
-  failWithDetail("malformed_request", { in: "body", field: `/${name}`, code, message });
+  createFailureWithDetail("malformed_request", { in: "body", field: `/${name}`, code, message });

@@ -4,7 +4,7 @@
  * application/x-www-form-urlencoded, only from pages of this service.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { describeJsonFault } from "./json-position.ts";
 
 const depthMax = 16;
@@ -13,7 +13,7 @@ const membersMax = 1_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export function parseJsonBody(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw fail("missing_body");
+  if (bytes.length === 0) throw createFailure("missing_body");
   const members = bytes.length > quickBodyBytesMax ? countMembers(bytes) : undefined;
   const value = parseJsonText(decodeUtf8(bytes));
   // JSON.parse keeps the last of several members with one name. Other programs, for example a proxy that checks
@@ -38,12 +38,14 @@ function parseJsonText(text: string): unknown {
   } catch {
     // The answer does not contain the message of the JSON parser, because that message quotes the body.
     const place = describeJsonFault(text, depthMax);
-    throw place === undefined ? fail("invalid_json") : invalidJson(`The body is not valid JSON. ${place}`);
+    throw place === undefined
+      ? createFailure("invalid_json")
+      : invalidJson(`The body is not valid JSON. ${place}`);
   }
 }
 
 const invalidJson = (message: string): Failure =>
-  failWithDetail("invalid_json", { in: "body", field: "", code: "invalid_json", message });
+  createFailureWithDetail("invalid_json", { in: "body", field: "", code: "invalid_json", message });
 
 /**
  * Maximum size in bytes of bodies whose members are not counted before parsing. A body up to this size is
@@ -95,9 +97,9 @@ function endOfString(bytes: Uint8Array, start: number): number {
 }
 
 const nestingFailure = (): Error =>
-  fail("invalid_json", { message: `The body is nested deeper than ${depthMax} levels.` });
+  createFailure("invalid_json", { message: `The body is nested deeper than ${depthMax} levels.` });
 const memberCountFailure = (): Error =>
-  fail("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
+  createFailure("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
 /**
  * Returns the number of members of a valid JSON body, or `least` if the body has no more colons than that.
@@ -132,7 +134,9 @@ function duplicateMemberFailure(bytes: Uint8Array): Error {
     }
   }
   const name = JSON.stringify(String(lastString).slice(0, 100));
-  return fail("invalid_json", { message: `An object of the body has more than one member ${name}.` });
+  return createFailure("invalid_json", {
+    message: `An object of the body has more than one member ${name}.`,
+  });
 }
 
 /**
@@ -170,7 +174,7 @@ function requireSafeMember(
   if (isSafeKey && !isContainer(value[key])) return 0;
   const field = `${path}/${key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   if (!isSafeKey)
-    throw failWithDetail("unknown_field", {
+    throw createFailureWithDetail("unknown_field", {
       in: "body",
       field,
       code: "unknown",
@@ -185,7 +189,7 @@ const formBytesMax = 16 * 1024;
  * Makes the routes of a server, usually of one Fastify plugin, accept only bodies that are forms.
  * `request.body` is then a URLSearchParams.
  */
-export function acceptOnlyForms(server: FastifyInstance): void {
+export function acceptOnlyFormBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
     "application/x-www-form-urlencoded",
@@ -195,14 +199,14 @@ export function acceptOnlyForms(server: FastifyInstance): void {
 }
 
 /** Returns the form of a request; an empty form if the request has no body. */
-export const readForm = ({ body }: FastifyRequest): URLSearchParams =>
+export const getSubmittedForm = ({ body }: FastifyRequest): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams();
 
 /**
  * Checks the browser's headers `Sec-Fetch-Site` and `Origin`. Returns true if each of them is absent or names
  * the given origin. This check protects against cross-site request forgery in addition to SameSite cookies.
  */
-export function isSameOrigin({ headers }: FastifyRequest, origin: string): boolean {
+export function isSameOriginRequest({ headers }: FastifyRequest, origin: string): boolean {
   const site = headers["sec-fetch-site"];
   return (
     (site === undefined || site === "same-origin") &&

@@ -5,12 +5,12 @@
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import {
-  addAuthenticateChallenge,
-  type AuthenticateChallengeOptions,
+  addWwwAuthenticateChallenges,
+  type WwwAuthenticateChallengeOptions,
   authSchemes,
   type AuthScheme,
 } from "#access/authorization.ts";
-import { fail, Failure } from "#foundation/failure.ts";
+import { createFailure, Failure } from "#foundation/failure.ts";
 import type { RateLimitBucket } from "#access/viewer.ts";
 import type { LoginRateLimiter } from "#access/people/staff-sessions.ts";
 import { createMissingCredentialsFailure, describeMalformedHeader } from "./missing-credentials.ts";
@@ -37,7 +37,7 @@ export function getHeaderLines(request: FastifyRequest, name: string): string[] 
  */
 const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
-export interface Authorization {
+export interface ParsedAuthorizationHeader {
   readonly scheme: AuthScheme;
   readonly token: string;
 }
@@ -46,15 +46,15 @@ export interface Authorization {
  * Parses the Authorization header; returns undefined if the request has none. Throws if the request has
  * several such headers, if the scheme is unknown, or if the credential is not in the syntax token68.
  */
-export function parseAuthorizationHeader(values: readonly string[]): Authorization | undefined {
+export function parseAuthorizationHeader(values: readonly string[]): ParsedAuthorizationHeader | undefined {
   const [value, second] = values;
   if (value === undefined) return undefined;
   if (second !== undefined)
-    throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
+    throw createFailure("credentials_malformed", { message: "There is more than one Authorization header." });
   const [, name, token] = authorizationForm.exec(value.trim()) ?? [];
   const scheme = authSchemes.find((known) => known === name?.toLowerCase());
   if (scheme === undefined || token === undefined)
-    throw fail("credentials_malformed", { message: describeMalformedHeader(value.trim()) });
+    throw createFailure("credentials_malformed", { message: describeMalformedHeader(value.trim()) });
   return { scheme, token };
 }
 
@@ -62,9 +62,9 @@ export function parseAuthorizationHeader(values: readonly string[]): Authorizati
  * How the credentials of requests to one route are verified. `RequestFacts` are the properties of a request
  * that `verify` needs.
  */
-export interface Authentication<RequestFacts, Viewer> extends AuthenticateChallengeOptions {
+export interface RouteAuthentication<RequestFacts, Viewer> extends WwwAuthenticateChallengeOptions {
   readonly limiter: RateLimiter;
-  readonly verify: (authorization: Authorization, facts: RequestFacts) => Promise<Viewer>;
+  readonly verify: (authorization: ParsedAuthorizationHeader, facts: RequestFacts) => Promise<Viewer>;
 }
 
 /**
@@ -72,12 +72,12 @@ export interface Authentication<RequestFacts, Viewer> extends AuthenticateChalle
  * address; a missing one does not. Valid credentials are accepted even from an address with too many failed
  * attempts.
  */
-export async function authenticate<RequestFacts, Viewer>(
+export async function authenticateRequest<RequestFacts, Viewer>(
   request: FastifyRequest,
   facts: RequestFacts,
-  route: Authentication<RequestFacts, Viewer>,
+  route: RouteAuthentication<RequestFacts, Viewer>,
 ): Promise<Viewer> {
-  let authorization: Authorization | undefined;
+  let authorization: ParsedAuthorizationHeader | undefined;
   try {
     authorization = parseAuthorizationHeader(getHeaderLines(request, "authorization"));
     if (authorization === undefined) throw createMissingCredentialsFailure(request, route.schemes[0]);
@@ -88,7 +88,7 @@ export async function authenticate<RequestFacts, Viewer>(
       const state = await route.limiter.consume("auth-fail", toClientAddressKey(request.ip));
       if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
     }
-    throw addAuthenticateChallenge(error, route, authorization?.scheme);
+    throw addWwwAuthenticateChallenges(error, route, authorization?.scheme);
   }
 }
 

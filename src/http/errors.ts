@@ -6,13 +6,13 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import {
-  fail,
-  failWithDetail,
+  createFailure,
+  createFailureWithDetail,
   type Failure,
   type FailureCode,
-  defaultRetryAfterSeconds,
+  getRetryAfterSeconds,
   toErrorBody,
   toFailure,
 } from "#foundation/failure.ts";
@@ -37,13 +37,13 @@ export function toPublicFailure(error: unknown, bodyBytesMax?: number): Failure 
     if (code === "request_too_large" && bodyBytesMax !== undefined)
       return createBodySizeFailure(bodyBytesMax);
     if (code === "unsupported_media_type") return createMediaTypeFailure();
-    if (code !== undefined) return fail(code);
+    if (code !== undefined) return createFailure(code);
   }
-  return toUnavailableIfTemporary(toFailure(error));
+  return toUnavailableFailureIfTemporary(toFailure(error));
 }
 
 export const createBodySizeFailure = (bytesMax: number): Failure =>
-  failWithDetail("request_too_large", {
+  createFailureWithDetail("request_too_large", {
     in: "body",
     field: "",
     code: "too_long",
@@ -51,7 +51,7 @@ export const createBodySizeFailure = (bytesMax: number): Failure =>
   });
 
 const createMediaTypeFailure = (): Failure =>
-  failWithDetail("unsupported_media_type", {
+  createFailureWithDetail("unsupported_media_type", {
     in: "header",
     field: "Content-Type",
     code: "not_allowed",
@@ -59,15 +59,15 @@ const createMediaTypeFailure = (): Failure =>
     allowed: ["application/json"],
   });
 
-export interface ErrorServices {
+export interface ErrorResponseServices {
   readonly publicUrl: string;
   readonly log: Log;
 }
 
-export function sendFailure(
+export function sendFailureResponse(
   request: FastifyRequest,
   reply: FastifyReply,
-  { failure, services }: { failure: Failure; services: ErrorServices },
+  { failure, services }: { failure: Failure; services: ErrorResponseServices },
 ): void {
   if (failure.status >= 500)
     services.log.error(
@@ -75,7 +75,7 @@ export function sendFailure(
       "A request failed with a server error.",
     );
   request.failureCode = failure.code;
-  const retryAfter = defaultRetryAfterSeconds(failure);
+  const retryAfter = getRetryAfterSeconds(failure);
   void reply
     .code(failure.status)
     .headers({
@@ -114,7 +114,7 @@ export function answerClientError(
     socket.destroy();
     return;
   }
-  const failure = fail(parserFailures[error.code ?? ""] ?? "malformed_request");
+  const failure = createFailure(parserFailures[error.code ?? ""] ?? "malformed_request");
   const requestId = createId("request");
   const body = JSON.stringify({ error: toErrorBody(failure, requestId, publicUrl) });
   socket.end(

@@ -5,7 +5,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import type { AuthScheme } from "#access/authorization.ts";
-import { fail, type Failure, type FailureDetail } from "#foundation/failure.ts";
+import { createFailure, type Failure, type FailureDetail } from "#foundation/failure.ts";
 
 /** Headers in which other APIs expect a key, as their documents write them. */
 const otherHeaders: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export function createMissingCredentialsFailure(
   const header = Object.keys(otherHeaders).find((name) => headers[name] !== undefined);
   const [, parameter] = otherParameters.exec(raw.url ?? "") ?? [];
   if (header === undefined && parameter === undefined)
-    return fail("credentials_missing", {
+    return createFailure("credentials_missing", {
       message: `The request has no credentials. ${remedies[scheme]}`,
     });
   const field = header === undefined ? (parameter ?? "") : (otherHeaders[header] ?? header);
@@ -48,7 +48,7 @@ export function createMissingCredentialsFailure(
     message,
     allowed: ["Authorization"],
   };
-  return fail("credentials_missing", { message, details: [detail] });
+  return createFailure("credentials_missing", { message, details: [detail] });
 }
 
 const secretForm = /^(?:cpk|cit|cbs)_/;

@@ -16,7 +16,7 @@ import {
   getScaledRateLimitQuota,
   getPublicRateLimitBucketName,
 } from "#access/viewer.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 
 export interface RateLimitState {
   readonly bucket: RateLimitBucket;
@@ -54,7 +54,7 @@ export interface RateLimiter {
  */
 const callersMax = 200_000;
 
-export function createMemoryLimiter(scale: number, now: () => number = Date.now): RateLimiter {
+export function createMemoryRateLimiter(scale: number, now: () => number = Date.now): RateLimiter {
   const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
   const countIn = (bucket: RateLimitBucket, key: string, cost: number): RateLimitState | undefined => {
     const quota = getScaledRateLimitQuota(bucket, scale);
@@ -70,7 +70,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
       if (cost > 0) windows.set(name, window);
     }
     window.count += cost;
-    return calculateLimitState(bucket, quota, { count: window.count, msLeft: window.endsAt - time });
+    return calculateRateLimitState(bucket, quota, { count: window.count, msLeft: window.endsAt - time });
   };
   return {
     consume: (bucket, key) => countIn(bucket, key, 1),
@@ -90,7 +90,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
 }
 
 /** Calculates the state of a caller's quota from the number of requests in the caller's current window. */
-export function calculateLimitState(
+export function calculateRateLimitState(
   bucket: RateLimitBucket,
   quota: number,
   { count, msLeft }: { count: number; msLeft: number },
@@ -106,7 +106,7 @@ export function calculateLimitState(
 }
 
 /** Identifies the counter of a request: the name of the rate limit, and the caller. */
-export interface RateLimitCounter {
+export interface RateLimitCounterKey {
   readonly bucket: RateLimitBucket;
   readonly key: string;
 }
@@ -118,7 +118,7 @@ export interface RateLimitCounter {
 export function countRequestAgainstQuota(
   limiter: RateLimiter,
   reply: FastifyReply,
-  { bucket, key }: RateLimitCounter,
+  { bucket, key }: RateLimitCounterKey,
 ): Promise<void> | void {
   const counted = limiter.consume(bucket, key);
   if (counted instanceof Promise) return counted.then((state) => applyLimit(reply, state));
@@ -135,7 +135,7 @@ function applyLimit(reply: FastifyReply, state: RateLimitState | undefined): voi
 export async function requireRemainingQuota(
   limiter: RateLimiter,
   reply: FastifyReply,
-  { bucket, key }: RateLimitCounter,
+  { bucket, key }: RateLimitCounterKey,
 ): Promise<void> {
   const state = await limiter.peek(bucket, key);
   if (state === undefined || state.remaining > 0) return;
@@ -161,7 +161,7 @@ export function createRateLimitFailure(
   const message =
     `At most ${state.quota} ${counted} in ${state.windowSeconds} s; try again in ` +
     `${state.resetSeconds} s.`;
-  return fail(code, {
+  return createFailure(code, {
     retryAfterSeconds: state.resetSeconds,
     details: [
       { in: "limit", field: getPublicRateLimitBucketName(state.bucket), code: "quota_exceeded", message },

@@ -12,18 +12,18 @@ import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { type RateLimitBucket, rateLimitQuotas, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import {
-  createMemoryLimiter,
+  createMemoryRateLimiter,
   type RateLimitState,
   type RateLimiter,
-  calculateLimitState,
+  calculateRateLimitState,
 } from "./rate-limiter.ts";
 
 /** The state of a caller's quota; undefined if the caller's requests are not limited. */
 type CountedState = RateLimitState | undefined;
 
-export function createRedisLimiter(url: string, scale: number, log: Log): RateLimiter {
+export function createRedisRateLimiter(url: string, scale: number, log: Log): RateLimiter {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
-  const memory = createMemoryLimiter(scale);
+  const memory = createMemoryRateLimiter(scale);
   let isAway = false;
   const recordRedisState = (isReachable: boolean): void => {
     if (isAway === !isReachable) return;
@@ -56,7 +56,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     try {
       const result = cost === 1 ? await limiter.consume(key) : await limiter.get(key);
       recordRedisState(true);
-      return calculateLimitState(bucket, quota, {
+      return calculateRateLimitState(bucket, quota, {
         count: result?.consumedPoints ?? 0,
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
@@ -65,7 +65,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       // answered; every other error means that Redis has not.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
-        return calculateLimitState(bucket, quota, {
+        return calculateRateLimitState(bucket, quota, {
           count: error.consumedPoints,
           msLeft: error.msBeforeNext,
         });

@@ -3,7 +3,7 @@
  * installation.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { isTracing, type Span, startSpan } from "#foundation/tracing.ts";
+import { isTracingEnabled, type Span, startSpan } from "#foundation/tracing.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -17,7 +17,7 @@ declare module "fastify" {
  */
 export function traceRequests(server: FastifyInstance): void {
   server.decorateRequest("span", null);
-  if (!isTracing()) return;
+  if (!isTracingEnabled()) return;
   server.addHook("onRequest", (request, reply, done) => {
     const span = startRequestSpan(request);
     request.span = span ?? null;

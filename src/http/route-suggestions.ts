@@ -3,7 +3,7 @@
  * slash, a mistyped part, or without `/api/v1/open`. Runs only for the answer 404. Messages show the paths of
  * routes, never a part of the request.
  */
-import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { computeTypoDistance } from "#foundation/nearest.ts";
 
 /** A path of the service with its methods. A part of the path that begins with `:` is a parameter. */
@@ -45,7 +45,7 @@ export function createRouteSuggestions(): RouteSuggestions {
       const [path = ""] = url.split("?", 1);
       const nearest = path.length > pathLengthMax ? [] : findNearestPaths(splitPath(path), known.values());
       const shown = preferMethod(nearest, method).map((one) => describePath(one, method));
-      return shown.length === 0 ? fail("route_not_found") : suggestPaths(path, shown);
+      return shown.length === 0 ? createFailure("route_not_found") : suggestPaths(path, shown);
     },
   };
 }
@@ -58,7 +58,7 @@ function suggestPaths(path: string, shown: readonly string[]): Failure {
         ? ["empty_part", "The path has two slashes in a row."]
         : ["unknown", "No route has this path."];
   const message = `${fault} ${shown.length === 1 ? "The nearest is" : "The nearest are"} ${shown.join(", ")}.`;
-  return failWithDetail("route_not_found", { in: "path", field: "", code, message, allowed: shown });
+  return createFailureWithDetail("route_not_found", { in: "path", field: "", code, message, allowed: shown });
 }
 
 const splitPath = (path: string): string[] => path.split("/").filter((part) => part !== "");

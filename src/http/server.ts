@@ -6,15 +6,15 @@
 import { METHODS } from "node:http";
 import underPressure from "@fastify/under-pressure";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { type Failure, fail } from "#foundation/failure.ts";
+import { type Failure, createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
 import { getClientAddress } from "./caller.ts";
 import {
   answerClientError,
   createBodySizeFailure,
-  type ErrorServices,
-  sendFailure,
+  type ErrorResponseServices,
+  sendFailureResponse,
   toPublicFailure,
 } from "./errors.ts";
 import { traceRequests } from "./request-spans.ts";
@@ -51,17 +51,17 @@ export type RouteConfig = FastifyRequest["routeOptions"]["config"];
  * Observes requests, for example to count them. Its functions are called when a request begins and when it
  * has been answered.
  */
-export interface ServerObserver {
+export interface HttpRequestObserver {
   readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
   readonly answered: (request: FastifyRequest, reply: FastifyReply, route: RouteConfig) => void;
 }
 
-export interface ServerOptions extends ErrorServices {
+export interface HttpServerOptions extends ErrorResponseServices {
   readonly proxies: number;
-  readonly observer?: ServerObserver;
+  readonly observer?: HttpRequestObserver;
 }
 
-export async function createFastifyServer(options: ServerOptions): Promise<FastifyInstance> {
+export async function createFastifyServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const server = Fastify({
     bodyLimit: defaultBodyBytesMax,
     genReqId: () => createId("request"),
@@ -89,7 +89,7 @@ export async function createFastifyServer(options: ServerOptions): Promise<Fasti
       }),
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply, options);
-      sendFailure(request, reply, { failure: toPublicFailure(error), services: options });
+      sendFailureResponse(request, reply, { failure: toPublicFailure(error), services: options });
       logAnswer(request, reply, options);
     },
   });
@@ -98,7 +98,7 @@ export async function createFastifyServer(options: ServerOptions): Promise<Fasti
     if (config?.isMethodRefusal !== true) routes.add({ methods: [method].flat(), path: url });
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply, failure: Failure): void =>
-    sendFailure(request, reply, { failure, services: options });
+    sendFailureResponse(request, reply, { failure, services: options });
 
   server.decorateRequest("failureCode", null);
   server.decorateRequest("credential", null);
@@ -149,7 +149,11 @@ function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
   return publicUrl.startsWith("https:") ? headersOverHttps : headersOverHttp;
 }
 
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, { publicUrl }: ServerOptions): void {
+function setCommonHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { publicUrl }: HttpServerOptions,
+): void {
   void reply.header("x-request-id", request.id).headers(browserHeaders(publicUrl));
 }
 
@@ -161,13 +165,13 @@ const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
  */
 function refusalOf({ raw: { httpVersion, headers, rawHeaders } }: FastifyRequest): Failure | undefined {
   if (httpVersion === "0.9")
-    return fail("malformed_request", { message: "The request line must name an HTTP version." });
+    return createFailure("malformed_request", { message: "The request line must name an HTTP version." });
   if (httpVersion === "1.1" && headers.host === undefined)
-    return fail("malformed_request", { message: "The Host header is missing." });
+    return createFailure("malformed_request", { message: "The Host header is missing." });
   if (hasTwoHosts(rawHeaders))
-    return fail("malformed_request", { message: "The request must have only one Host header." });
+    return createFailure("malformed_request", { message: "The request must have only one Host header." });
   if (httpVersion === "1.1" && headers.expect !== undefined && !knownExpectation.test(headers.expect))
-    return fail("malformed_request", { message: "The Expect header must be 100-continue." });
+    return createFailure("malformed_request", { message: "The Expect header must be 100-continue." });
   return undefined;
 }
 
@@ -197,7 +201,7 @@ function setAddress(request: FastifyRequest, proxies: number): void {
   Object.defineProperty(request, "ip", { value: address });
 }
 
-function logRequests(server: FastifyInstance, options: ServerOptions): void {
+function logRequests(server: FastifyInstance, options: HttpServerOptions): void {
   server.addHook("onResponse", (request, reply, done) => {
     logAnswer(request, reply, options);
     done();
@@ -208,7 +212,7 @@ function logRequests(server: FastifyInstance, options: ServerOptions): void {
  * Writes the log line of a request from a list of allowed fields: the route template instead of the URL, no
  * header, no body.
  */
-function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer }: ServerOptions): void {
+function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer }: HttpServerOptions): void {
   const route = request.routeOptions;
   observer?.answered(request, reply, route.config);
   log.info({
@@ -267,10 +271,10 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
     pressureHandler: (request, _reply, _type, value) => {
       if (
         performance.now() < countsFrom ||
-        !isRequestToBeShed({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
+        !shouldShedRequest({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
       )
         return;
-      throw fail("service_unavailable", {
+      throw createFailure("service_unavailable", {
         retryAfterSeconds: 2,
         message: "The service is overloaded.",
       });
@@ -288,7 +292,7 @@ interface Shedding {
  * tolerate more delay. Requests of the console have no Authorization header but count as requests with a
  * credential, because they have a session cookie.
  */
-export function isRequestToBeShed({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
+export function shouldShedRequest({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
   if (routesWithoutShedding.has(route)) return false;
   const hasCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
   return !hasCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
@@ -310,7 +314,7 @@ export function registerMethodNotAllowedRoute(
     url: path,
     config: { isMethodRefusal: true },
     onRequest: () => {
-      throw fail("method_not_allowed", {
+      throw createFailure("method_not_allowed", {
         message,
         details: [{ in: "path", field: "", code: "method_not_allowed", message, allowed: withHead }],
         headers: { allow: withHead.join(", ") },

@@ -14,7 +14,7 @@
  */
 import { type RateLimitBucket, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
+import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
 
 /** One end of the message channel between two processes. */
 export interface ProcessMessagePort {
@@ -56,7 +56,7 @@ export function createChildProcessRateLimiter(
   port: ProcessMessagePort,
   { scale, log }: { readonly scale: number; readonly log: Log },
 ): RateLimiter {
-  const ownLimiter = createMemoryLimiter(scale);
+  const ownLimiter = createMemoryRateLimiter(scale);
   let isAway = false;
   const channel = openChannel(port, {
     countHere: (waiting) => {
@@ -164,7 +164,7 @@ function openChannel(port: ProcessMessagePort, { countHere, recordParentState }:
  * Runs in the parent process: counts the requests of the process at the other end of the channel and answers
  * them.
  */
-export function answerLimitRequests(port: ProcessMessagePort, limiter: RateLimiter): void {
+export function answerRateLimitRequests(port: ProcessMessagePort, limiter: RateLimiter): void {
   port.onMessage((message) => {
     if (isOfType<LimitRequestBatch>(message, "limits-asked")) void answerBatch(port, message, limiter);
   });

@@ -11,15 +11,15 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
   findStaffSession,
-  hasSessionSecretFormat,
-  recordSessionUse,
+  hasStaffSessionSecretFormat,
+  recordStaffSessionUse,
   type StaffSession,
 } from "#access/people/staff-sessions.ts";
 import type { StaffViewer } from "#access/viewer.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { fail } from "#foundation/failure.ts";
-import { isSameOrigin } from "./body.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { isSameOriginRequest } from "./body.ts";
 
 export interface ConsoleCallerOptions {
   /**
@@ -56,13 +56,13 @@ export async function findConsoleCaller(
   const isLink = parts.acceptsLinks && isOwnLink(request, publicUrl);
   if (!isLink && !consoleHeaderValues.has(String(headers["x-commerce-console"]))) return undefined;
   const hasOrigin = headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
-  if (!hasOrigin || !isSameOrigin(request, new URL(publicUrl).origin))
-    throw fail("credentials_missing", { message: foreignPageMessage });
+  if (!hasOrigin || !isSameOriginRequest(request, new URL(publicUrl).origin))
+    throw createFailure("credentials_missing", { message: foreignPageMessage });
   const now = clock.now();
   const { secret, session } = await requireSession(request, parts, now);
-  if (session.isSuspended) throw fail("merchant_suspended");
+  if (session.isSuspended) throw createFailure("merchant_suspended");
   if (parts.isUse && (isLink || isCausedByPerson(request)))
-    void recordSessionUse(db, secret, now).catch(() => undefined);
+    void recordStaffSessionUse(db, secret, now).catch(() => undefined);
   const { staffId, role, merchantId } = session.staff;
   return { kind: "internal", staffId, role, merchantId };
 }
@@ -76,7 +76,7 @@ const isOwnLink = (request: FastifyRequest, publicUrl: string): boolean =>
   (request.method === "GET" || request.method === "HEAD") &&
   request.headers["x-commerce-console"] === undefined &&
   request.headers["sec-fetch-site"] === "same-origin" &&
-  isSameOrigin(request, new URL(publicUrl).origin) &&
+  isSameOriginRequest(request, new URL(publicUrl).origin) &&
   readConsoleCookie(request, publicUrl) !== undefined;
 
 interface FoundSession {
@@ -92,8 +92,8 @@ async function requireSession(
   const secret = readConsoleCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, now);
   if (secret !== undefined && session !== undefined) return { secret, session };
-  if (isUse && hasSessionSecretFormat(secret)) await onUnknown(request);
-  throw fail("credentials_missing", { message: "The console session has ended. Sign in again." });
+  if (isUse && hasStaffSessionSecretFormat(secret)) await onUnknown(request);
+  throw createFailure("credentials_missing", { message: "The console session has ended. Sign in again." });
 }
 
 /**

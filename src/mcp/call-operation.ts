@@ -6,12 +6,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from "fastify";
 import type { IntegratorViewer } from "#access/viewer.ts";
-import { runAsViewer } from "#gateway/steps/authorize.ts";
+import { runWithVerifiedViewer } from "#gateway/steps/authorize.ts";
 import {
   bodyArgumentName,
   idempotencyKeyArgumentName,
   languageArgumentName,
-  type OperationTool,
+  type McpOperationTool,
 } from "./operation-tools.ts";
 
 /** The caller of an MCP request. */
@@ -22,16 +22,16 @@ export interface McpCaller {
 }
 
 /** Sends a request to the operation and returns its answer. Never throws for errors of the operation. */
-export async function callOperation(
+export async function callRestOperation(
   server: FastifyInstance,
-  { operation, tool }: OperationTool,
+  { operation, tool }: McpOperationTool,
   { caller, args }: { readonly caller: McpCaller; readonly args: Readonly<Record<string, unknown>> },
 ): Promise<CallToolResult> {
   const call = readArguments(tool.inputSchema, args);
   if (typeof call === "string") return toErrorResult(call);
   const { request, viewer } = caller;
   // `inject` starts the request only when its result is awaited. The result is therefore awaited inside this
-  // function, which `runAsViewer` calls.
+  // function, which `runWithVerifiedViewer` calls.
   const send = async (): Promise<LightMyRequestResponse> => {
     const sent = await server.inject({
       method: operation.method,
@@ -42,7 +42,7 @@ export async function callOperation(
     });
     return sent;
   };
-  const answer = await (viewer === undefined ? send() : runAsViewer(viewer, send));
+  const answer = await (viewer === undefined ? send() : runWithVerifiedViewer(viewer, send));
   if (answer.statusCode !== 200) return toErrorResult(answer.body);
   return {
     content: [{ type: "text", text: answer.body }],
@@ -68,7 +68,7 @@ interface OperationArguments {
  * or that a URL or a header cannot express. The REST operation validates all values.
  */
 function readArguments(
-  { properties = {}, required = [] }: OperationTool["tool"]["inputSchema"],
+  { properties = {}, required = [] }: McpOperationTool["tool"]["inputSchema"],
   args: Readonly<Record<string, unknown>>,
 ): OperationArguments | string {
   const names = Object.keys(properties);
@@ -102,7 +102,7 @@ function findBrokenRule(name: string, value: unknown): string | undefined {
  * that no value can change the path to that of another operation.
  */
 function toUrl(
-  { path, parameters }: OperationTool["operation"],
+  { path, parameters }: McpOperationTool["operation"],
   values: OperationArguments["values"],
 ): string {
   const encoded = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>

@@ -4,10 +4,10 @@
  */
 import { INVALID_PARAMS, ProtocolError, Server } from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
-import { callOperation, type McpCaller } from "./call-operation.ts";
-import type { OperationTool } from "./operation-tools.ts";
+import { callRestOperation, type McpCaller } from "./call-operation.ts";
+import type { McpOperationTool } from "./operation-tools.ts";
 import { listPrompts, writePrompt } from "./prompts.ts";
-import type { DocumentResources } from "./resources.ts";
+import type { McpResources } from "./resources.ts";
 
 const instructions =
   "Tools of a commerce platform's API, for one merchant's installation of an app. Every tool is one operation " +
@@ -21,8 +21,8 @@ export interface McpServerOptions {
   readonly http: FastifyInstance;
   /** The version of the service. */
   readonly version: string;
-  readonly tools: ReadonlyMap<string, OperationTool>;
-  readonly resources: DocumentResources;
+  readonly tools: ReadonlyMap<string, McpOperationTool>;
+  readonly resources: McpResources;
 }
 
 export function createMcpServer(
@@ -41,7 +41,7 @@ export function createMcpServer(
         INVALID_PARAMS,
         `There is no tool "${params.name}". Tools: ${[...tools.keys()].join(", ")}.`,
       );
-    return callOperation(http, tool, { caller, args: params.arguments ?? {} });
+    return callRestOperation(http, tool, { caller, args: params.arguments ?? {} });
   });
   server.setRequestHandler("resources/list", () => ({ resources: resources.list() }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));

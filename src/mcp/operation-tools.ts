@@ -9,7 +9,7 @@ import type { JsonSchema } from "#gateway/json-schemas.ts";
 import { getOperationTitle } from "#pages/docs/operation-titles.ts";
 
 /** A REST operation and the MCP tool that calls it. */
-export interface OperationTool {
+export interface McpOperationTool {
   readonly operation: RestOperation;
   readonly tool: Tool;
 }
@@ -58,7 +58,7 @@ const languageSchema: JsonSchema = {
 };
 
 /** Returns a tool for each operation, in the order of the operations. */
-export function createOperationTools({ operations, document }: ApiDescription): OperationTool[] {
+export function createMcpOperationTools({ operations, document }: ApiDescription): McpOperationTool[] {
   const source = document as unknown as ToolSource;
   return operations.map((operation) => ({ operation, tool: createTool(operation, source) }));
 }

@@ -5,42 +5,42 @@
  */
 import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { AuthenticateChallengeOptions } from "#access/authorization.ts";
+import type { WwwAuthenticateChallengeOptions } from "#access/authorization.ts";
 import { getCredentialId, type IntegratorViewer } from "#access/viewer.ts";
-import { fail } from "#foundation/failure.ts";
-import { addPublicUrl } from "#gateway/plugin.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { addPublicUrlToOpenApi } from "#gateway/plugin.ts";
 import type { ApiDescription } from "#gateway/api-description.ts";
 import type { GatewayServices } from "#gateway/rest-call.ts";
 import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
-import { authenticate, toClientAddressKey } from "#http/caller.ts";
+import { authenticateRequest, toClientAddressKey } from "#http/caller.ts";
 import { countRequestAgainstQuota, requireRemainingQuota } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest, isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { McpCaller } from "./call-operation.ts";
 import { createMcpServer } from "./mcp-server.ts";
-import { createOperationTools, type OperationTool } from "./operation-tools.ts";
-import { createDocumentResources, type ResourceSource } from "./resources.ts";
+import { createMcpOperationTools, type McpOperationTool } from "./operation-tools.ts";
+import { createMcpResources, type McpResourceSource } from "./resources.ts";
 
 /** The options of `mcpPlugin`. */
-export interface McpOptions extends Pick<ResourceSource, "listEventExamples"> {
+export interface McpPluginOptions extends Pick<McpResourceSource, "listEventExamples"> {
   readonly api: ApiDescription;
   readonly services: McpServices;
 }
 
 type McpServices = Pick<GatewayServices, "publicUrl" | "limiter" | "credentials">;
-type ToolMap = ReadonlyMap<string, OperationTool>;
+type ToolMap = ReadonlyMap<string, McpOperationTool>;
 
 const mcpPath = "/mcp";
 
-export const mcpPlugin: FastifyPluginAsync<McpOptions> = async (
+export const mcpPlugin: FastifyPluginAsync<McpPluginOptions> = async (
   server,
   { api, services, listEventExamples },
 ) => {
   const { publicUrl } = services;
-  const tools: ToolMap = new Map(createOperationTools(api).map((entry) => [entry.operation.id, entry]));
-  const resources = createDocumentResources({
+  const tools: ToolMap = new Map(createMcpOperationTools(api).map((entry) => [entry.operation.id, entry]));
+  const resources = createMcpResources({
     publicUrl,
-    document: addPublicUrl(api.document, publicUrl),
+    document: addPublicUrlToOpenApi(api.document, publicUrl),
     listEventExamples,
   });
   const callers = new WeakMap<Request, McpCaller>();
@@ -89,9 +89,13 @@ function refuseOtherOrigins({ headers }: FastifyRequest, publicUrl: string): voi
   const { origin } = headers;
   const { origin: ownOrigin } = new URL(publicUrl);
   if (origin !== undefined && origin !== ownOrigin)
-    throw fail("origin_not_allowed", { message: `The Origin header must be ${ownOrigin}, or missing.` });
+    throw createFailure("origin_not_allowed", {
+      message: `The Origin header must be ${ownOrigin}, or missing.`,
+    });
   if (isLoopbackUrl(publicUrl) && !isLoopbackRequest(publicUrl, headers))
-    throw fail("origin_not_allowed", { message: `The Host header must be ${new URL(publicUrl).host}.` });
+    throw createFailure("origin_not_allowed", {
+      message: `The Host header must be ${new URL(publicUrl).host}.`,
+    });
 }
 
 /**
@@ -115,8 +119,12 @@ async function identifyMcpCaller(
       });
     return undefined;
   }
-  const challenge: AuthenticateChallengeOptions = { publicUrl, schemes: ["bearer", "dpop"], resource: "mcp" };
-  const viewer = await authenticate(request, undefined, {
+  const challenge: WwwAuthenticateChallengeOptions = {
+    publicUrl,
+    schemes: ["bearer", "dpop"],
+    resource: "mcp",
+  };
+  const viewer = await authenticateRequest(request, undefined, {
     ...challenge,
     limiter,
     verify: (authorization) =>
@@ -139,7 +147,7 @@ const counterOf = (viewer: IntegratorViewer): { bucket: "default"; key: string }
 });
 
 /** Returns the tool that a JSON-RPC message calls; undefined for other messages and unknown tools. */
-function findCalledTool(body: unknown, tools: ToolMap): OperationTool | undefined {
+function findCalledTool(body: unknown, tools: ToolMap): McpOperationTool | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const { method, params } = body as { method?: unknown; params?: { name?: unknown } | null };
   return method === "tools/call" && typeof params?.name === "string" ? tools.get(params.name) : undefined;

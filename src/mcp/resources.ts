@@ -12,7 +12,7 @@ interface DocumentResource {
   readonly read: () => string;
 }
 
-export interface ResourceSource {
+export interface McpResourceSource {
   readonly publicUrl: string;
   /** The OpenAPI document, with the public URL of this service as the URL of its server. */
   readonly document: Readonly<Record<string, unknown>>;
@@ -20,14 +20,14 @@ export interface ResourceSource {
   readonly listEventExamples: () => readonly unknown[];
 }
 
-export interface DocumentResources {
+export interface McpResources {
   readonly list: () => Resource[];
   /** Returns a resource's content. Throws ResourceNotFoundError for an unknown URI. */
   readonly read: (uri: string) => TextResourceContents;
 }
 
 /** Collects the resources. Their URIs are the addresses of the same content in this service's documentation. */
-export function createDocumentResources(source: ResourceSource): DocumentResources {
+export function createMcpResources(source: McpResourceSource): McpResources {
   let cached: ReadonlyMap<string, DocumentResource> | undefined;
   // The files of the guides are read at the first request for a resource, and not when the process starts.
   const documents = (): ReadonlyMap<string, DocumentResource> =>
@@ -42,7 +42,7 @@ export function createDocumentResources(source: ResourceSource): DocumentResourc
   };
 }
 
-function listDocuments({ publicUrl, document, listEventExamples }: ResourceSource): DocumentResource[] {
+function listDocuments({ publicUrl, document, listEventExamples }: McpResourceSource): DocumentResource[] {
   const guides = readGuides().map(({ name, title, summary, text }) => ({
     resource: {
       uri: `${publicUrl}/docs/guides/${name}`,

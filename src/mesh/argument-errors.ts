@@ -4,7 +4,7 @@
  * name from the tokens of the document before the value.
  */
 import { type GraphQLError, type GraphQLSchema, isEnumType, Kind, type Token, TokenKind } from "graphql";
-import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 
 const valueKinds: ReadonlySet<string> = new Set([
   Kind.INT,
@@ -76,7 +76,7 @@ const withoutInput = (path: readonly string[]): readonly string[] =>
   path.length > 1 && path[0] === "input" ? path.slice(1) : path;
 
 /** Adds the name of the argument to the failure that a custom scalar (`graph/scalars.ts`) has thrown. */
-export function nameArgument(failure: Failure, path: readonly string[]): Failure {
+export function addArgumentNameToFailure(failure: Failure, path: readonly string[]): Failure {
   const [detail] = failure.parts.details ?? [];
   if (detail === undefined || detail.field !== "") return failure;
   const named = withoutInput(path);
@@ -84,7 +84,7 @@ export function nameArgument(failure: Failure, path: readonly string[]): Failure
   // The scalar type for countries always throws `unknown_market`, the code for the parameter `market` of the
   // REST API. Arguments with another name need another code.
   const isOtherCountry = failure.code === "unknown_market" && named.at(-1) !== "market";
-  return fail(isOtherCountry ? "invalid_field" : failure.code, {
+  return createFailure(isOtherCountry ? "invalid_field" : failure.code, {
     message,
     details: [{ ...detail, field: `/${named.join("/")}`, message }],
   });
@@ -102,12 +102,12 @@ const enumPattern = /(?:^|; )Enum "(?<name>\w+)" cannot represent |does not exis
  * The argument or the variable that has an invalid value: its name as text for messages, and its JSON Pointer
  * into the request.
  */
-export interface InvalidSubject {
+export interface InvalidArgumentOrVariable {
   readonly text: string;
   readonly pointer: string;
 }
 
-export const toArgumentSubject = (path: readonly string[]): InvalidSubject => {
+export const toInvalidArgument = (path: readonly string[]): InvalidArgumentOrVariable => {
   const named = withoutInput(path);
   return { text: `"${named.join(".")}"`, pointer: `/${named.join("/")}` };
 };
@@ -116,10 +116,10 @@ export const toArgumentSubject = (path: readonly string[]): InvalidSubject => {
  * Creates the failure for a value that is not a value of the expected enum; the failure lists the allowed
  * values. Returns undefined if the message of graphql-js is not about an enum of the schema.
  */
-export function createEnumFailure(
+export function createUnknownEnumValueFailure(
   message: string,
   schema: GraphQLSchema,
-  { text, pointer }: InvalidSubject,
+  { text, pointer }: InvalidArgumentOrVariable,
 ): Failure | undefined {
   const groups = enumPattern.exec(message)?.groups;
   const type = schema.getType(groups?.["name"] ?? groups?.["other"] ?? "");
@@ -129,7 +129,7 @@ export function createEnumFailure(
     allowed.length > listedValuesMax
       ? `must be a value of the enum ${type.name}`
       : `must be one of ${allowed.join(", ")}`;
-  return failWithDetail("malformed_request", {
+  return createFailureWithDetail("malformed_request", {
     in: "body",
     field: pointer,
     code: "not_allowed",

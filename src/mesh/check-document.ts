@@ -4,13 +4,17 @@
  */
 import type { getMesh } from "@graphql-mesh/runtime";
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from "graphql";
-import type { TrustedDocumentChecker, CheckedDocument, DocumentFault } from "#access/trusted-documents.ts";
+import type {
+  TrustedDocumentChecker,
+  CheckedGraphqlDocument,
+  GraphqlDocumentFault,
+} from "#access/trusted-documents.ts";
 import { queryCostMax } from "#graph/limits.ts";
 import { computeDocumentCost } from "./document-cost.ts";
 
 export type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
 
-interface ParsedDocument extends CheckedDocument {
+interface ParsedDocument extends CheckedGraphqlDocument {
   readonly document: DocumentNode;
 }
 
@@ -21,7 +25,7 @@ interface ParsedDocument extends CheckedDocument {
 export function parseChecked(
   { getEnveloped, schema }: MeshInstance,
   text: string,
-): ParsedDocument | readonly DocumentFault[] {
+): ParsedDocument | readonly GraphqlDocumentFault[] {
   const { parse, validate } = getEnveloped({});
   try {
     const document: DocumentNode = parse(text);
@@ -45,14 +49,14 @@ export const createTrustedDocumentChecker =
     return fault === undefined ? operation : [fault];
   };
 
-function toFault({ message, locations }: GraphQLError): DocumentFault {
+function toFault({ message, locations }: GraphQLError): GraphqlDocumentFault {
   const [place] = locations ?? [];
   return { message, line: place?.line ?? null, column: place?.column ?? null };
 }
 
-const faultOfWhole = (message: string): DocumentFault => ({ message, line: null, column: null });
+const faultOfWhole = (message: string): GraphqlDocumentFault => ({ message, line: null, column: null });
 
-function readOnlyOperation({ definitions }: DocumentNode): CheckedDocument | DocumentFault {
+function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocument | GraphqlDocumentFault {
   const [operation, second] = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   if (operation?.kind !== Kind.OPERATION_DEFINITION || second !== undefined)
     return faultOfWhole("A trusted document must have exactly one operation.");
@@ -65,7 +69,7 @@ function readOnlyOperation({ definitions }: DocumentNode): CheckedDocument | Doc
  * Returns a fault if the document costs more points than the limit of any role. If the cost depends on
  * required variables, it cannot be computed yet; it is then checked in each request.
  */
-function findCostFault(schema: GraphQLSchema, document: DocumentNode): DocumentFault | undefined {
+function findCostFault(schema: GraphQLSchema, document: DocumentNode): GraphqlDocumentFault | undefined {
   try {
     const cost = computeDocumentCost(schema, document, { contextValue: undefined });
     return cost > queryCostMax

@@ -3,7 +3,7 @@
  * or of its variables.
  */
 import { type DocumentNode, Kind, visit } from "graphql";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { ExecutionPolicyArgs } from "./run.ts";
 
@@ -18,7 +18,7 @@ export function requireNoControlCharacters({
   const field = uncleanLiteral(document) ?? uncleanValue(variableValues ?? {}, "/variables");
   if (field === undefined) return;
   const message = `${field} has a control character or a lone surrogate.`;
-  throw fail("invalid_field", {
+  throw createFailure("invalid_field", {
     message,
     details: [{ in: "body", field, code: "control_character", message }],
   });

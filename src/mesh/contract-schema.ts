@@ -92,7 +92,7 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
  * Returns the original type of a field. The contract schema may have String instead of the original scalar
  * type.
  */
-export function getDeclaredType({
+export function getDeclaredFieldType({
   type,
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
@@ -132,7 +132,10 @@ function restoreEach(from: readonly WithDefault[], to: readonly WithDefault[]): 
  * Returns a copy of the document with its enum values in lower case, as the contract schema defines them. The
  * arguments of directives are not changed.
  */
-export function convertEnumsToContract(contractSchema: GraphQLSchema, document: DocumentNode): DocumentNode {
+export function convertEnumValuesToContract(
+  contractSchema: GraphQLSchema,
+  document: DocumentNode,
+): DocumentNode {
   const types = new TypeInfo(contractSchema);
   return visit(
     document,

@@ -18,7 +18,7 @@ import {
   type SelectionSetNode,
   validate,
 } from "graphql";
-import { getCompiledQuery, markServiceDocument, convertEnumsToContract } from "./contract-schema.ts";
+import { getCompiledQuery, markServiceDocument, convertEnumValuesToContract } from "./contract-schema.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -150,7 +150,7 @@ interface LoadedDocument {
  * Replaces fragments in the loaded documents by their fields, then validates and compiles the documents.
  * Throws an error with the file's name if a document does not match the schema.
  */
-export function compileDocuments(
+export function compileMeshDocuments(
   contractSchema: GraphQLSchema,
   loaded: readonly LoadedDocument[],
 ): MeshDocuments {
@@ -163,7 +163,7 @@ export function compileDocuments(
     const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (definition === undefined) continue;
     const document = markServiceDocument(
-      convertEnumsToContract(contractSchema, inlineFragments(written, fragments)),
+      convertEnumValuesToContract(contractSchema, inlineFragments(written, fragments)),
       `The document ${basename(location)}`,
     );
     const [fault] = validate(contractSchema, document);

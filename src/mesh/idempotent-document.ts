@@ -16,11 +16,11 @@ import {
   type SelectionSetNode,
   separateOperations,
 } from "graphql";
-import { failWithDetail, type Failure } from "#foundation/failure.ts";
+import { createFailureWithDetail, type Failure } from "#foundation/failure.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
-import { isIntegrator } from "#access/viewer.ts";
-import { getCallerKind, staffCallers } from "#graph/context.ts";
+import { isIntegratorViewer } from "#access/viewer.ts";
+import { getCallerKindOfViewer, staffCallers } from "#graph/context.ts";
 import type { ExecutionPolicyArgs } from "./run.ts";
 import { getContractSchema, isServiceDocument } from "./contract-schema.ts";
 
@@ -97,7 +97,7 @@ export function getRootFields(selectionSet: SelectionSetNode, document: Document
 }
 
 const keyFailure = (code: string, message: string): Failure =>
-  failWithDetail("idempotency_key_invalid", {
+  createFailureWithDetail("idempotency_key_invalid", {
     in: "body",
     field: `/${idempotencyKeyArgument}`,
     code,
@@ -132,14 +132,14 @@ const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
  * lookups for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the result of the last
  * preparation; undefined if the document's mutations have no preparation.
  */
-export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unknown> {
+export async function runMutationPreparations(args: ExecutionPolicyArgs): Promise<unknown> {
   const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
   // The preparation of a mutation, for example a DNS lookup, runs only if the caller may execute the
   // mutation. Other callers could otherwise cause network requests.
-  if (!isIntegrator(viewer) && !staffCallers.includes(getCallerKind(viewer))) return undefined;
+  if (!isIntegratorViewer(viewer) && !staffCallers.includes(getCallerKindOfViewer(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
   // If the variables are invalid, no preparation of a mutation runs. The executor refuses the variables

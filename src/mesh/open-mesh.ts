@@ -15,7 +15,7 @@ import type { Plugin } from "graphql-yoga";
 import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
 import { createTrustedDocumentChecker } from "./check-document.ts";
 import { getContractSchema } from "./contract-schema.ts";
-import { type MeshDocuments, compileDocuments } from "./documents.ts";
+import { type MeshDocuments, compileMeshDocuments } from "./documents.ts";
 import { createDocumentPreparer, type DocumentPreparer } from "./prepared-document.ts";
 import { createDocumentRunner, type DocumentRunner } from "./run.ts";
 
@@ -55,7 +55,7 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   return {
     schema: mesh.schema,
     contractSchema,
-    ...compileDocuments(contractSchema, documents),
+    ...compileMeshDocuments(contractSchema, documents),
     run: createDocumentRunner(mesh, plugins),
     checkDocument: createTrustedDocumentChecker(mesh),
     prepareDocument: createDocumentPreparer(mesh),

@@ -9,16 +9,16 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from "graphql";
-import { formatAuthenticateChallenge } from "#access/authorization.ts";
+import { formatWwwAuthenticateChallenge } from "#access/authorization.ts";
 import {
   type RateLimitBucket,
   isRateLimitBucket,
-  isIntegrator,
+  isIntegratorViewer,
   isScope,
   type Scope,
   type Viewer,
 } from "#access/viewer.ts";
-import { type Failure, fail } from "#foundation/failure.ts";
+import { type Failure, createFailure } from "#foundation/failure.ts";
 
 /** The kind of credential that callers of an operation need. */
 export type OperationSecurity =
@@ -49,7 +49,7 @@ export function getDirectiveArguments(
  * Checks that `name` is the name of a rate limit and returns it. Otherwise throws an error that names the
  * operation.
  */
-export function requireRateLimitBucket(operation: string, name: unknown): RateLimitBucket {
+export function requireRateLimitBucketName(operation: string, name: unknown): RateLimitBucket {
   if (typeof name !== "string" || !isRateLimitBucket(name))
     throw new Error(`${operation}: the rate limit ${String(name)} does not exist.`);
   return name;
@@ -72,7 +72,7 @@ export function readOperationSecurity(
     throw new Error(`${id} must have exactly one of @anonymous, @requires and @oauth.`);
   }
   if (anonymous !== undefined)
-    return { kind: "anonymous", bucket: requireRateLimitBucket(id, anonymous["bucket"]) };
+    return { kind: "anonymous", bucket: requireRateLimitBucketName(id, anonymous["bucket"]) };
   if (oauth !== undefined) return { kind: "oauth", scope: null, whileSuspended: false };
   const scope = (requires?.["scope"] ?? null) as string | null;
   if (typeof scope === "string" && !isScope(scope))
@@ -82,15 +82,15 @@ export function readOperationSecurity(
 
 /** Throws 403 `scope_missing` unless the caller's API key or access token has the scope. */
 export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): void {
-  if (isIntegrator(viewer) && viewer.scopes.has(scope)) return;
+  if (isIntegratorViewer(viewer) && viewer.scopes.has(scope)) return;
   const [credential, scheme] =
     viewer.kind === "oauth" ? (["access token", "dpop"] as const) : (["API key", "bearer"] as const);
   const message = `The ${credential} must have the scope ${scope}.`;
-  throw fail("scope_missing", {
+  throw createFailure("scope_missing", {
     message,
     details: [{ in: "header", field: "Authorization", code: "scope_missing", message, allowed: [scope] }],
     headers: {
-      "www-authenticate": formatAuthenticateChallenge(
+      "www-authenticate": formatWwwAuthenticateChallenge(
         scheme,
         { publicUrl },
         {
@@ -140,17 +140,17 @@ export function getDocumentRequirements(
  * Throws a failure with status 401 or 403 if the caller lacks the credential or the scope that a document
  * requires.
  */
-export function requireAccess(viewer: Viewer, security: OperationSecurity, publicUrl: string): void {
+export function requireDocumentAccess(viewer: Viewer, security: OperationSecurity, publicUrl: string): void {
   if (security.kind === "anonymous") return;
   if (viewer.kind === "internal") throw internalTokenFailure();
-  if (!isIntegrator(viewer)) throw fail("credentials_missing");
+  if (!isIntegratorViewer(viewer)) throw createFailure("credentials_missing");
   if (security.kind === "oauth" && viewer.kind !== "oauth")
-    throw fail("oauth_token_invalid", { message: "This operation requires an OAuth access token." });
+    throw createFailure("oauth_token_invalid", { message: "This operation requires an OAuth access token." });
   if (security.scope !== null) requireScope(viewer, security.scope, publicUrl);
 }
 
 const internalTokenFailure = (): Failure =>
-  fail("role_not_allowed", {
+  createFailure("role_not_allowed", {
     message:
       "A document with @rest requires an API key. To use an internal token, send the document without " +
       "its directives.",

@@ -4,14 +4,14 @@
  * broken rule. Unknown errors become `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
-import { fail, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { createFailure, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 import {
-  createEnumFailure,
+  createUnknownEnumValueFailure,
   findArgumentPath,
-  type InvalidSubject,
-  nameArgument,
-  toArgumentSubject,
+  type InvalidArgumentOrVariable,
+  addArgumentNameToFailure,
+  toInvalidArgument,
 } from "./argument-errors.ts";
 
 /**
@@ -99,45 +99,47 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
   const isRaisedByGraphql =
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
-  if (!isRaisedByGraphql) return toUnavailableIfTemporary(toFailure(original));
+  if (!isRaisedByGraphql) return toUnavailableFailureIfTemporary(toFailure(original));
   // For an error in the client's document, the message of graphql-js is kept, because it helps to correct the
   // document. Values that the message quotes are removed.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
-  if (options.isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
+  if (options.isExecuted && !isAboutVariable) return createFailure("internal_error", { cause: error });
   return toDocumentFailure(error, options);
 }
 
 /** Adds the name of the argument to the failure of a custom scalar. */
 function withArgumentName(failure: Failure, error: unknown): Failure {
   const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
-  return path === undefined ? failure : nameArgument(failure, path);
+  return path === undefined ? failure : addArgumentNameToFailure(failure, path);
 }
 
 /** Converts an error of graphql-js in the client's document or variables. */
 function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSuggestions): Failure {
   const subject = findInvalidSubject(error);
   const enumFailure =
-    suggests && subject !== undefined ? createEnumFailure(error.message, schema, subject) : undefined;
+    suggests && subject !== undefined
+      ? createUnknownEnumValueFailure(error.message, schema, subject)
+      : undefined;
   if (enumFailure !== undefined) return enumFailure;
-  const removed = removeQuotedValues(error.message);
+  const removed = removeQuotedValuesFromMessage(error.message);
   const message =
     subject === undefined
       ? removed
       : removed.replace(/^A value is not valid/, `${subject.text} is not valid`);
-  return fail("malformed_request", {
+  return createFailure("malformed_request", {
     message: suggests ? message : message.replace(/ Did you mean .*$/s, ""),
   });
 }
 
 /** Returns the argument or the variable whose value an error is about; undefined for other errors. */
-function findInvalidSubject(error: GraphQLError): InvalidSubject | undefined {
+function findInvalidSubject(error: GraphQLError): InvalidArgumentOrVariable | undefined {
   const variable = findVariableName(error.message);
   if (variable !== undefined) {
     const path = describePath(error.message, variable);
     return { text: `Variable "$${variable}"${path}`, pointer: `/variables/${variable}` };
   }
   const path = isAboutLiteral(error.message) ? findArgumentPath(error) : undefined;
-  return path === undefined ? undefined : toArgumentSubject(path);
+  return path === undefined ? undefined : toInvalidArgument(path);
 }
 
 const findVariableName = (message: string): string | undefined =>
@@ -147,7 +149,7 @@ const findVariableName = (message: string): string | undefined =>
  * Removes the quoted values from an error message of graphql-js, because an invalid value may be a buyer's
  * address. The message keeps names of the schema, the path and the expected type.
  */
-export function removeQuotedValues(message: string): string {
+export function removeQuotedValuesFromMessage(message: string): string {
   return withoutQuotedValues(message.replaceAll(longName, "…"));
 }
 

@@ -211,7 +211,7 @@ export type ExecutionPolicy = (
  * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`. Each
  * plugin wraps the executor that the earlier plugins have set, so the last plugin of the list runs first.
  */
-export function createPolicyPlugin(policy: ExecutionPolicy): Plugin {
+export function createExecutionPolicyPlugin(policy: ExecutionPolicy): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
       const chosen = policy(args as unknown as ExecutionPolicyArgs, executeFn as DocumentExecutor);

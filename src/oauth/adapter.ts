@@ -5,8 +5,8 @@
  * or token has probably been stolen.
  */
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { revokeGrants } from "#access/credential-changes.ts";
-import { findGrants } from "#access/oauth/grants.ts";
+import { revokeOauthGrants } from "#access/credential-changes.ts";
+import { findOauthGrants } from "#access/oauth/grants.ts";
 import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import {
   consumeOauthItem,
@@ -15,14 +15,14 @@ import {
   type ConsumeOauthItemInput,
   type OauthItemInput,
   saveOauthItem,
-  saveOauthItemOnce,
+  insertOauthItemIfNew,
   type OauthItem,
 } from "#access/oauth/oauth-items.ts";
 import { getAccessTokenAudience, protectedResources } from "#access/authorization.ts";
 import { findAgentClientRow, findMetadataUrl, isMetadataUrl } from "#access/oauth/agent-clients.ts";
 import { integratorScopes } from "#access/viewer.ts";
-import { inTransaction } from "#database/transaction.ts";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 import { registrationLifetimeMs, registrationMetadata } from "./agent-registration.ts";
@@ -43,7 +43,7 @@ export function createOidcAdapters(
     try {
       return await work;
     } catch (error) {
-      const { code, status, message } = toUnavailableIfTemporary(toFailure(error));
+      const { code, status, message } = toUnavailableFailureIfTemporary(toFailure(error));
       throw code === "service_unavailable"
         ? Object.assign(new library.errors.TemporarilyUnavailable(message), { status, statusCode: status })
         : error;
@@ -90,7 +90,7 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
   return {
     ...unsupported,
     find: async (id) => {
-      const [grant] = await findGrants(db, [id]);
+      const [grant] = await findOauthGrants(db, [id]);
       if (grant === undefined || grant.revokedAt !== null || grant.expiresAt <= clock.now()) return undefined;
       const refused = integratorScopes.filter((scope) => !grant.scopes.includes(scope));
       return {
@@ -126,8 +126,8 @@ function endGrant(
   // The id of the HTTP request that oidc-provider is handling.
   const requestId = Provider.ctx?.response.get("x-request-id") ?? null;
   const reason = Provider.ctx?.oidc.route === "revocation" ? "given_back" : "used_twice";
-  return inTransaction(db, async (transaction) => {
-    const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
+  return runInTransaction(db, async (transaction) => {
+    const revoked = await revokeOauthGrants(transaction, { now }, { column: "id", value: grantId });
     for (const ended of revoked) await onRevoked(transaction, { ...ended, reason, now, requestId });
   });
 }
@@ -228,11 +228,11 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
   async function saveUsedOnce(store: AdapterServices, item: OauthItemInput): Promise<void> {
     // A concurrent request may insert the same record after oidc-provider's own check, so only the insert
     // shows whether the record is new.
-    if (!(await saveOauthItemOnce(store, item, clock.now()))) throw new InvalidGrant("it was used before");
+    if (!(await insertOauthItemIfNew(store, item, clock.now()))) throw new InvalidGrant("it was used before");
   }
   // A repeated request gets the same successor of a refresh token, which is stored already.
   async function saveNewItem(store: AdapterServices, item: OauthItemInput): Promise<void> {
-    await saveOauthItemOnce(store, item, clock.now());
+    await insertOauthItemIfNew(store, item, clock.now());
   }
   return {
     ...unsupported,

@@ -6,15 +6,15 @@
  */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
-import { revokeGrants } from "#access/credential-changes.ts";
-import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
+import { revokeOauthGrants } from "#access/credential-changes.ts";
+import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
 import { ensureAgentClient } from "#access/oauth/agent-clients.ts";
-import { createGrant } from "#access/oauth/grants.ts";
+import { createOauthGrant } from "#access/oauth/grants.ts";
 import { consumeOauthItem, findOauthItem, linkOauthItemToGrant } from "#access/oauth/oauth-items.ts";
 import { isScope, type Scope } from "#access/viewer.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
-import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
-import { fail, Failure, type FailureCode } from "#foundation/failure.ts";
+import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { createFailure, Failure, type FailureCode } from "#foundation/failure.ts";
 import {
   type InteractionRequest,
   type RequestingClient,
@@ -23,7 +23,7 @@ import {
   signOutAndRestart,
 } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { redirectDestination } from "#pages/shared/page.ts";
+import { getRedirectDestination } from "#pages/shared/page.ts";
 import { renderConsentPage, findSignedInStaff } from "./pages.ts";
 
 interface ConsentOptions {
@@ -57,7 +57,7 @@ async function showConsentForm(
     app: { name: client.appName, publisher: client.publisher },
     agent: client.agent,
     leadsTo,
-    destination: redirectDestination(String(exchange.interaction.params["redirect_uri"])),
+    destination: getRedirectDestination(String(exchange.interaction.params["redirect_uri"])),
     merchantName: place.merchantName,
     staffEmail: staff.email,
     scopes,
@@ -182,11 +182,11 @@ function revokeDeniedGrant(
   grantId: string,
 ): Promise<void> {
   const now = clock.now();
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     // Revoking the grant deletes all its records. The interaction is still needed for the answer to the app,
     // so it is detached from the grant first.
     await linkOauthItemToGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
-    const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
+    const revoked = await revokeOauthGrants(transaction, { now }, { column: "id", value: grantId });
     for (const ended of revoked)
       await onRevoked(transaction, { ...ended, reason: "denied", now, requestId: request.id });
   });
@@ -250,7 +250,7 @@ function createGrantOnce(
 ): Promise<ConsentResult> {
   const now = services.clock.now();
   const answered = { kind: "Interaction", id: interaction.uid };
-  return inTransaction(services.db, async (transaction) => {
+  return runInTransaction(services.db, async (transaction) => {
     const { isFirstUse, grantId } = await consumeOauthItem(
       { db: transaction, keyring: services.keyring },
       { ...answered, now },
@@ -258,15 +258,15 @@ function createGrantOnce(
     if (!isFirstUse) return { isNew: false, grantId };
     const access = { merchantId: staff.merchantId, now };
     const clientId = await getStoredClientId(transaction, access, client);
-    const made = await createGrant(transaction, access, {
+    const made = await createOauthGrant(transaction, access, {
       clientId,
       staffId: staff.staffId,
       scopes,
     });
-    // `createGrant` has locked the row of the staff account, so the result of this check cannot change before
+    // `createOauthGrant` has locked the row of the staff account, so the result of this check cannot change before
     // the commit.
     if ((await findStaffOfInteraction({ interaction }, transaction)) === undefined)
-      throw fail("role_not_allowed");
+      throw createFailure("role_not_allowed");
     await services.onGranted(transaction, {
       ...made,
       staff,
@@ -283,7 +283,7 @@ function createGrantOnce(
 /** Returns the id of the client's row. Stores an agent to which no merchant has granted access yet. */
 function getStoredClientId(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   { id, appName, agent }: RequestingClient,
 ): Promise<string> | string {
   if (agent === null) return id;

@@ -3,8 +3,8 @@
  * browser gets a page, an app gets the JSON of RFC 6749.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
-import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { type Failure, createFailure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { sendOauthPage } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { renderOauthMessagePage } from "./pages.ts";
@@ -18,10 +18,7 @@ export function createErrorPageHandler(services: Pick<OauthServices, "log">): Er
     if (status === 429)
       return sendOauthPage(
         reply,
-        renderOauthMessagePage(
-          "Too many requests",
-          `Try again in ${defaultRetryAfterSeconds(failure) ?? 60} s.`,
-        ),
+        renderOauthMessagePage("Too many requests", `Try again in ${getRetryAfterSeconds(failure) ?? 60} s.`),
       );
     const title = status >= 500 ? "This does not work at the moment" : "Your request could not be processed";
     return sendOauthPage(reply, renderOauthMessagePage(title, "Go back to the app and try again."));
@@ -51,8 +48,8 @@ export function createJsonErrorHandler(services: Pick<OauthServices, "log">): Er
 function toRequestFailure(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500
-    ? fail("malformed_request", { cause: error })
-    : toUnavailableIfTemporary(toFailure(error));
+    ? createFailure("malformed_request", { cause: error })
+    : toUnavailableFailureIfTemporary(toFailure(error));
 }
 
 function recordFailure(
@@ -66,7 +63,7 @@ function recordFailure(
       "A request failed with a server error.",
     );
   request.failureCode = failure.code;
-  const retryAfter = defaultRetryAfterSeconds(failure);
+  const retryAfter = getRetryAfterSeconds(failure);
   void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
   return failure;
 }

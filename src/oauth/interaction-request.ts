@@ -8,7 +8,7 @@ import type { InteractionResults, Provider } from "oidc-provider";
 import { findAgentClientRow, getVerifiedHost } from "#access/oauth/agent-clients.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
-import { type HtmlPage, pageHeaders, getRedirectScheme, renderPage } from "#pages/shared/page.ts";
+import { type HtmlPage, getPageHttpHeaders, getRedirectScheme, renderPage } from "#pages/shared/page.ts";
 import { renderOauthMessagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
@@ -151,7 +151,7 @@ export async function destroyInteractionSession({
 }
 
 export function sendOauthPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
-  return reply.headers(pageHeaders(page)).send(renderPage(page));
+  return reply.headers(getPageHttpHeaders(page)).send(renderPage(page));
 }
 
 export function sendSignInEndedPage(reply: FastifyReply): FastifyReply {

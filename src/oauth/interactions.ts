@@ -7,13 +7,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import {
   createStaffSignInFunction,
-  emptySignInError,
+  emptySignInPageError,
   type StaffSignInFunction,
-  type SignInError,
-  createSignInError,
+  type SignInPageError,
+  createSignInPageError,
   parseSignInForm,
 } from "#access/people/staff-sessions.ts";
-import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
+import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { acceptConsent, denyConsent, sendConsentPage } from "./consent.ts";
 import {
   type InteractionRequest,
@@ -46,12 +46,12 @@ export function registerInteractionRoutes(
       return exchange === undefined ? sendSignInEndedPage(reply) : handle(exchange);
     };
   const handlePost: InteractionHandler = (exchange) =>
-    isSameOrigin(exchange.request, origin)
+    isSameOriginRequest(exchange.request, origin)
       ? handleForm(exchange, services, signIn)
       : sendSignInEndedPage(exchange.reply);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(createErrorPageHandler(services));
-    acceptOnlyForms(pages);
+    acceptOnlyFormBodies(pages);
     const limited = { onRequest: services.limitAddress };
     pages.get(
       interactionRoute,
@@ -77,7 +77,7 @@ function handleForm(
   services: OauthServices,
   signIn: StaffSignInFunction,
 ): Promise<FastifyReply> | FastifyReply {
-  const form = readForm(exchange.request);
+  const form = getSubmittedForm(exchange.request);
   const action = form.get("action");
   if (action === "deny") return denyConsent(exchange, services);
   if (action === "switch") return signOutAndRestart(exchange);
@@ -111,14 +111,14 @@ async function handleSignIn(
 ): Promise<FastifyReply> {
   const { interaction, request, reply } = exchange;
   const { email, password } = parseSignInForm(form);
-  const sendSignInError = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
+  const sendSignInError = ({ status, message, code, retryAfterSeconds }: SignInPageError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
     return sendSignInPage({ ...exchange, reply: reply.code(status) }, { email, fault: message });
   };
-  if (email === "" || password === "") return sendSignInError(emptySignInError);
+  if (email === "" || password === "") return sendSignInError(emptySignInPageError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return sendSignInError(createSignInError(outcome));
+  if (outcome.kind !== "signed_in") return sendSignInError(createSignInPageError(outcome));
   const { staffId } = outcome.staff;
   if (interaction.session !== undefined && interaction.session.accountId !== staffId)
     await destroyInteractionSession(exchange);

@@ -1,7 +1,7 @@
 /** The services that the authorization server needs. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { RevokedGrant } from "#access/credential-changes.ts";
-import type { CreateGrantResult } from "#access/oauth/grants.ts";
+import type { RevokedOauthGrant } from "#access/credential-changes.ts";
+import type { CreatedOauthGrant } from "#access/oauth/grants.ts";
 import type { Scope } from "#access/viewer.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { LoginRateLimiter } from "#access/people/staff-sessions.ts";
@@ -12,7 +12,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 
-export interface GrantCreation extends CreateGrantResult {
+export interface OauthGrantCreation extends CreatedOauthGrant {
   readonly staff: SignedInStaff;
   readonly clientId: string;
   readonly scopes: readonly Scope[];
@@ -20,7 +20,7 @@ export interface GrantCreation extends CreateGrantResult {
   readonly requestId: string;
 }
 
-export interface GrantRevocation extends RevokedGrant {
+export interface OauthGrantRevocation extends RevokedOauthGrant {
   /**
    * Why a grant ended. `given_back`: the app revoked its token. `used_twice`: a code or refresh token was
    * used a second time. `denied`: the staff member denied access after an interrupted consent.
@@ -55,7 +55,7 @@ export interface OauthServices {
   readonly fetchDocument: (url: string, init?: RequestInit) => Promise<Response>;
   readonly log: Log;
   /** Called when a grant is created, in the same transaction. */
-  readonly onGranted: (transaction: Transaction, granted: GrantCreation) => Promise<void>;
+  readonly onGranted: (transaction: Transaction, granted: OauthGrantCreation) => Promise<void>;
   /** Called when a grant is revoked, in the same transaction. */
-  readonly onRevoked: (transaction: Transaction, revoked: GrantRevocation) => Promise<void>;
+  readonly onRevoked: (transaction: Transaction, revoked: OauthGrantRevocation) => Promise<void>;
 }

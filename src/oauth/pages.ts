@@ -7,7 +7,11 @@ import { grantDays } from "#access/oauth/grants.ts";
 import { type Scope, scopeDescriptions, scopeTitles } from "#access/viewer.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { HtmlPage } from "#pages/shared/page.ts";
-import { signInFaultSummary, signInFields, type SignInFormState } from "#pages/shared/sign-in-fields.ts";
+import {
+  renderSignInFaultSummary,
+  renderSignInFields,
+  type SignInFormState,
+} from "#pages/shared/sign-in-fields.ts";
 import { findActiveStaff, type SignedInStaff } from "#access/people/staff.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 
@@ -16,27 +20,27 @@ export interface RequestingApp {
   readonly publisher: string | null;
 }
 
-export interface OauthSignInView extends SignInFormState {
+export interface OauthSignInPageData extends SignInFormState {
   readonly app: RequestingApp;
   readonly leadsTo: string | undefined;
 }
 
-export function renderOauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView): HtmlPage {
+export function renderOauthSignInPage({ app, leadsTo, email, fault }: OauthSignInPageData): HtmlPage {
   return {
     title: fault === undefined ? "Sign in" : "Error: Sign in",
     leadsTo,
     body: html`<h1>Sign in</h1>
       <p class="soft">${appLabel(app)} asks for access to your shop. Sign in to see what it asks for.</p>
-      ${signInFaultSummary(fault, "email")}
+      ${renderSignInFaultSummary(fault, "email")}
       <form method="post" novalidate>
-        ${signInFields({ email, fault })}
+        ${renderSignInFields({ email, fault })}
         <button name="action" value="sign-in">Sign in</button>
         <button name="action" value="deny" class="second">Go back to ${app.name}</button>
       </form>`,
   };
 }
 
-export interface ConsentView {
+export interface ConsentPageData {
   readonly app: RequestingApp;
   /** The facts about an AI agent; null for a client that an operator created. */
   readonly agent: { readonly verifiedHost: string | null } | null;
@@ -56,7 +60,7 @@ export interface ConsentView {
   readonly refusal: string | undefined;
 }
 
-export function renderConsentPage(shown: ConsentView): HtmlPage {
+export function renderConsentPage(shown: ConsentPageData): HtmlPage {
   const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
   const heading = `Allow ${app.name} to access ${merchantName}?`;
   const note = html`<p class="soft">
@@ -78,7 +82,7 @@ export function renderConsentPage(shown: ConsentView): HtmlPage {
     title: fault === undefined ? heading : `Error: ${heading}`,
     leadsTo,
     body: html`<h1>${heading}</h1>
-      ${signInFaultSummary(fault, shown.scopes[0] === undefined ? "" : scopeElementId(shown.scopes[0]))}
+      ${renderSignInFaultSummary(fault, shown.scopes[0] === undefined ? "" : scopeElementId(shown.scopes[0]))}
       <p>
         ${appLabel(app)} asks for these permissions for <strong>${merchantName}</strong>. Clear the ones that you do
         not want to give.

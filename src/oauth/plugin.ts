@@ -9,7 +9,7 @@ import { appendAuditEntries } from "#access/audit.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
 import { toClientAddressKey, createLoginRateLimiter } from "#http/caller.ts";
-import { type RateLimitCounter, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
+import { type RateLimitCounterKey, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import {
@@ -26,7 +26,7 @@ import { integratorScopes } from "#access/viewer.ts";
 import { createErrorPageHandler, createJsonErrorHandler } from "./error-handlers.ts";
 import { interactionRoute, registerInteractionRoutes } from "./interactions.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { createProviderGetter, type RefusedOauthRequest } from "./provider.ts";
+import { createOauthProviderGetter, type RefusedOauthRequest } from "./provider.ts";
 
 export interface OauthPluginOptions {
   readonly services: GraphServices;
@@ -105,7 +105,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
   for (const [path, methods] of routes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
-const registrationCounterOf = ({ ip }: FastifyRequest): RateLimitCounter => ({
+const registrationCounterOf = ({ ip }: FastifyRequest): RateLimitCounterKey => ({
   bucket: "agent-register",
   key: toClientAddressKey(ip),
 });
@@ -127,7 +127,7 @@ const postPaths = [
 
 function registerOauthRoutes(server: FastifyInstance, services: OauthServices): OauthRoutes {
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
-  const currentProvider = createProviderGetter(services, {
+  const currentProvider = createOauthProviderGetter(services, {
     onRefused: (refused) => recordRefusal(requests.get(refused.request), refused, services),
     mayFetchMetadata: async (raw) => {
       const request = requests.get(raw);

@@ -18,7 +18,7 @@ import {
 import { integratorScopes } from "#access/viewer.ts";
 import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
-import { pageHeaders, renderPage } from "#pages/shared/page.ts";
+import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import { createOidcAdapters } from "./adapter.ts";
 import {
   type AgentFeatureOptions,
@@ -32,7 +32,7 @@ import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
 import { useComputedSuccessors } from "./refresh-rotation.ts";
 import {
   createParameterLengthCheck,
-  createPrompts,
+  createOauthPrompts,
   isOriginOfAnyUri,
   createRequestedScopeCheck,
 } from "./request-rules.ts";
@@ -45,7 +45,7 @@ export interface RefusedOauthRequest {
   readonly fault: unknown;
 }
 
-export interface ProviderHooks extends Pick<AgentFeatureOptions, "mayFetchMetadata"> {
+export interface OauthProviderHooks extends Pick<AgentFeatureOptions, "mayFetchMetadata"> {
   readonly onRefused: (refused: RefusedOauthRequest) => void;
 }
 
@@ -53,7 +53,10 @@ export interface ProviderHooks extends Pick<AgentFeatureOptions, "mayFetchMetada
  * Returns a function that returns the current provider. A new provider is created when the signing keys
  * change, because oidc-provider reads them only once. All other state is in the database.
  */
-export function createProviderGetter(services: OauthServices, hooks: ProviderHooks): () => Promise<Provider> {
+export function createOauthProviderGetter(
+  services: OauthServices,
+  hooks: OauthProviderHooks,
+): () => Promise<Provider> {
   let current: { readonly keyIds: string; readonly provider: Provider } | undefined;
   return async () => {
     const [library, keys] = await Promise.all([loadOidcProvider(), services.signingKeys.signing()]);
@@ -69,7 +72,7 @@ export function createProviderGetter(services: OauthServices, hooks: ProviderHoo
 interface ProviderParts {
   readonly services: OauthServices;
   readonly keys: readonly PrivateJwk[];
-  readonly hooks: ProviderHooks;
+  readonly hooks: OauthProviderHooks;
 }
 
 function createProvider(library: OidcProviderModule, { services, keys, hooks }: ProviderParts): Provider {
@@ -168,7 +171,7 @@ function createConfiguration(
       Promise.resolve("grantId" in token ? { grant_id: token.grantId } : {}),
     ...createLookups(services),
     interactions: {
-      policy: createPrompts(library),
+      policy: createOauthPrompts(library),
       url: (_context, { uid }) => `${publicUrl}/oauth/interaction/${uid}`,
     },
     renderError: sendRefusal,
@@ -282,7 +285,7 @@ function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
     context.body = JSON.stringify(out);
     return;
   }
-  context.set(pageHeaders({}));
+  context.set(getPageHttpHeaders({}));
   context.body = renderPage(
     renderOauthMessagePage("Your request could not be processed", refusalMessage(context, out)),
   );

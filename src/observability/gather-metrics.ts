@@ -73,7 +73,7 @@ const timeoutMs = 1_000;
 const gatherTimeoutMs = 1_500;
 
 /** The connection of a process to its parent process, over which they exchange metrics. */
-export interface MetricsExchange {
+export interface ParentProcessMetricsExchange {
   /**
    * Sets the function that reads the metrics of this process. The parent process requests these metrics
    * whenever any of the processes serves `/metrics`.
@@ -84,7 +84,7 @@ export interface MetricsExchange {
 }
 
 /** Creates the connection over which this process exchanges metrics with its parent process. */
-export function createMetricsExchange(port: ProcessMessagePort): MetricsExchange {
+export function createParentProcessMetricsExchange(port: ProcessMessagePort): ParentProcessMetricsExchange {
   const requests = createRequests<GatheredMessage>();
   const parts = new Map<number, string[]>();
   port.onMessage((message) => {
@@ -131,7 +131,7 @@ function toAnswer(measured: ProcessMetrics): Pick<AnswerMessage, "counted" | "ot
 }
 
 /** The part of the parent process that collects the metrics of all processes. */
-export interface MetricsHub {
+export interface MultiProcessMetricsCollector {
   /**
    * Adds a process whose metrics are collected. Returns a function that must be called when this process has
    * ended.
@@ -146,7 +146,7 @@ interface Member {
 }
 
 /** Creates the part of the parent process that collects the metrics of all processes. */
-export function createMetricsHub(): MetricsHub {
+export function createMultiProcessMetricsCollector(): MultiProcessMetricsCollector {
   const members = new Set<Member>();
   // The sum of the counters of all processes that have ended.
   let ended = Promise.resolve(noMetrics);

@@ -10,9 +10,13 @@ import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { sql } from "kysely";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
-import { mergeProcessMetrics, type MetricsExchange, type GatheredMetrics } from "./gather-metrics.ts";
+import {
+  mergeProcessMetrics,
+  type ParentProcessMetricsExchange,
+  type GatheredMetrics,
+} from "./gather-metrics.ts";
 
 /** The options of `metricsPlugin`. */
 export interface MetricsPluginOptions {
@@ -38,7 +42,8 @@ export const metricsPlugin: FastifyPluginAsync<MetricsPluginOptions> = async (
       ? (request: FastifyRequest) => isFromThisMachine(request, isBehindProxy)
       : hasToken(token);
   server.get("/metrics", {
-    onRequest: (request, _reply, done) => done(mayRead(request) ? undefined : fail("route_not_found")),
+    onRequest: (request, _reply, done) =>
+      done(mayRead(request) ? undefined : createFailure("route_not_found")),
     handler: async (_request, reply) =>
       reply
         .header("cache-control", "no-store")
@@ -101,7 +106,7 @@ interface ExpositionOptions {
    * The connection for collecting the metrics of the other processes; undefined if the service has only one
    * process.
    */
-  readonly exchange?: MetricsExchange | undefined;
+  readonly exchange?: ParentProcessMetricsExchange | undefined;
 }
 
 interface Exposition {
@@ -113,7 +118,7 @@ interface Exposition {
  * Creates an object with the function `text`, which returns the metrics in the format of Prometheus. If the
  * service runs in several processes, the text contains the sum of their metrics.
  */
-export function createMetricsExposition({ registry, readQueue, exchange }: ExpositionOptions): Exposition {
+export function createPrometheusExposition({ registry, readQueue, exchange }: ExpositionOptions): Exposition {
   const own = Registry.merge([registry, processRegistry()]);
   const processes = createProcessGauge();
   exchange?.provide(() => own.getMetricsAsJSON());

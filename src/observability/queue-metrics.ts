@@ -14,7 +14,7 @@ import {
   type ClaimTimeSql,
   toClaimTimeSql,
   countSendingDeliveriesSql,
-  currentRateTokensSql,
+  currentSendRateTokensSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
@@ -241,7 +241,7 @@ function endpoints(moment: ClaimTimeSql): RawBuilder<unknown> {
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =
     any(i.scopes) as sees_catalog,
-      ${currentRateTokensSql(moment)} >= 1
+      ${currentSendRateTokensSql(moment)} >= 1
         and ${countSendingDeliveriesSql(
           sql`${ofInstallation}
           and s.endpoint_id = w.id`,

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { RouteConfig, ServerObserver } from "#http/server.ts";
+import type { RouteConfig, HttpRequestObserver } from "#http/server.ts";
 import { type RateLimitBucket, rateLimitQuotas } from "#access/viewer.ts";
 import type { IdempotentRunner } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -21,7 +21,7 @@ interface RouteMetrics {
  * Creates the metrics of HTTP requests. Returns the observer that the server calls for each request, and that
  * records them.
  */
-export function createHttpMetrics(registry: Registry): ServerObserver {
+export function createHttpMetrics(registry: Registry): HttpRequestObserver {
   const findRoute = createRouteMetrics(registry);
   return {
     began: createOpenRequestMetrics(registry, ({ failureCode, routeOptions }, { statusCode }) =>
@@ -84,8 +84,8 @@ function createRouteMetrics(registry: Registry): (config: RouteConfig) => RouteM
  */
 function createOpenRequestMetrics(
   registry: Registry,
-  countAnswered: ServerObserver["began"],
-): ServerObserver["began"] {
+  countAnswered: HttpRequestObserver["began"],
+): HttpRequestObserver["began"] {
   const registers = [registry];
   const inFlight = new Gauge({
     name: "commerce_http_requests_in_flight",

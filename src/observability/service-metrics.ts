@@ -7,19 +7,19 @@
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { IdempotentRunner } from "#database/idempotency.ts";
-import { getRepeatedTransactionCount } from "#database/transaction.ts";
-import type { DeliveryAttemptResult, ServiceEvents } from "#foundation/events.ts";
+import { getRetriedTransactionCount } from "#database/transaction.ts";
+import type { WebhookAttemptResult, InProcessEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import type { ServerObserver } from "#http/server.ts";
+import type { HttpRequestObserver } from "#http/server.ts";
 import { createRateLimitMetrics, createIdempotencyMetrics, createHttpMetrics } from "./request-metrics.ts";
-import { type StateMetricReaders, registerStateMetrics } from "./state-metrics.ts";
+import { type ServiceStateMetricReaders, registerServiceStateMetrics } from "./state-metrics.ts";
 
 /** The metrics of one service, and the functions with which other modules record them. */
 export interface ServiceMetrics {
   readonly registry: Registry;
-  readonly http: ServerObserver;
+  readonly http: HttpRequestObserver;
   /** Adds gauges whose values are read at each request for `/metrics`. */
-  readonly addStateReadings: (readings: StateMetricReaders) => void;
+  readonly addStateReadings: (readings: ServiceStateMetricReaders) => void;
   /** Wraps a rate limiter so that its refusals are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
@@ -36,7 +36,7 @@ export interface ProcessDescription {
 
 export function createServiceMetrics(
   { role, engine }: ProcessDescription,
-  events: ServiceEvents,
+  events: InProcessEvents,
 ): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -49,13 +49,16 @@ export function createServiceMetrics(
     aggregator: "max",
     registers,
   }).set({ version: packageVersion, node: process.version, engine, role }, 1);
-  events.on("deliveryAttempted", createAttemptMetrics(registry));
+  events.on("deliveryAttempted", createWebhookAttemptMetrics(registry));
   events.on("documentExecuted", createGraphqlCosts(registry));
   return {
     registry,
     http: createHttpMetrics(registry),
     addStateReadings: (readings) =>
-      registerStateMetrics(registry, { ...readings, transactionsRunAgain: getRepeatedTransactionCount }),
+      registerServiceStateMetrics(registry, {
+        ...readings,
+        transactionsRunAgain: getRetriedTransactionCount,
+      }),
     measureLimiter: createRateLimitMetrics(registry),
     measureDoOnce: createIdempotencyMetrics(registry),
   };
@@ -72,7 +75,7 @@ const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 3
  * Counts webhook delivery attempts by their outcome, and records how long an event waited for its first
  * attempt.
  */
-export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAttemptResult) => void {
+export function createWebhookAttemptMetrics(registry: Registry): (attempt: WebhookAttemptResult) => void {
   const registers = [registry];
   const attempts = new Counter({
     name: "commerce_webhook_attempts_total",
@@ -103,7 +106,7 @@ export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAtte
  * Returns the label for the outcome of a webhook attempt. An HTTP status becomes its class (`1xx` to `5xx`),
  * because a receiver may answer with any status and the number of labels must be bounded.
  */
-const getOutcomeLabel = (outcome: DeliveryAttemptResult["outcome"]): string =>
+const getOutcomeLabel = (outcome: WebhookAttemptResult["outcome"]): string =>
   typeof outcome === "number"
     ? outcome >= 100 && outcome < 600
       ? `${Math.floor(outcome / 100)}xx`

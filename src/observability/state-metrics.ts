@@ -3,12 +3,12 @@
  * subscriptions, and the connections to other processes.
  */
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { PoolState } from "#database/connect.ts";
+import type { ConnectionPoolState } from "#database/connect.ts";
 
 /** Functions that read the current state of the service, for gauges. */
-export interface StateMetricReaders {
+export interface ServiceStateMetricReaders {
   /** Reads the state of the database connection pool; undefined for PGlite, which has a single connection. */
-  readonly pool: () => PoolState | undefined;
+  readonly pool: () => ConnectionPoolState | undefined;
   readonly subscriptions: () => number;
   /** Whether this process currently receives the notifications that other processes send through the database. */
   readonly isCurrent: () => boolean;
@@ -23,14 +23,14 @@ export interface StateMetricReaders {
  * The functions that read the state of the service: those that the caller passes, and those that
  * `service-metrics.ts` adds.
  */
-export interface RegisteredStateMetricReaders extends StateMetricReaders {
+export interface RegisteredStateMetricReaders extends ServiceStateMetricReaders {
   /** Returns how many database transactions were repeated after a conflict since the process started. */
   readonly transactionsRunAgain: () => number;
 }
 
 /** Registers the gauges of the service's state in the registry. */
-export function registerStateMetrics(registry: Registry, read: RegisteredStateMetricReaders): void {
-  const pool = (): PoolState => read.pool() ?? pglitePool;
+export function registerServiceStateMetrics(registry: Registry, read: RegisteredStateMetricReaders): void {
+  const pool = (): ConnectionPoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
   register(registry, {
     name: "commerce_database_connections_max",
@@ -97,7 +97,7 @@ function register(registry: Registry, { read, ...options }: StateGauge): void {
   registry.registerMetric(gauge);
 }
 
-function registerConnections(registry: Registry, pool: () => PoolState): void {
+function registerConnections(registry: Registry, pool: () => ConnectionPoolState): void {
   const gauge = new Gauge({
     name: "commerce_database_connections",
     help: "Open connections of the pool, by state: busy or idle.",
@@ -112,4 +112,4 @@ function registerConnections(registry: Registry, pool: () => PoolState): void {
   registry.registerMetric(gauge);
 }
 
-const pglitePool: PoolState = { max: 1, total: 1, idle: 1, waiting: 0 };
+const pglitePool: ConnectionPoolState = { max: 1, total: 1, idle: 1, waiting: 0 };

@@ -4,7 +4,7 @@
  */
 import type { FastifyPluginAsync } from "fastify";
 import { renderDemoPicture } from "#demo/pictures/pictures.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isSlug } from "#foundation/text.ts";
 
@@ -12,7 +12,7 @@ export const demoPicturesPlugin: FastifyPluginAsync = async (server) => {
   server.get<{ Params: { file: string } }>("/media/demo/:file", (request, reply) => {
     const { file } = request.params;
     const name = file.endsWith(".svg") ? file.slice(0, -".svg".length) : "";
-    if (!isSlug(name)) throw fail("route_not_found");
+    if (!isSlug(name)) throw createFailure("route_not_found");
     return reply
       .header("cache-control", "public, max-age=31536000, immutable")
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")

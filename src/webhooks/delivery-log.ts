@@ -10,7 +10,7 @@ import {
   getEventRetentionStart,
   getPayloadExpiryTime,
   type ReplayReason,
-  findReplayRefusal,
+  findReplayRefusalCode,
 } from "./delivery-rules.ts";
 
 export type DeliveryAttemptView = Selectable<WebhookAttemptTable>;
@@ -37,7 +37,7 @@ export interface DeliveryView {
 }
 
 /** An event with its deliveries to one installation. */
-export interface EventView {
+export interface EventWithDeliveries {
   readonly id: string;
   readonly type: string;
   readonly occurredAt: Date;
@@ -45,9 +45,9 @@ export interface EventView {
   readonly deliveries: readonly DeliveryView[];
 }
 
-export interface EventLog {
+export interface InstallationEventLog {
   /** The newest events of an installation and older events with an unsuccessful delivery, newest first. */
-  readonly events: readonly EventView[];
+  readonly events: readonly EventWithDeliveries[];
   /** True if the installation has more stored events than the event log lists. */
   readonly isTruncated: boolean;
 }
@@ -60,17 +60,17 @@ const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subj
  * Finds the events that each installation may read, by installation id: the newest events, and older events
  * with an unsuccessful delivery.
  */
-export async function findEventLogs(
+export async function findInstallationEventLogs(
   reader: DatabaseReader,
   installationIds: readonly string[],
   now: Date,
-): Promise<Map<string, EventLog>> {
+): Promise<Map<string, InstallationEventLog>> {
   const rows = await listEvents(reader, installationIds, now);
   const shown = rows.filter(({ isIncluded }) => isIncluded);
   const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), getInstallationEventKey);
   const groups = Map.groupBy(rows, ({ installationId }) => installationId);
   return new Map(
-    installationIds.map((id): [string, EventLog] => {
+    installationIds.map((id): [string, InstallationEventLog] => {
       const listed = groups.get(id) ?? [];
       const events = listed
         .filter(({ isIncluded }) => isIncluded)
@@ -93,7 +93,7 @@ export async function findInstallationEvents(
   reader: DatabaseReader,
   pairs: readonly InstallationEventKey[],
   now: Date,
-): Promise<ReadonlyMap<string, EventView>> {
+): Promise<ReadonlyMap<string, EventWithDeliveries>> {
   const ids = [...new Set(pairs.map(({ eventId }) => eventId))];
   const columns = ["id", "type", "occurredAt", "subjectType", "subjectId", "subjectVersion"] as const;
   const rows = await reader
@@ -104,7 +104,7 @@ export async function findInstallationEvents(
   const found = new Map(rows.map((row) => [row.id, row]));
   const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), getInstallationEventKey);
   return new Map(
-    pairs.flatMap((pair): [string, EventView][] => {
+    pairs.flatMap((pair): [string, EventWithDeliveries][] => {
       const row = found.get(pair.eventId);
       return row === undefined
         ? []
@@ -247,7 +247,7 @@ async function listEvents(
 const toEvent = (
   { id, type, occurredAt, ...row }: EventRow,
   deliveries: readonly DeliveryView[],
-): EventView => ({
+): EventWithDeliveries => ({
   id,
   type,
   occurredAt,
@@ -316,7 +316,8 @@ function toDelivery(row: DeliveryRow, now: Date): DeliveryView {
     ...delivery,
     lastAttempt: attemptId === null ? null : { id: attemptId, ...attempt },
     isReplayable:
-      findReplayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
+      findReplayRefusalCode({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) ===
+      null,
     payloadExpiresAt: getPayloadExpiryTime(occurredAt),
   };
 }

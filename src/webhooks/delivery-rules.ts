@@ -28,7 +28,7 @@ export type DeliveryAttemptOutcome =
   /** The receiver answered with status 410 (Gone), so the endpoint is disabled. */
   | { readonly kind: "gone" };
 
-export interface AttemptContext {
+export interface DeliveryAttemptContext {
   /** The number of the finished attempt; the first attempt of a delivery has the number 1. */
   readonly attempt: number;
   readonly now: Date;
@@ -40,7 +40,7 @@ export interface AttemptContext {
 
 export function decideAttemptOutcome(
   result: DeliverySendResult,
-  { attempt, now, random, scale }: AttemptContext,
+  { attempt, now, random, scale }: DeliveryAttemptContext,
 ): DeliveryAttemptOutcome {
   if (isSuccess(result)) return { kind: "succeeded" };
   if (result.httpStatus === 410) return { kind: "gone" };
@@ -100,7 +100,7 @@ export interface EndpointHealthChange {
 export function calculateEndpointHealthChange(
   health: EndpointHealth,
   step: DeliveryAttemptOutcome,
-  { attempt, now, scale }: Omit<AttemptContext, "random">,
+  { attempt, now, scale }: Omit<DeliveryAttemptContext, "random">,
 ): EndpointHealthChange {
   if (step.kind === "succeeded") return { health: initialEndpointHealth, becomes: null };
   const consecutiveFailures = health.consecutiveFailures + 1;
@@ -134,7 +134,7 @@ export const replaysMax = 10;
 
 const dayMs = 86_400_000;
 
-export type ReplayRefusal = Extract<
+export type ReplayRefusalCode = Extract<
   FailureCode,
   | "delivery_in_progress"
   | "delivery_already_succeeded"
@@ -142,7 +142,7 @@ export type ReplayRefusal = Extract<
   | "delivery_replay_limit_reached"
 >;
 
-export interface ReplayState {
+export interface DeliveryReplayState {
   readonly status: DeliveryStatus;
   /** Time of the event that is delivered. */
   readonly occurredAt: Date;
@@ -167,10 +167,10 @@ export function getEventRetentionStart(now: Date): Date {
  * Returns why the delivery must not be replayed; null if a replay is allowed. An original delivery can be
  * replayed `replaysMax` times.
  */
-export function findReplayRefusal(
-  { status, occurredAt, replays }: ReplayState,
+export function findReplayRefusalCode(
+  { status, occurredAt, replays }: DeliveryReplayState,
   { isForced, now }: { readonly isForced: boolean; readonly now: Date },
-): ReplayRefusal | null {
+): ReplayRefusalCode | null {
   if (isUnderWay(status)) return "delivery_in_progress";
   if (status === "succeeded" && !isForced) return "delivery_already_succeeded";
   if (getPayloadExpiryTime(occurredAt) <= now) return "delivery_payload_expired";

@@ -9,8 +9,8 @@ import type { FailureDetail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import {
   isLoopbackHost,
-  isPublicAddress,
-  resolveNameWithTimeout,
+  isPublicIpAddress,
+  resolveHostNameWithTimeout,
   type HostNameResolver,
   resolveHostName,
 } from "./safe-addresses.ts";
@@ -52,7 +52,7 @@ export function normalizeEndpointUrl(url: string): string {
   return new URL(url).href;
 }
 
-export interface ResolutionOptions extends EndpointUrlRules {
+export interface HostNameResolutionOptions extends EndpointUrlRules {
   readonly resolve?: HostNameResolver;
   readonly timeoutMs?: number;
 }
@@ -61,17 +61,17 @@ export interface ResolutionOptions extends EndpointUrlRules {
  * Refuses a URL whose host name has an IP address that is not public. Accepts a name without addresses and a
  * name whose lookup is slow; deliveries to them may fail later. The form of the URL must be valid.
  */
-export async function findResolutionFaults(
+export async function findHostNameResolutionFaults(
   url: string,
-  { isLoopbackAllowed, resolve = resolveHostName, timeoutMs = 2000 }: ResolutionOptions,
+  { isLoopbackAllowed, resolve = resolveHostName, timeoutMs = 2000 }: HostNameResolutionOptions,
 ): Promise<readonly FailureDetail[]> {
   const { hostname } = new URL(url);
   if (isLoopbackAllowed && isLoopbackHost(hostname)) return [];
-  const addresses = await resolveNameWithTimeout(hostname, {
+  const addresses = await resolveHostNameWithTimeout(hostname, {
     resolve,
     signal: AbortSignal.timeout(timeoutMs),
   });
-  return addresses.every(isPublicAddress)
+  return addresses.every(isPublicIpAddress)
     ? []
     : [fault("resolves_inside", "The name resolves to an address that is not public.")];
 }
@@ -173,7 +173,7 @@ export function createHostNameChecker(resolve: HostNameResolver = resolveHostNam
       const { hostname } = new URL(url);
       const known = found.get(hostname);
       if (known !== undefined) return known;
-      const faults = await findResolutionFaults(url, { isLoopbackAllowed: true, resolve });
+      const faults = await findHostNameResolutionFaults(url, { isLoopbackAllowed: true, resolve });
       found.set(hostname, faults);
       return faults;
     },

@@ -3,7 +3,7 @@
  * event bodies have the same envelope schema; each event type adds its constraints.
  */
 import { readFileSync } from "node:fs";
-import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
+import { type EventType, eventTypes, type EventSubjectType } from "./event-types.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export interface EventTypeView {
  * Subject types whose event bodies may still change, because the REST operations that return the same objects
  * have the stability `candidate`.
  */
-const candidateSubjectTypes = new Set<SubjectType>([
+const candidateSubjectTypes = new Set<EventSubjectType>([
   "cart",
   "order",
   "payment",
@@ -34,7 +34,7 @@ const candidateSubjectTypes = new Set<SubjectType>([
 ]);
 
 export const eventTypeNames = Object.keys(eventTypes) as readonly EventType[];
-export const subjectTypes: readonly SubjectType[] = [
+export const eventSubjectTypes: readonly EventSubjectType[] = [
   ...new Set(Object.values(eventTypes).map(({ subject }) => subject)),
 ];
 
@@ -44,7 +44,7 @@ export const getEventTypeStability = (name: EventType): "stable" | "candidate" =
   candidateSubjectTypes.has(eventTypes[name].subject) ? "candidate" : "stable";
 
 /** Returns the name of a subject type's schema in the OpenAPI document, for example `ApiKeyEventObject`. */
-export function getEventObjectSchemaName(subject: SubjectType): string {
+export function getEventObjectSchemaName(subject: EventSubjectType): string {
   const words = subject.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}EventObject`;
 }
@@ -104,7 +104,7 @@ export const eventEnvelopeSchema: JsonSchema = {
  * Returns the JSON schema constraints that an event type adds to the envelope. `schemas` is the prefix of
  * references to object schemas, for example `#/components/schemas/`.
  */
-export function getEventTypeConstraints(name: EventType, schemas: string): JsonSchema {
+export function getEventTypeSchemaConstraints(name: EventType, schemas: string): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
   return {
     properties: {
@@ -117,7 +117,7 @@ export function getEventTypeConstraints(name: EventType, schemas: string): JsonS
 }
 
 const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema =>
-  mergeSchemas(eventEnvelopeSchema, getEventTypeConstraints(name, schemas));
+  mergeSchemas(eventEnvelopeSchema, getEventTypeSchemaConstraints(name, schemas));
 
 /**
  * Merges the constraints of an event type into the properties of the common JSON schema, also at deeper

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { createBodyFault } from "#foundation/faults.ts";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import { eventRetentionDays } from "./delivery-rules.ts";
 import type { EventSummary } from "./event-lists.ts";
 
@@ -198,4 +198,4 @@ function expiredFailure(atMs: number): Failure {
 }
 
 const cursorFailure = (code: string, message: string): Failure =>
-  fail("invalid_field", { message, details: [createBodyFault("/after", code, message)] });
+  createFailure("invalid_field", { message, details: [createBodyFault("/after", code, message)] });

@@ -2,7 +2,7 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { getLowestIdAtTime, toSafeId } from "#foundation/ids.ts";
+import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 interface ListPeriod {
@@ -28,7 +28,7 @@ export function buildEventIdQuery(
   let list = reader.selectFrom("event").select("event.id");
   if (merchantId !== null) list = list.where("event.merchantId", "=", merchantId);
   if (typeof type === "string") list = list.where("event.type", "=", type);
-  if (typeof subjectId === "string") list = list.where("event.subjectId", "=", toSafeId(subjectId));
+  if (typeof subjectId === "string") list = list.where("event.subjectId", "=", toDatabaseSafeId(subjectId));
   if (createdFrom instanceof Date) list = list.where("event.id", ">=", lowestEventId(createdFrom));
   if (createdTo instanceof Date) list = list.where("event.id", "<", lowestEventId(createdTo));
   return list;

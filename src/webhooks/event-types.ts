@@ -8,10 +8,10 @@ import { platformEventTypes } from "./platform-event-types.ts";
 export const eventTypes = { ...commerceEventTypes, ...platformEventTypes } as const;
 
 export type EventType = keyof typeof eventTypes;
-export type SubjectType = (typeof eventTypes)[EventType]["subject"];
+export type EventSubjectType = (typeof eventTypes)[EventType]["subject"];
 
 /** Subject types whose events are delivered only to installations with the scope `catalog:read`. */
-export const catalogReadSubjectTypes: readonly SubjectType[] = [
+export const catalogReadSubjectTypes: readonly EventSubjectType[] = [
   "cart",
   "checkout_session",
   "order",

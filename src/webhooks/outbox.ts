@@ -5,10 +5,10 @@
  */
 import { LRUCache } from "lru-cache";
 import { buildInsertQuery } from "#database/prepared-template.ts";
-import { type Transaction, runWithCommit } from "#database/transaction.ts";
+import { type Transaction, runStatementWithCommit } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { currentRecordedSpan } from "#foundation/tracing.ts";
-import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
+import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
+import { type EventType, eventTypes, type EventSubjectType } from "./event-types.ts";
 
 export interface DomainEvent {
   readonly type: EventType;
@@ -57,7 +57,7 @@ export interface EventContext {
 type Document = Readonly<Record<string, unknown>>;
 
 export interface EventSubject {
-  readonly type: SubjectType;
+  readonly type: EventSubjectType;
   readonly id: string;
   readonly merchantId: string;
   readonly object: object | undefined;
@@ -72,7 +72,10 @@ export interface EventSubject {
  * Renders the object that an event is about, as it is at the end of the transaction. If REST can return the
  * object, the form is the same as over REST.
  */
-export type RenderEventSubject = (transaction: Transaction, subject: EventSubject) => Promise<Document>;
+export type EventSubjectRenderFunction = (
+  transaction: Transaction,
+  subject: EventSubject,
+) => Promise<Document>;
 
 const eventBytesMax = 65_536;
 /** The largest number of subjects rendered in one batch, and of events inserted by one statement. */
@@ -81,7 +84,7 @@ const chunkMax = 500;
 /** Runs `work` with an outbox, and then inserts the events that `work` has appended. */
 export async function withOutbox<Result>(
   transaction: Transaction,
-  { render, ...context }: EventContext & { readonly render: RenderEventSubject },
+  { render, ...context }: EventContext & { readonly render: EventSubjectRenderFunction },
   work: (outbox: Outbox) => Promise<Result>,
 ): Promise<Result> {
   const events: DomainEvent[] = [];
@@ -96,12 +99,12 @@ export async function withOutbox<Result>(
   // No later statement of the transaction reads the inserted events. The inserts are therefore sent together
   // with the COMMIT, which saves a round trip.
   for (const chunk of chunksOf(rows))
-    await runWithCommit(transaction, buildInsertQuery(transaction, "event", chunk));
+    await runStatementWithCommit(transaction, buildInsertQuery(transaction, "event", chunk));
   return result;
 }
 
 interface EventInsertContext extends EventContext {
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   /** The time at which the event's deliveries were created; null if the dispatcher must still create them. */
   readonly fannedOutAt: Date | null;
 }
@@ -140,7 +143,7 @@ async function toEventRows(
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
   // Ids of the same millisecond are created in random order. Sorting them gives later events higher ids.
   const ids = events.map(() => createId("event", context.now.getTime())).toSorted();
-  const traceparent = currentRecordedSpan()?.traceparent;
+  const traceparent = getCurrentRecordedSpan()?.traceparent;
   return events.map((event, index) => {
     const object = objects.get(event.id) ?? {};
     const before = befores.get(event.id);
@@ -264,7 +267,7 @@ interface EventRow {
   readonly installationId: string | null;
   readonly type: EventType;
   readonly schemaVersion: number;
-  readonly subjectType: SubjectType;
+  readonly subjectType: EventSubjectType;
   readonly subjectId: string;
   readonly subjectVersion: number;
   readonly snapshot: string;

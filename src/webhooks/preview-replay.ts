@@ -8,20 +8,20 @@ import type { ReplayCommandContext } from "./replay-delivery.ts";
 import {
   findBulkReplayFaults,
   bulkReplayPageSize,
-  countSkipReasons,
+  countReplaySkipReasons,
   type FailedDeliveryFilter,
-  loadReplayTargetCheck,
+  loadReplayTargetChecker,
   findFailedDeliveries,
   findReplayInstallation,
   loadReplayCandidates,
   findReplaySkipReason,
-  type SkippedCount,
+  type ReplaySkipReasonCount,
 } from "./replay-selection.ts";
 
 export interface ReplayPreview {
   /** The number of deliveries that one call of the bulk replay would replay. */
   readonly replayable: number;
-  readonly passedOver: readonly SkippedCount[];
+  readonly passedOver: readonly ReplaySkipReasonCount[];
   /** The largest number of deliveries that one call of the bulk replay examines. */
   readonly limit: number;
   /** True if more deliveries match than one call of the bulk replay examines. */
@@ -43,13 +43,13 @@ export async function previewReplay(
   const found = await findFailedDeliveries(reader, { ...filter, installationId });
   const page = found.slice(0, bulkReplayPageSize);
   const candidates = await loadReplayCandidates(reader, page, filter.toEndpointId ?? null);
-  const findTargetRefusal = await loadReplayTargetCheck(reader, candidates, "read");
+  const findTargetRefusal = await loadReplayTargetChecker(reader, candidates, "read");
   const reasons = candidates.flatMap(
     (candidate) => findReplaySkipReason(candidate, { findTargetRefusal, now }) ?? [],
   );
   return {
     replayable: candidates.length - reasons.length,
-    passedOver: countSkipReasons(reasons),
+    passedOver: countReplaySkipReasons(reasons),
     limit: bulkReplayPageSize,
     hasMore: found.length > bulkReplayPageSize,
   };

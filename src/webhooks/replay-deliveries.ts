@@ -4,8 +4,8 @@
  * were replayed already, are skipped and counted by reason.
  */
 import { sql } from "kysely";
-import { afterCommit, type Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { runAfterCommit, type Transaction } from "#database/transaction.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import type { ReplayCommandContext } from "./replay-delivery.ts";
@@ -13,22 +13,22 @@ import {
   type BulkReplayInput,
   findBulkReplayFaults,
   bulkReplayPageSize,
-  countSkipReasons,
-  type DeliveryPosition,
-  loadReplayTargetCheck,
+  countReplaySkipReasons,
+  type DeliveryCursorPosition,
+  loadReplayTargetChecker,
   findFailedDeliveries,
   findReplayInstallation,
   loadReplayCandidates,
   type ReplayCandidate,
   findReplaySkipReason,
   type ReplaySkipReason,
-  type SkippedCount,
+  type ReplaySkipReasonCount,
   toReplayCursor,
 } from "./replay-selection.ts";
 
 export interface BulkReplayResult {
   readonly replayed: number;
-  readonly passedOver: readonly SkippedCount[];
+  readonly passedOver: readonly ReplaySkipReasonCount[];
   readonly hasMore: boolean;
   /**
    * The position of the last examined delivery, which the caller sends as `after` to get the next page; null
@@ -45,17 +45,19 @@ export async function replayDeliveries(
   requireNoFaults(findBulkReplayFaults(input));
   const installationId = await findReplayInstallation(transaction, context, input);
   if (installationId === undefined)
-    throw fail((input.endpointId ?? null) === null ? "resource_not_found" : "webhook_endpoint_not_found");
+    throw createFailure(
+      (input.endpointId ?? null) === null ? "resource_not_found" : "webhook_endpoint_not_found",
+    );
   const found = await findFailedDeliveries(transaction, { ...input, installationId });
   await lockEvents(transaction, found);
   const page = found.slice(0, bulkReplayPageSize);
   const last = page.at(-1);
   const { chosen, passedOver } = await selectReplays(transaction, context, { page, input });
   await insertReplays(transaction, { chosen, input, now: context.now });
-  if (chosen.length > 0) afterCommit(transaction, () => context.events.emit("deliveriesDue"));
+  if (chosen.length > 0) runAfterCommit(transaction, () => context.events.emit("deliveriesDue"));
   return {
     replayed: chosen.length,
-    passedOver: countSkipReasons(passedOver),
+    passedOver: countReplaySkipReasons(passedOver),
     hasMore: found.length > bulkReplayPageSize,
     endCursor: last === undefined ? null : toReplayCursor(last),
   };
@@ -66,7 +68,7 @@ interface NumberedCandidate extends ReplayCandidate {
 }
 
 /** Locks the events until the end of the transaction, so that replays of one event are not concurrent. */
-async function lockEvents(transaction: Transaction, found: readonly DeliveryPosition[]): Promise<void> {
+async function lockEvents(transaction: Transaction, found: readonly DeliveryCursorPosition[]): Promise<void> {
   const eventIds = [...new Set(found.map((row) => row.eventId))];
   await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(
     transaction,
@@ -76,12 +78,12 @@ async function lockEvents(transaction: Transaction, found: readonly DeliveryPosi
 async function selectReplays(
   transaction: Transaction,
   { now }: ReplayCommandContext,
-  { page, input }: { readonly page: readonly DeliveryPosition[]; readonly input: BulkReplayInput },
+  { page, input }: { readonly page: readonly DeliveryCursorPosition[]; readonly input: BulkReplayInput },
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
   // The deliveries are read only after their events are locked. Replays that another transaction has just
   // created are then found too.
   const candidates = await loadReplayCandidates(transaction, page, input.toEndpointId ?? null);
-  const findTargetRefusal = await loadReplayTargetCheck(transaction, candidates, "lock");
+  const findTargetRefusal = await loadReplayTargetChecker(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];
   const passedOver: ReplaySkipReason[] = [];
   const numbers = new Map<string, number>();

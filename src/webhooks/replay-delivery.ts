@@ -2,20 +2,20 @@
  * Replays a delivery: creates a new delivery of the same event with the same body to the current URL of the
  * endpoint. The original delivery does not change.
  */
-import type { ServiceEvents } from "#foundation/events.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
-import { afterCommit, type Transaction } from "#database/transaction.ts";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { runAfterCommit, type Transaction } from "#database/transaction.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
-  type ReplayState,
-  findReplayRefusal,
+  type DeliveryReplayState,
+  findReplayRefusalCode,
   type ReplayReason,
-  type ReplayRefusal,
+  type ReplayRefusalCode,
   replaysMax,
 } from "./delivery-rules.ts";
 import { createInProgressFailure, type UnfinishedDelivery } from "./unfinished-delivery.ts";
@@ -32,7 +32,7 @@ export interface ReplayCommandContext {
    */
   readonly installationId: string | null;
   readonly now: Date;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
 }
 
 export interface DeliveryReplayInput {
@@ -64,7 +64,7 @@ export async function replayDelivery(
   requireNoFaults(findTextFaults("/note", input.note, { min: 0, max: replayNoteLengthMax, lines: "many" }));
   const delivery = await lockDelivery(transaction, context, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
-  const refusal = findReplayRefusal(delivery, { isForced: input.force === true, now: context.now });
+  const refusal = findReplayRefusalCode(delivery, { isForced: input.force === true, now: context.now });
   if (refusal === "delivery_in_progress")
     throw createInProgressFailure(delivery, { endpointStatus: endpoint.status, now: context.now });
   if (refusal !== null) throw replayFailure(refusal, delivery);
@@ -75,7 +75,7 @@ export async function replayDelivery(
     input,
     now: context.now,
   });
-  afterCommit(transaction, () => context.events.emit("deliveriesDue"));
+  runAfterCommit(transaction, () => context.events.emit("deliveriesDue"));
   return { deliveryId, original: { id: delivery.originalId, status: delivery.originalStatus } };
 }
 
@@ -86,7 +86,7 @@ export async function replayDelivery(
 export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type =
   any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 
-interface LockedDelivery extends ReplayState, UnfinishedDelivery {
+interface LockedDelivery extends DeliveryReplayState, UnfinishedDelivery {
   readonly eventId: string;
   readonly endpointId: string;
   readonly merchantId: string;
@@ -121,7 +121,7 @@ async function lockDelivery(
     from ${from} join webhook_delivery o on o.id = coalesce(d.replay_of, d.id)
     where ${which}`.execute(transaction);
   const [delivery] = rows;
-  if (delivery === undefined) throw fail("webhook_delivery_not_found");
+  if (delivery === undefined) throw createFailure("webhook_delivery_not_found");
   return delivery;
 }
 
@@ -156,7 +156,7 @@ async function lockEndpoint(
     .where("status", "<>", "deleted")
     .forShare()
     .executeTakeFirst();
-  if (endpoint === undefined) throw fail("webhook_endpoint_not_found");
+  if (endpoint === undefined) throw createFailure("webhook_endpoint_not_found");
   return endpoint;
 }
 
@@ -166,7 +166,7 @@ function requireEnabled(
 ): void {
   if (status === "enabled" && installationStatus === "active") return;
   const reason = status === "enabled" ? `installation_${installationStatus}` : disabledReason;
-  throw fail("webhook_endpoint_disabled", {
+  throw createFailure("webhook_endpoint_disabled", {
     conflict: {
       resource: "webhook_endpoint",
       id,
@@ -179,11 +179,11 @@ function requireEnabled(
 }
 
 function replayFailure(
-  code: Exclude<ReplayRefusal, "delivery_in_progress">,
+  code: Exclude<ReplayRefusalCode, "delivery_in_progress">,
   { id, status }: LockedDelivery,
 ): Failure {
   const data = code === "delivery_replay_limit_reached" ? { limit: replaysMax } : {};
-  return fail(code, {
+  return createFailure(code, {
     conflict: {
       resource: "webhook_delivery",
       id,

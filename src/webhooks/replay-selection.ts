@@ -8,10 +8,10 @@ import { createBodyFault, type Faults, findTextFaults } from "#foundation/faults
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import {
-  type ReplayState,
-  findReplayRefusal,
+  type DeliveryReplayState,
+  findReplayRefusalCode,
   type ReplayReason,
-  type ReplayRefusal,
+  type ReplayRefusalCode,
 } from "./delivery-rules.ts";
 import {
   mayInstallationReadEvent,
@@ -47,18 +47,20 @@ export interface BulkReplayInput extends FailedDeliveryFilter {
   readonly note?: string | null | undefined;
 }
 
-export type ReplaySkipReason = ReplayRefusal | "webhook_endpoint_not_found" | "webhook_endpoint_disabled";
+export type ReplaySkipReason = ReplayRefusalCode | "webhook_endpoint_not_found" | "webhook_endpoint_disabled";
 
 export const bulkReplayPageSize = 1000;
 export const bulkReplayDaysMax = 30;
 const dayMs = 86_400_000;
 
-export interface SkippedCount {
+export interface ReplaySkipReasonCount {
   readonly reason: ReplaySkipReason;
   readonly count: number;
 }
 
-export const countSkipReasons = (reasons: readonly ReplaySkipReason[]): readonly SkippedCount[] =>
+export const countReplaySkipReasons = (
+  reasons: readonly ReplaySkipReason[],
+): readonly ReplaySkipReasonCount[] =>
   [...Map.groupBy(reasons, (reason) => reason)].map(([reason, { length }]) => ({ reason, count: length }));
 
 const cursorPattern = /^evt_[0-9a-hjkmnp-tv-z]{26} whd_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -87,12 +89,12 @@ export function findBulkReplayFaults({
   return faults;
 }
 
-export interface DeliveryPosition {
+export interface DeliveryCursorPosition {
   readonly id: string;
   readonly eventId: string;
 }
 
-export const toReplayCursor = ({ eventId, id }: DeliveryPosition): string =>
+export const toReplayCursor = ({ eventId, id }: DeliveryCursorPosition): string =>
   Buffer.from(`${eventId} ${id}`).toString("base64url");
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
@@ -138,11 +140,11 @@ export async function findFailedDeliveries(
     until,
     after,
   }: FailedDeliveryFilter & { readonly installationId: string },
-): Promise<readonly DeliveryPosition[]> {
+): Promise<readonly DeliveryCursorPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
   const ofEndpoint = equalsUnlessNullSql(sql`d.endpoint_id`, endpointId ?? null);
   // The status is a literal, so that the planner can use the partial index of unsuccessful deliveries.
-  const { rows } = await sql<DeliveryPosition>`
+  const { rows } = await sql<DeliveryCursorPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
     on i.id = d.installation_id
     where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
@@ -153,7 +155,7 @@ export async function findFailedDeliveries(
   return rows;
 }
 
-export interface ReplayCandidate extends ReplayState, DeliveryPosition {
+export interface ReplayCandidate extends DeliveryReplayState, DeliveryCursorPosition {
   readonly merchantId: string;
   readonly installationId: string;
   readonly endpointId: string;
@@ -166,7 +168,7 @@ export interface ReplayCandidate extends ReplayState, DeliveryPosition {
 /** Reads the values that decide whether each delivery may be replayed. */
 export async function loadReplayCandidates(
   reader: DatabaseReader,
-  page: readonly DeliveryPosition[],
+  page: readonly DeliveryCursorPosition[],
   toEndpointId: string | null,
 ): Promise<readonly ReplayCandidate[]> {
   const { rows } = await sql<ReplayCandidate>`
@@ -189,7 +191,7 @@ export async function loadReplayCandidates(
  * receive replays, or null if it can. In the mode `lock`, no endpoint can be disabled until the end of the
  * transaction.
  */
-export async function loadReplayTargetCheck(
+export async function loadReplayTargetChecker(
   reader: DatabaseReader,
   candidates: readonly ReplayCandidate[],
   mode: "read" | "lock",
@@ -221,7 +223,7 @@ export function findReplaySkipReason(
   if (candidate.isUnderWay) return "delivery_in_progress";
   if (candidate.hasArrived) return "delivery_already_succeeded";
   return (
-    findReplayRefusal(candidate, { isForced: false, now }) ??
+    findReplayRefusalCode(candidate, { isForced: false, now }) ??
     findTargetRefusal(candidate.endpointId, candidate.installationId)
   );
 }

@@ -3,8 +3,8 @@
  * the delivery. An open circuit breaker still delays the attempt until the next probe.
  */
 import { sql } from "kysely";
-import { afterCommit, type Transaction } from "#database/transaction.ts";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { runAfterCommit, type Transaction } from "#database/transaction.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { heldAtSql } from "./delivery-order.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
@@ -50,17 +50,17 @@ export async function retryDelivery(
       and ${equalsUnlessNullSql(sql`d.merchant_id`, merchantId)}
     for no key update of d`.execute(transaction);
   const [delivery] = rows;
-  if (delivery === undefined) throw fail("webhook_delivery_not_found");
+  if (delivery === undefined) throw createFailure("webhook_delivery_not_found");
   const { status, attemptCount, nextAttemptAt, isOpen } = delivery;
   const isWaiting = status === "pending" || status === "retrying";
   if (!isWaiting || attemptCount !== expectedAttemptCount) throw notWaitingFailure(delivery);
-  if (!isOpen) throw fail("webhook_endpoint_disabled");
+  if (!isOpen) throw createFailure("webhook_endpoint_disabled");
   if (delivery.isHeld) throw heldFailure(delivery);
   if (nextAttemptAt !== null && nextAttemptAt > now) {
     await sql`update webhook_delivery set next_attempt_at = ${now}::timestamptz
       where id = ${delivery.id}`.execute(transaction);
   }
-  afterCommit(transaction, () => events.emit("deliveriesDue"));
+  runAfterCommit(transaction, () => events.emit("deliveriesDue"));
   return delivery.id;
 }
 
@@ -82,7 +82,7 @@ function conflictFailure(
   { id, status, attemptCount }: WaitingDelivery,
   { message, reason }: { readonly message: string; readonly reason: string | null },
 ): Failure {
-  return fail("version_conflict", {
+  return createFailure("version_conflict", {
     message,
     conflict: {
       resource: "webhook_delivery",

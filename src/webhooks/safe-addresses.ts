@@ -20,7 +20,7 @@ const closedRanges = ["168.63.129.16/32", "::/96", "64:ff9b:1::/48"].map((range)
  */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-export function isPublicAddress(address: string): boolean {
+export function isPublicIpAddress(address: string): boolean {
   const parsed = parse(address);
   if (parsed === undefined || parsed.range() !== "unicast") return false;
   if (parsed instanceof ipaddr.IPv6 && !parsed.match(globalUnicast)) return false;
@@ -29,7 +29,7 @@ export function isPublicAddress(address: string): boolean {
   );
 }
 
-export function isLoopbackAddress(address: string): boolean {
+export function isLoopbackIpAddress(address: string): boolean {
   return parse(address)?.range() === "loopback";
 }
 
@@ -42,7 +42,7 @@ export function isLoopbackHost(host: string): boolean {
     host === "localhost" ||
     host === "[::1]" ||
     host === "::1" ||
-    (isIP(host) === 4 && isLoopbackAddress(host))
+    (isIP(host) === 4 && isLoopbackIpAddress(host))
   );
 }
 
@@ -50,16 +50,16 @@ export function isLoopbackHost(host: string): boolean {
  * Returns whether a request to the host may use the address. A loopback address is allowed only if the host
  * itself names this machine, so a public name that resolves to a loopback address is refused.
  */
-export function isAllowedAddress(
+export function isAllowedTargetAddress(
   address: string,
   { host, isLoopbackAllowed }: { readonly host: string; readonly isLoopbackAllowed: boolean },
 ): boolean {
-  if (isLoopbackHost(host)) return isLoopbackAllowed && isLoopbackAddress(address);
-  return isPublicAddress(address);
+  if (isLoopbackHost(host)) return isLoopbackAllowed && isLoopbackIpAddress(address);
+  return isPublicIpAddress(address);
 }
 
 /** Returns whether two texts are the same address; `::ffff:192.0.2.1` equals `192.0.2.1`. */
-export function isSameAddress(one: string, other: string): boolean {
+export function isSameIpAddress(one: string, other: string): boolean {
   const [left, right] = [parse(one), parse(other)];
   return (
     left !== undefined && right !== undefined && left.toNormalizedString() === right.toNormalizedString()
@@ -98,7 +98,7 @@ export const resolveHostName: HostNameResolver = async (name, signal) => {
  * Resolves a host name to its IP addresses. Stops waiting when the signal is aborted, even if the resolver
  * ignores the signal. Returns an empty list if the lookup fails or is too slow.
  */
-export async function resolveNameWithTimeout(
+export async function resolveHostNameWithTimeout(
   name: string,
   { resolve, signal }: { readonly resolve: HostNameResolver; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {

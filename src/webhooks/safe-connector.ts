@@ -7,14 +7,14 @@ import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 
 import { connect as connectSecure } from "node:tls";
 import type { buildConnector } from "undici";
 import {
-  isAllowedAddress,
+  isAllowedTargetAddress,
   isLoopbackHost,
-  isSameAddress,
-  resolveNameWithTimeout,
+  isSameIpAddress,
+  resolveHostNameWithTimeout,
   type HostNameResolver,
 } from "./safe-addresses.ts";
 
-export interface ConnectorOptions {
+export interface SsrfSafeConnectorOptions {
   readonly isLoopbackAllowed: boolean;
   readonly resolve: HostNameResolver;
   /** Milliseconds for DNS lookup, connection and TLS handshake together. */
@@ -27,13 +27,13 @@ export interface ConnectorOptions {
 /** The target that undici passes to a connector. */
 type Target = buildConnector.Options;
 
-export function createSsrfSafeConnector(options: ConnectorOptions): buildConnector.connector {
+export function createSsrfSafeConnector(options: SsrfSafeConnectorOptions): buildConnector.connector {
   return (target, callback) => void connect(target, options, callback);
 }
 
 async function connect(
   target: Target,
-  options: ConnectorOptions,
+  options: SsrfSafeConnectorOptions,
   callback: buildConnector.Callback,
 ): Promise<void> {
   let socket: Socket;
@@ -46,7 +46,7 @@ async function connect(
   callback(null, socket);
 }
 
-async function openSafely(target: Target, options: ConnectorOptions): Promise<Socket> {
+async function openSafely(target: Target, options: SsrfSafeConnectorOptions): Promise<Socket> {
   requireSafeScheme(target, options);
   const deadline = AbortSignal.timeout(options.connectTimeoutMs);
   const addresses = await allowedAddresses(target.hostname, { ...options, deadline });
@@ -60,7 +60,10 @@ async function openSafely(target: Target, options: ConnectorOptions): Promise<So
 }
 
 /** Requires TLS, except for allowed connections within this machine. */
-function requireSafeScheme({ protocol, hostname }: Target, { isLoopbackAllowed }: ConnectorOptions): void {
+function requireSafeScheme(
+  { protocol, hostname }: Target,
+  { isLoopbackAllowed }: SsrfSafeConnectorOptions,
+): void {
   if (protocol === "https:") return;
   if (protocol !== "http:" || !isLoopbackAllowed || !isLoopbackHost(hostname))
     throw new WebhookDeliveryError("blocked_address");
@@ -68,12 +71,12 @@ function requireSafeScheme({ protocol, hostname }: Target, { isLoopbackAllowed }
 
 async function allowedAddresses(
   host: string,
-  { isLoopbackAllowed, resolve, deadline }: ConnectorOptions & { readonly deadline: AbortSignal },
+  { isLoopbackAllowed, resolve, deadline }: SsrfSafeConnectorOptions & { readonly deadline: AbortSignal },
 ): Promise<readonly string[]> {
   const addresses =
-    isIP(host) === 0 ? await resolveNameWithTimeout(host, { resolve, signal: deadline }) : [host];
+    isIP(host) === 0 ? await resolveHostNameWithTimeout(host, { resolve, signal: deadline }) : [host];
   if (addresses.length === 0) throw new WebhookDeliveryError("dns");
-  if (!addresses.every((address) => isAllowedAddress(address, { host, isLoopbackAllowed })))
+  if (!addresses.every((address) => isAllowedTargetAddress(address, { host, isLoopbackAllowed })))
     throw new WebhookDeliveryError("blocked_address");
   return addresses;
 }
@@ -101,7 +104,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
       // A socket without a remote address is already closed and emits an error, so the address need not be
       // checked.
       const reached = socket.remoteAddress;
-      if (reached !== undefined && !addresses.some((address) => isSameAddress(address, reached)))
+      if (reached !== undefined && !addresses.some((address) => isSameIpAddress(address, reached)))
         socket.destroy(new WebhookDeliveryError("blocked_address"));
     });
     socket.once(isSecure ? "secureConnect" : "connect", () => {
@@ -172,7 +175,7 @@ function toFault(error: Error, phase: "connection" | "tls"): WebhookDeliveryErro
  * The reason why an attempt failed, stored with the attempt and shown to the merchant. The underlying error
  * is not shown.
  */
-export type AttemptErrorCode =
+export type DeliveryAttemptErrorCode =
   | "timeout"
   | "dns"
   | "tls"
@@ -182,9 +185,9 @@ export type AttemptErrorCode =
   | "redirect";
 
 export class WebhookDeliveryError extends Error {
-  readonly errorCode: AttemptErrorCode;
+  readonly errorCode: DeliveryAttemptErrorCode;
 
-  constructor(errorCode: AttemptErrorCode, cause?: unknown) {
+  constructor(errorCode: DeliveryAttemptErrorCode, cause?: unknown) {
     super(`The webhook could not be delivered: ${errorCode}.`, { cause });
     this.name = "WebhookDeliveryError";
     this.errorCode = errorCode;

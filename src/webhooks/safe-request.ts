@@ -6,7 +6,11 @@
 import type { Socket } from "node:net";
 import type { Agent, Dispatcher } from "undici";
 import { type Clock, systemClock } from "#foundation/clock.ts";
-import { type AttemptErrorCode, createSsrfSafeConnector, WebhookDeliveryError } from "./safe-connector.ts";
+import {
+  type DeliveryAttemptErrorCode,
+  createSsrfSafeConnector,
+  WebhookDeliveryError,
+} from "./safe-connector.ts";
 import { type HostNameResolver, resolveHostName } from "./safe-addresses.ts";
 
 export interface WebhookHttpRequest {
@@ -22,7 +26,7 @@ export interface WebhookHttpRequest {
 export interface DeliverySendResult {
   readonly httpStatus: number | null;
   /** The reason why the attempt failed; null if the status is 2xx. */
-  readonly errorCode: AttemptErrorCode | null;
+  readonly errorCode: DeliveryAttemptErrorCode | null;
   readonly durationMs: number;
   /**
    * The seconds of the header Retry-After in an answer with status 429 or 503; null if there is no valid
@@ -37,7 +41,7 @@ export interface WebhookSender {
   close(): Promise<void>;
 }
 
-export interface SafeSenderOptions {
+export interface WebhookSenderOptions {
   /**
    * The setting WEBHOOK_ALLOW_LOOPBACK. If false, no request may reach this machine, even if the request
    * itself allows loopback.
@@ -45,11 +49,11 @@ export interface SafeSenderOptions {
   readonly isLoopbackAllowed: boolean;
   readonly clock?: Clock;
   readonly resolve?: HostNameResolver;
-  readonly limits?: Partial<SendLimits>;
+  readonly limits?: Partial<WebhookSendLimits>;
   readonly certificateAuthority?: string;
 }
 
-export interface SendLimits {
+export interface WebhookSendLimits {
   /** The maximum time of an attempt in milliseconds, from the DNS lookup to the last byte that is read. */
   readonly totalMs: number;
   readonly connectMs: number;
@@ -61,7 +65,7 @@ export interface SendLimits {
   readonly keptSockets: number;
 }
 
-const defaultLimits: SendLimits = {
+const defaultLimits: WebhookSendLimits = {
   totalMs: 15_000,
   connectMs: 5_000,
   answerBytes: 16_384,
@@ -73,7 +77,7 @@ export function createWebhookSender({
   clock = systemClock,
   resolve = resolveHostName,
   ...rest
-}: SafeSenderOptions): WebhookSender {
+}: WebhookSenderOptions): WebhookSender {
   const limits = { ...defaultLimits, ...rest.limits };
   const sockets = new Set<Socket>();
   const onOpen = (socket: Socket): void => {
@@ -123,7 +127,7 @@ async function createAgent(options: Parameters<typeof createSsrfSafeConnector>[0
 
 interface Sending {
   readonly agent: Agent;
-  readonly limits: SendLimits;
+  readonly limits: WebhookSendLimits;
   readonly clock: Clock;
   readonly isPoolFull: boolean;
 }
@@ -193,11 +197,11 @@ function resultOf(
 ): Omit<DeliverySendResult, "durationMs"> {
   const retryAfter = [headers["retry-after"]].flat()[0];
   const retryAfterSeconds =
-    statusCode === 429 || statusCode === 503 ? parseRetryAfter(retryAfter, now) : null;
+    statusCode === 429 || statusCode === 503 ? parseRetryAfterHeader(retryAfter, now) : null;
   return { httpStatus: statusCode, errorCode: errorCodeOf(statusCode), retryAfterSeconds };
 }
 
-function errorCodeOf(status: number): AttemptErrorCode | null {
+function errorCodeOf(status: number): DeliveryAttemptErrorCode | null {
   if (status >= 200 && status < 300) return null;
   return status >= 300 && status < 400 ? "redirect" : "http_status";
 }
@@ -227,7 +231,7 @@ const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
  * Parses the header Retry-After. Returns the seconds from `now`; null if the value is neither a number of
  * seconds nor a date.
  */
-export function parseRetryAfter(value: string | undefined, now: Date): number | null {
+export function parseRetryAfterHeader(value: string | undefined, now: Date): number | null {
   if (value === undefined) return null;
   if (wholeSeconds.test(value)) return Number(value);
   if (!httpDate.test(value)) return null;

@@ -9,20 +9,20 @@ import { signatureVectors, type SignatureVector, toBase64 } from "./signature-ve
 
 const toleranceSeconds = 300;
 
-export interface FixtureRequest {
+export interface SignatureFixtureRequest {
   readonly method: "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyUtf8: string;
   readonly bodyBase64: string;
 }
 
-export interface LiveFixture {
+export interface LiveSignatureFixture {
   /**
    * The versions of the secrets that have signed the example request, newest first, in the order of the
    * signatures.
    */
   readonly secretVersions: readonly number[];
-  readonly request: FixtureRequest;
+  readonly request: SignatureFixtureRequest;
   readonly expires: string;
 }
 
@@ -40,25 +40,25 @@ export interface SignatureFixture {
     readonly timestamp: "webhook-timestamp";
     readonly signature: "webhook-signature";
   };
-  readonly live: LiveFixture;
+  readonly live: LiveSignatureFixture;
   readonly vectors: readonly SignatureVector[];
 }
 
-export interface FixtureEndpoint {
+export interface SignatureFixtureEndpoint {
   readonly id: string;
   readonly version: number;
   readonly merchantId: string;
   readonly mode: "live" | "test";
 }
 
-export interface FixtureSource {
-  readonly endpoint: FixtureEndpoint;
+export interface SignatureFixtureSource {
+  readonly endpoint: SignatureFixtureEndpoint;
   /** The secrets that currently sign webhooks. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }
 
-export function createSignatureFixture({ endpoint, secrets, now }: FixtureSource): SignatureFixture {
+export function createSignatureFixture({ endpoint, secrets, now }: SignatureFixtureSource): SignatureFixture {
   return {
     endpointId: endpoint.id,
     algorithm: "HMAC-SHA256",
@@ -69,7 +69,7 @@ export function createSignatureFixture({ endpoint, secrets, now }: FixtureSource
     toleranceSeconds,
     serverTime: now.toISOString(),
     headers: { id: "webhook-id", timestamp: "webhook-timestamp", signature: "webhook-signature" },
-    live: createLiveFixture({ endpoint, secrets, now }),
+    live: createLiveSignatureFixture({ endpoint, secrets, now }),
     vectors: signatureVectors,
   };
 }
@@ -78,7 +78,11 @@ export function createSignatureFixture({ endpoint, secrets, now }: FixtureSource
  * Creates a signed request that has no effect: its event type is never delivered, and its subject is the
  * endpoint itself.
  */
-export function createLiveFixture({ endpoint, secrets, now }: FixtureSource): LiveFixture {
+export function createLiveSignatureFixture({
+  endpoint,
+  secrets,
+  now,
+}: SignatureFixtureSource): LiveSignatureFixture {
   const newestFirst = secrets.toSorted((one, other) => other.version - one.version);
   const id = createId("event", now.getTime());
   const timestampSeconds = Math.floor(now.getTime() / 1000);
@@ -107,7 +111,11 @@ export function createLiveFixture({ endpoint, secrets, now }: FixtureSource): Li
   };
 }
 
-function liveBody({ id, version, merchantId, mode }: FixtureEndpoint, eventId: string, now: Date): string {
+function liveBody(
+  { id, version, merchantId, mode }: SignatureFixtureEndpoint,
+  eventId: string,
+  now: Date,
+): string {
   return JSON.stringify({
     id: eventId,
     type: "fixture.signature",

@@ -3,7 +3,12 @@
  * them.
  */
 import { createHash } from "node:crypto";
-import { computeMac, signWebhook, buildSignedContent, toSignature } from "./signatures.ts";
+import {
+  computeSignatureMac,
+  signWebhook,
+  buildSignedContent,
+  formatWebhookSignature,
+} from "./signatures.ts";
 
 export interface SignatureVector {
   readonly name: string;
@@ -155,8 +160,11 @@ export const signatureVectors: readonly SignatureVector[] = (
       name: "timestamp_not_a_number",
       purpose: "The timestamp is not a number, but the signature is correct.",
       timestamp: "abc",
-      signature: toSignature(
-        computeMac(buildSignedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA),
+      signature: formatWebhookSignature(
+        computeSignatureMac(
+          buildSignedContent({ id: vectorId, timestamp: "abc", body: vectorBody }),
+          secretA,
+        ),
       ),
       rejectReason: "malformed_timestamp",
     },
@@ -179,7 +187,7 @@ function toVector(draft: VectorDraft): SignatureVector {
     rejectReason = null,
   } = draft;
   const content = buildSignedContent({ id: id ?? vectorId, timestamp, body });
-  const mac = computeMac(content, secret);
+  const mac = computeSignatureMac(content, secret);
   return {
     name: draft.name,
     purpose: draft.purpose,
@@ -195,7 +203,7 @@ function toVector(draft: VectorDraft): SignatureVector {
     bodySha256Hex: createHash("sha256").update(body).digest("hex"),
     signedContentBase64: content.toString("base64"),
     expectedHmacHex: mac.toString("hex"),
-    expectedSignature: toSignature(mac),
+    expectedSignature: formatWebhookSignature(mac),
     expect: rejectReason === null ? "accept" : "reject",
     rejectReason,
   };

@@ -35,7 +35,7 @@ export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSi
   if (secrets.length === 0 || secrets.length > 2)
     throw new Error(`A webhook needs one or two secrets to sign; got ${secrets.length}.`);
   const content = buildSignedContent({ id, timestamp: String(timestampSeconds), body });
-  return secrets.map((secret) => toSignature(computeMac(content, secret))).join(" ");
+  return secrets.map((secret) => formatWebhookSignature(computeSignatureMac(content, secret))).join(" ");
 }
 
 export function buildSignedContent({
@@ -53,11 +53,11 @@ export function buildSignedContent({
   ]);
 }
 
-export function computeMac(content: Uint8Array, secret: string): Buffer {
+export function computeSignatureMac(content: Uint8Array, secret: string): Buffer {
   return createHmac("sha256", keyOf(secret)).update(content).digest();
 }
 
-export function toSignature(mac: Buffer): string {
+export function formatWebhookSignature(mac: Buffer): string {
   return `v1,${mac.toString("base64")}`;
 }
 

@@ -2,7 +2,7 @@
  * The failure of a replay of a delivery that is not finished: says when the delivery goes on, and how a
  * waiting delivery can be sent at once.
  */
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface UnfinishedDelivery {
@@ -36,7 +36,7 @@ export function createInProgressFailure(
   const at = new Date(Math.max(now.getTime(), ...times));
   const secondsLeft = Math.max(1, Math.ceil((at.getTime() - now.getTime()) / 1000));
   const isStopped = !isSending && endpointStatus !== "enabled";
-  return fail("delivery_in_progress", {
+  return createFailure("delivery_in_progress", {
     message: describeProgress({ isSending, isStopped, attempt: attemptCount + 1, at, secondsLeft }),
     retryAfterSeconds: isStopped ? Math.max(secondsLeft, disabledEndpointSeconds) : secondsLeft,
     conflict: {

@@ -4,11 +4,11 @@
  */
 import { beforeAll, expect, it } from "vitest";
 import { recordApiKeyUse, verifyApiKey } from "#access/keys/verify-keys.ts";
-import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
+import { type AccessManagementContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -22,7 +22,7 @@ describeOnBoth("API keys", (open) => {
   let installationId = "";
   beforeAll(async () => {
     ({ db } = await open());
-    await inTransaction(db, async (transaction) => {
+    await runInTransaction(db, async (transaction) => {
       const input = {
         slug: "one",
         name: "One",
@@ -42,9 +42,9 @@ describeOnBoth("API keys", (open) => {
 
   const create = (
     change: Partial<Parameters<typeof createApiKey>[2]> = {},
-    access: AccessCommandContext = platform,
+    access: AccessManagementContext = platform,
   ): ReturnType<typeof createApiKey> =>
-    inTransaction(db, (transaction) =>
+    runInTransaction(db, (transaction) =>
       createApiKey(transaction, access, {
         installationId,
         name: "Key",
@@ -88,7 +88,7 @@ describeOnBoth("API keys", (open) => {
   it("lose a scope that their installation loses, and regain it with the installation", async () => {
     const { value } = await create({ scopes: ["catalog:read", "webhooks:read"] });
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]): Promise<unknown> =>
-      inTransaction(db, (transaction) =>
+      runInTransaction(db, (transaction) =>
         updateInstallation(transaction, platform, { installationId, scopes }),
       );
     await setScopes(["webhooks:read"]);
@@ -99,8 +99,8 @@ describeOnBoth("API keys", (open) => {
 
   it("are revoked for good: the first time counts, and a foreign merchant cannot revoke", async () => {
     const { apiKeyId, value } = await create();
-    const revoke = (access: AccessCommandContext): ReturnType<typeof revokeApiKey> =>
-      inTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
+    const revoke = (access: AccessManagementContext): ReturnType<typeof revokeApiKey> =>
+      runInTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
     expect(await codeOf(revoke({ merchantId: "mer_other", now }))).toBe("resource_not_found");
     expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);
     await revoke(platform);
@@ -113,7 +113,7 @@ describeOnBoth("API keys", (open) => {
 
   it("are refused at once if a process with a fast clock revoked them", async () => {
     const { apiKeyId, value } = await create();
-    await inTransaction(db, (transaction) =>
+    await runInTransaction(db, (transaction) =>
       revokeApiKey(transaction, { merchantId, now: later(60_000) }, apiKeyId),
     );
     expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
@@ -142,7 +142,7 @@ describeOnBoth("API keys", (open) => {
   it("end with their installation, for which no new ones can be created", async () => {
     const { value } = await create({ expiresAt: later(1) });
     expect(await codeOf(verifyApiKey(db, value, later(1)))).toBe("api_key_expired");
-    await inTransaction(db, (transaction) =>
+    await runInTransaction(db, (transaction) =>
       updateInstallation(transaction, platform, { installationId, status: "uninstalled" }),
     );
     expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");

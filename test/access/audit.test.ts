@@ -3,17 +3,17 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
   appendAuditEntries,
-  type AuditEntryInput,
+  type NewAuditEntry,
   getAuditActor,
   buildAuditEntryQuery,
   streamAuditEntryPages,
   commandLineActor,
 } from "#access/audit.ts";
-import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
+import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createId, getIdKind } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -24,8 +24,8 @@ const nothing = { merchantId: null, action: "test", targetId: null, requestId: n
 describeOnBoth("the audit log", (open) => {
   let db: Database;
   let merchantId: string;
-  const write = (entry: Partial<AuditEntryInput>): Promise<void> =>
-    inTransaction(db, (transaction) =>
+  const write = (entry: Partial<NewAuditEntry>): Promise<void> =>
+    runInTransaction(db, (transaction) =>
       appendAuditEntries(transaction, { ...commandLineActor, ...nothing, now, ...entry }),
     );
   const last = () =>
@@ -40,7 +40,7 @@ describeOnBoth("the audit log", (open) => {
       defaultLocale: "en",
       defaultMarket: "DE",
     } as const;
-    merchantId = await inTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
+    merchantId = await runInTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
   });
 
   it("stores an entry, and rolls it back with its transaction", async () => {
@@ -60,7 +60,7 @@ describeOnBoth("the audit log", (open) => {
       targetId: null,
       ...entry,
     });
-    const undone = inTransaction(db, async (transaction) => {
+    const undone = runInTransaction(db, async (transaction) => {
       await appendAuditEntries(transaction, {
         ...commandLineActor,
         ...nothing,
@@ -86,12 +86,12 @@ describeOnBoth("the audit log", (open) => {
   });
 
   it("shows a merchant what the platform did to the merchant's data", async () => {
-    const person = await prepareStaffInput({
+    const person = await validateStaffFieldsAndHashPassword({
       email: "ana@shop.example",
       name: "Ana",
       password: "a long enough password",
     });
-    const [installationId, staffId] = await inTransaction(db, async (transaction) => {
+    const [installationId, staffId] = await runInTransaction(db, async (transaction) => {
       const appId = await registerApp(transaction, access, { name: "App", publisher: null });
       return [
         await createInstallation(transaction, access, { merchantId, appId, scopes: [] }),

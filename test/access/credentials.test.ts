@@ -3,20 +3,15 @@
  * rollback.
  */
 import { createKeyring } from "#foundation/encryption.ts";
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import {
-  type CreateApiKeyResult,
-  createApiKey,
-  revokeApiKey,
-  rotateApiKey,
-} from "#access/keys/manage-keys.ts";
+import { type CreatedApiKey, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
@@ -28,15 +23,15 @@ describeOnPostgres("the cached verdict of a credential", (open) => {
   const statements: string[] = [];
   let db: Database;
   let desk: ClosableCredentialVerifier;
-  const events = createServiceEvents();
+  const events = createInProcessEvents();
   let merchantId = "";
   let installationId = "";
-  let key: CreateApiKeyResult;
-  let other: CreateApiKeyResult;
+  let key: CreatedApiKey;
+  let other: CreatedApiKey;
 
   const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
-    inTransaction(db, work);
-  const makeKey = (expiresAt: Date | null = null): Promise<CreateApiKeyResult> =>
+    runInTransaction(db, work);
+  const makeKey = (expiresAt: Date | null = null): Promise<CreatedApiKey> =>
     write((transaction) =>
       createApiKey(transaction, platform, {
         installationId,
@@ -51,7 +46,7 @@ describeOnPostgres("the cached verdict of a credential", (open) => {
     return statements.length;
   };
   /** Returns whether the verdict must be read from the database. */
-  const isGone = async ({ value }: CreateApiKeyResult): Promise<boolean> =>
+  const isGone = async ({ value }: CreatedApiKey): Promise<boolean> =>
     (await statementsOf(() => desk.apiKey(value).catch(() => undefined))) === 1;
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Checks of a DPoP proof beside its signature: the request address, and that the proof is used once. */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { normalizeProofUrl, deleteExpiredDpopProofs, consumeDpopProof } from "#access/oauth/dpop.ts";
+import { normalizeDpopProofUrl, deleteExpiredDpopProofs, consumeDpopProof } from "#access/oauth/dpop.ts";
 import { sweeps } from "#app/sweeps.ts";
 import type { Database } from "#database/connect.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -21,7 +21,7 @@ describe("the address of a request", () => {
     ["with letters encoded that need not be", "https://api.test/api/v1/%6fpen/%69dentity"],
     ["with encoded dot segments", "https://api.test/x/%2e%2E/api/v1/open/identity"],
   ])("is the same %s", (_name, same) => {
-    expect(normalizeProofUrl(same)).toBe(address);
+    expect(normalizeDpopProofUrl(same)).toBe(address);
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe("the address of a request", () => {
     ["user information", "https://user@api.test/api/v1/open/identity"],
     ["a dot after the host", "https://api.test./api/v1/open/identity"],
   ])("differs with %s", (_name, other) => {
-    expect(normalizeProofUrl(other)).not.toBe(address);
+    expect(normalizeDpopProofUrl(other)).not.toBe(address);
   });
 
   it.each([
@@ -54,11 +54,13 @@ describe("the address of a request", () => {
     "https://",
     "https://api.test:x/",
   ])("cannot be read from %j", (text) => {
-    expect(normalizeProofUrl(text)).toBeUndefined();
+    expect(normalizeDpopProofUrl(text)).toBeUndefined();
   });
 
   it("has upper-case percent-encodings, and keeps encodings that carry meaning", () => {
-    expect(normalizeProofUrl("https://api.test/a%2fb%c3%a4%7E%41")).toBe("https://api.test/a%2Fb%C3%A4~A");
+    expect(normalizeDpopProofUrl("https://api.test/a%2fb%c3%a4%7E%41")).toBe(
+      "https://api.test/a%2Fb%C3%A4~A",
+    );
   });
 });
 

@@ -1,13 +1,13 @@
 /** The current state of a grant is read in one statement, and its last use is recorded once a minute. */
 import { beforeAll, expect, it } from "vitest";
-import { createGrant, type CreateGrantResult, revokeGrant } from "#access/oauth/grants.ts";
+import { createOauthGrant, type CreatedOauthGrant, revokeOauthGrant } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { findGrantState, recordGrantUse } from "#access/oauth/access-tokens.ts";
-import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
+import { findOauthGrantState, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
+import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { updateInstallation, registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
@@ -22,15 +22,15 @@ describeOnPostgres("a grant's state", (open) => {
   let staffId: string;
   let merchantId: string;
   const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
-    inTransaction(db, work);
-  const grant = (): Promise<CreateGrantResult> =>
+    runInTransaction(db, work);
+  const grant = (): Promise<CreatedOauthGrant> =>
     write((transaction) =>
-      createGrant(transaction, { merchantId: null, now }, { staffId, clientId, scopes }),
+      createOauthGrant(transaction, { merchantId: null, now }, { staffId, clientId, scopes }),
     );
 
   beforeAll(async () => {
     ({ db } = await open());
-    const person = await prepareStaffInput({
+    const person = await validateStaffFieldsAndHashPassword({
       email: "ana@shop.example",
       name: "Ana",
       password: "a long enough password",
@@ -57,7 +57,7 @@ describeOnPostgres("a grant's state", (open) => {
 
   it("combines the states of the grant, its client, its installation and their merchant", async () => {
     const made = await grant();
-    const found = await findGrantState(db, made.grantId);
+    const found = await findOauthGrantState(db, made.grantId);
     expect(found).toEqual({
       grantId: made.grantId,
       clientId,
@@ -77,32 +77,32 @@ describeOnPostgres("a grant's state", (open) => {
     await write((transaction) =>
       updateInstallation(transaction, access, { installationId, status: "suspended" }),
     );
-    expect(await findGrantState(db, made.grantId)).toMatchObject({ installationStatus: "suspended" });
+    expect(await findOauthGrantState(db, made.grantId)).toMatchObject({ installationStatus: "suspended" });
     await write((transaction) =>
       updateInstallation(transaction, access, { installationId, status: "active" }),
     );
-    await write((transaction) => revokeGrant(transaction, access, made.grantId));
-    expect(await findGrantState(db, made.grantId)).toMatchObject({ revokedAt: now });
-    expect(await findGrantState(db, createId("oauthGrant"))).toBeUndefined();
+    await write((transaction) => revokeOauthGrant(transaction, access, made.grantId));
+    expect(await findOauthGrantState(db, made.grantId)).toMatchObject({ revokedAt: now });
+    expect(await findOauthGrantState(db, createId("oauthGrant"))).toBeUndefined();
   });
 
   it("records its last use once a minute, and of no other grant", async () => {
     const [one, other] = [await grant(), await grant()];
-    const lastUse = async ({ grantId }: CreateGrantResult): Promise<Date | null | undefined> =>
+    const lastUse = async ({ grantId }: CreatedOauthGrant): Promise<Date | null | undefined> =>
       (await db.selectFrom("oauthGrant").select("lastUsedAt").where("id", "=", grantId).executeTakeFirst())
         ?.lastUsedAt;
     const at = (ms: number): Date => new Date(now.getTime() + ms);
-    await recordGrantUse(db, one.grantId, at(0));
+    await recordOauthGrantUse(db, one.grantId, at(0));
     expect([await lastUse(one), await lastUse(other)]).toEqual([at(0), null]);
-    await recordGrantUse(db, one.grantId, at(59_999));
+    await recordOauthGrantUse(db, one.grantId, at(59_999));
     expect(await lastUse(one)).toEqual(at(0));
-    await recordGrantUse(db, one.grantId, at(60_000));
+    await recordOauthGrantUse(db, one.grantId, at(60_000));
     expect(await lastUse(one)).toEqual(at(60_000));
   });
 
   it("shows that its client is disabled", async () => {
     const { grantId } = await grant();
     await write((transaction) => disableOauthClient(transaction, access, clientId));
-    expect((await findGrantState(db, grantId))?.clientDisabledAt).toEqual(now);
+    expect((await findOauthGrantState(db, grantId))?.clientDisabledAt).toEqual(now);
   });
 });

@@ -2,24 +2,24 @@
  * Grants are created together with their installation. Their end is immediate and final, and also ends all
  * codes and refresh tokens.
  */
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  createGrant,
-  findGrants,
-  buildGrantQuery,
-  revokeGrant,
-  deleteGrantsPastRetention,
+  createOauthGrant,
+  findOauthGrants,
+  buildOauthGrantQuery,
+  revokeOauthGrant,
+  deleteOauthGrantsPastRetention,
 } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createCredentialVerifier, type GrantStateFinder } from "#access/credentials.ts";
+import { createCredentialVerifier, type OauthGrantStateFinder } from "#access/credentials.ts";
 import { findOauthItem, saveOauthItem } from "#access/oauth/oauth-items.ts";
 import type { Scope } from "#access/viewer.ts";
-import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
+import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { updateInstallation, registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
@@ -33,7 +33,7 @@ describeOnPostgres("grants", (open) => {
   let merchantId: string;
   let count = 0;
   const client = (): Promise<string> =>
-    inTransaction(db, async (transaction) => {
+    runInTransaction(db, async (transaction) => {
       const appId = await registerApp(transaction, access, { name: "App", publisher: null });
       return createOauthClient(transaction, access, {
         appId,
@@ -46,8 +46,8 @@ describeOnPostgres("grants", (open) => {
     input: { clientId: string; scopes?: readonly Scope[]; staffId?: string },
     by: string | null = null,
   ) =>
-    inTransaction(db, (transaction) =>
-      createGrant(
+    runInTransaction(db, (transaction) =>
+      createOauthGrant(
         transaction,
         { merchantId: by, now },
         { staffId, scopes: ["webhooks:read", "catalog:read"], ...input },
@@ -56,12 +56,12 @@ describeOnPostgres("grants", (open) => {
   const merchantWithStaff = async (): Promise<{ merchantId: string; staffId: string }> => {
     count += 1;
     const slug = `shop-${count}`;
-    const person = await prepareStaffInput({
+    const person = await validateStaffFieldsAndHashPassword({
       email: `${slug}@shop.example`,
       name: "Ana",
       password: "a long enough password",
     });
-    return inTransaction(db, async (transaction) => {
+    return runInTransaction(db, async (transaction) => {
       const merchant = {
         slug,
         name: "Shop",
@@ -78,19 +78,19 @@ describeOnPostgres("grants", (open) => {
   };
   const personOf = async (owner: string): Promise<string> => {
     count += 1;
-    const person = await prepareStaffInput({
+    const person = await validateStaffFieldsAndHashPassword({
       email: `person-${count}@shop.example`,
       name: "Bo",
       password: "a long enough password",
     });
-    return inTransaction(db, (transaction) =>
+    return runInTransaction(db, (transaction) =>
       createStaff(transaction, access, { merchantId: owner, ...person }),
     );
   };
 
   /** Reads the grants in the order of the ids. */
   const grantsOf = async (ids: readonly string[]) => {
-    const found = await findGrants(db, ids);
+    const found = await findOauthGrants(db, ids);
     return ids.map((id) => found.find((row) => row.id === id));
   };
 
@@ -98,9 +98,9 @@ describeOnPostgres("grants", (open) => {
   const notices: string[] = [];
   let statementCount = 0;
   const elsewhereDesk = () => {
-    const events = createServiceEvents();
-    let find: GrantStateFinder = () => Promise.resolve(undefined);
-    const createVerifier = (findGrant: GrantStateFinder) => {
+    const events = createInProcessEvents();
+    let find: OauthGrantStateFinder = () => Promise.resolve(undefined);
+    const createVerifier = (findGrant: OauthGrantStateFinder) => {
       find = findGrant;
       return () => Promise.reject(new Error("Nobody shows a token here."));
     };
@@ -135,7 +135,7 @@ describeOnPostgres("grants", (open) => {
     const clientId = await client();
     const { grantId, installationId, replaced } = await grant({ clientId });
     expect(replaced).toEqual([]);
-    expect(await findGrants(db, [grantId, "grt_unknown"])).toEqual([
+    expect(await findOauthGrants(db, [grantId, "grt_unknown"])).toEqual([
       {
         id: grantId,
         merchantId,
@@ -150,8 +150,8 @@ describeOnPostgres("grants", (open) => {
         lastUsedAt: null,
       },
     ]);
-    expect((await buildGrantQuery(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
-    expect(await buildGrantQuery(db, "mer_other").execute()).toEqual([]);
+    expect((await buildOauthGrantQuery(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
+    expect(await buildOauthGrantQuery(db, "mer_other").execute()).toEqual([]);
   });
 
   it("do not extend an existing installation's scopes", async () => {
@@ -179,9 +179,9 @@ describeOnPostgres("grants", (open) => {
       },
     });
     expect(await held()).toEqual({ scopes: ["catalog:read", "checkout:quote"], version: 1 });
-    expect(await findGrants(db, [grantId])).toMatchObject([{ revokedAt: null }]);
+    expect(await findOauthGrants(db, [grantId])).toMatchObject([{ revokedAt: null }]);
     const wider = ["catalog:read", "checkout:quote", "webhooks:read"] as const;
-    await inTransaction(db, (transaction) =>
+    await runInTransaction(db, (transaction) =>
       updateInstallation(transaction, access, { installationId: id, scopes: wider }),
     );
     expect(await grant({ clientId, scopes: ["webhooks:read"] })).toMatchObject({ installationId: id });
@@ -198,7 +198,7 @@ describeOnPostgres("grants", (open) => {
       { id: first.grantId, merchantId, installationId: first.installationId, clientId },
     ]);
     expect(others.map(({ replaced }) => replaced)).toEqual([[], []]);
-    const found = await findGrants(
+    const found = await findOauthGrants(
       db,
       [first, second, ...others].map(({ grantId }) => grantId),
     );
@@ -236,7 +236,7 @@ describeOnPostgres("grants", (open) => {
     expect(new Set(made.map(({ installationId }) => installationId)).size).toBe(1);
     const ids = made.map(({ grantId }) => grantId);
     expect(new Set(ids).size).toBe(10);
-    expect((await findGrants(db, ids)).filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1);
+    expect((await findOauthGrants(db, ids)).filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1);
     expect(new Set(made.flatMap(({ replaced }) => replaced.map(({ id }) => id))).size).toBe(9);
   });
 
@@ -260,7 +260,9 @@ describeOnPostgres("grants", (open) => {
       const { grantId: untouched } = await grant({ clientId: await client() });
       const [findIts, findOthers] = [await refreshTokenOf(grantId), await refreshTokenOf(untouched)];
       const revoke = (by: string | null, at: Date): Promise<unknown> =>
-        inTransaction(db, (transaction) => revokeGrant(transaction, { merchantId: by, now: at }, grantId));
+        runInTransaction(db, (transaction) =>
+          revokeOauthGrant(transaction, { merchantId: by, now: at }, grantId),
+        );
       await expect(revoke("mer_other", now)).rejects.toMatchObject({ code: "resource_not_found" });
       expect(await findIts()).toBeDefined();
       expect(await revoke(merchantId, now)).toEqual([]);
@@ -282,12 +284,12 @@ describeOnPostgres("grants", (open) => {
         await grant({ clientId, staffId: await personOf(merchantId) }),
       ];
       const installationId = made[0]?.installationId ?? "";
-      await inTransaction(db, (transaction) =>
+      await runInTransaction(db, (transaction) =>
         updateInstallation(transaction, access, { installationId, status: "uninstalled" }),
       );
       expect(
         (
-          await findGrants(
+          await findOauthGrants(
             db,
             made.map(({ grantId }) => grantId),
           )
@@ -305,13 +307,13 @@ describeOnPostgres("grants", (open) => {
       for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(1);
       for (const { grantId } of [...made, untouched]) await desk.lookUps(grantId);
       notices.length = 0;
-      await inTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId));
+      await runInTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId));
       expect(notices).toEqual([`client:${clientId}`]);
       for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(0);
       notices.forEach(desk.receive);
       for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(1);
       expect(await desk.lookUps(untouched.grantId)).toBe(0);
-      await inTransaction(db, (transaction) => enableOauthClient(transaction, clientId));
+      await runInTransaction(db, (transaction) => enableOauthClient(transaction, clientId));
       const found = await grantsOf([...made, untouched].map(({ grantId }) => grantId));
       expect(found.map((row) => row?.revokedAt)).toEqual([now, now, null]);
     });
@@ -321,7 +323,7 @@ describeOnPostgres("grants", (open) => {
       const people = [staffId, (await merchantWithStaff()).staffId, (await merchantWithStaff()).staffId];
       await Promise.allSettled([
         ...people.map((person) => grant({ clientId, staffId: person })),
-        inTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId)),
+        runInTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId)),
       ]);
       const inForce = await db
         .selectFrom("oauthGrant")
@@ -343,20 +345,22 @@ describeOnPostgres("grants", (open) => {
     const [revoked, expired, lasting] = made.map(({ grantId }) => grantId);
     const at = (days: number): Date => new Date(now.getTime() + days * dayMs);
     const left = async (): Promise<number> =>
-      (await findGrants(db, [revoked ?? "", expired ?? "", lasting ?? ""])).length;
-    await inTransaction(db, (transaction) =>
-      revokeGrant(transaction, { merchantId: null, now: at(10) }, revoked ?? ""),
+      (await findOauthGrants(db, [revoked ?? "", expired ?? "", lasting ?? ""])).length;
+    await runInTransaction(db, (transaction) =>
+      revokeOauthGrant(transaction, { merchantId: null, now: at(10) }, revoked ?? ""),
     );
     await db
       .updateTable("oauthGrant")
       .set({ expiresAt: at(200) })
       .where("id", "=", lasting ?? "")
       .execute();
-    await deleteGrantsPastRetention(db, new Date(at(100).getTime() - 1));
+    await deleteOauthGrantsPastRetention(db, new Date(at(100).getTime() - 1));
     expect(await left()).toBe(3);
-    await deleteGrantsPastRetention(db, at(100));
+    await deleteOauthGrantsPastRetention(db, at(100));
     expect(await left()).toBe(2);
-    await deleteGrantsPastRetention(db, at(180));
-    expect((await findGrants(db, [expired ?? "", lasting ?? ""])).map(({ id }) => id)).toEqual([lasting]);
+    await deleteOauthGrantsPastRetention(db, at(180));
+    expect((await findOauthGrants(db, [expired ?? "", lasting ?? ""])).map(({ id }) => id)).toEqual([
+      lasting,
+    ]);
   });
 });

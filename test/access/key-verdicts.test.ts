@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import {
   authenticateApiKey,
   type ApiKeyState,
-  generateSecret,
+  generateCredentialSecret,
   findOwnerOfRefusedApiKey,
-  getCredentialSuspension,
+  getApiKeySuspension,
 } from "#access/keys/verify-keys.ts";
 import { authenticateInternalToken, type InternalTokenState } from "#access/keys/internal-tokens.ts";
 
@@ -21,7 +21,7 @@ const refusalOf = (work: Promise<unknown>): Promise<{ code: string; message: str
   );
 
 describe("an API key", () => {
-  const { value, id: keyId, digest, prefix } = generateSecret("cpk", "live");
+  const { value, id: keyId, digest, prefix } = generateCredentialSecret("cpk", "live");
   const row: ApiKeyState = {
     id: "key_1",
     keyId,
@@ -48,7 +48,7 @@ describe("an API key", () => {
     );
     expect(await refusalOf(authenticateApiKey(value, now, find))).toMatchObject({ code: "api_key_invalid" });
     expect(asked).toEqual([{ keyId, digest: digest.toString("base64") }]);
-    for (const none of ["", "cpk_live_x", generateSecret("cit", "admin").value])
+    for (const none of ["", "cpk_live_x", generateCredentialSecret("cit", "admin").value])
       expect(await refusalOf(authenticateApiKey(none, now, find))).toMatchObject({ code: "api_key_invalid" });
     expect(asked).toHaveLength(1);
   });
@@ -104,13 +104,13 @@ describe("an API key", () => {
   ])(
     "of a merchant that is %s and an installation that is %s is suspended as %s",
     (merchantStatus, installationStatus, suspended) => {
-      expect(getCredentialSuspension({ merchantStatus, installationStatus })).toBe(suspended);
+      expect(getApiKeySuspension({ merchantStatus, installationStatus })).toBe(suspended);
     },
   );
 });
 
 describe("an internal token", () => {
-  const { value, id: tokenId, digest } = generateSecret("cit", "admin");
+  const { value, id: tokenId, digest } = generateCredentialSecret("cit", "admin");
   const row: InternalTokenState = {
     id: "tok_1",
     role: "admin",
@@ -144,7 +144,7 @@ describe("an internal token", () => {
   it("that is malformed or unknown is invalid, and the message describes only its form", async () => {
     const unknown = (): Promise<undefined> => Promise.resolve(undefined);
     expect(
-      await refusalOf(authenticateInternalToken(generateSecret("cpk", "live").value, now, unknown)),
+      await refusalOf(authenticateInternalToken(generateCredentialSecret("cpk", "live").value, now, unknown)),
     ).toMatchObject({
       code: "api_key_invalid",
       message: expect.stringContaining(

@@ -6,11 +6,11 @@ import {
   enableOauthClient,
   findOauthClient,
   buildOauthClientQuery,
-  type OauthClientInput,
+  type NewOauthClient,
 } from "#access/oauth/oauth-clients.ts";
 import { registerApp } from "#access/installations.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
 const access = { merchantId: null, now: new Date("2026-03-01T12:00:00.000Z") };
@@ -19,8 +19,8 @@ const key = { kty: "EC", crv: "P-256", x: "x", y: "y" };
 describeOnPostgres("OAuth clients", (open) => {
   let db: Database;
   let appId: string;
-  const create = (input: Partial<OauthClientInput>): Promise<string> =>
-    inTransaction(db, (transaction) =>
+  const create = (input: Partial<NewOauthClient>): Promise<string> =>
+    runInTransaction(db, (transaction) =>
       createOauthClient(transaction, access, {
         appId,
         redirectUris: ["https://app.example/callback"],
@@ -32,7 +32,7 @@ describeOnPostgres("OAuth clients", (open) => {
 
   beforeAll(async () => {
     ({ db } = await open());
-    appId = await inTransaction(db, (transaction) =>
+    appId = await runInTransaction(db, (transaction) =>
       registerApp(transaction, access, { name: "App", publisher: "Apps" }),
     );
   });
@@ -54,12 +54,12 @@ describeOnPostgres("OAuth clients", (open) => {
     const common = { id, appId, redirectUris, authMethod: "private_key_jwt", createdAt: access.now };
     expect(await listed()).toEqual([{ ...common, version: 1, disabledAt: null }]);
     const turnOff = (now: Date) =>
-      inTransaction(db, (transaction) => disableOauthClient(transaction, { merchantId: null, now }, id));
+      runInTransaction(db, (transaction) => disableOauthClient(transaction, { merchantId: null, now }, id));
     await turnOff(access.now);
     await turnOff(new Date(access.now.getTime() + 1));
     expect(await listed()).toEqual([{ ...common, version: 2, disabledAt: access.now }]);
     expect(await findOauthClient(db, id)).toBeUndefined();
-    for (const _ of [1, 2]) await inTransaction(db, (transaction) => enableOauthClient(transaction, id));
+    for (const _ of [1, 2]) await runInTransaction(db, (transaction) => enableOauthClient(transaction, id));
     expect(await listed()).toEqual([{ ...common, version: 3, disabledAt: null }]);
     expect(await findOauthClient(db, id)).toMatchObject({ id });
     for (const turn of [
@@ -67,7 +67,7 @@ describeOnPostgres("OAuth clients", (open) => {
       (transaction: Transaction) => enableOauthClient(transaction, "oac_unknown"),
     ])
       await expect(
-        inTransaction(db, (transaction) => turn(transaction, access, "oac_unknown")),
+        runInTransaction(db, (transaction) => turn(transaction, access, "oac_unknown")),
       ).rejects.toMatchObject({
         code: "resource_not_found",
       });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { type ReadinessCheck, assessReadiness } from "#access/readiness/readiness.ts";
-import type { InstallationReadinessData, ReadinessData } from "#access/readiness/readiness-data.ts";
+import type { InstallationReadinessData, ReadinessCheckData } from "#access/readiness/readiness-data.ts";
 import type { ApiKeyViewer, OAuthViewer, Scope } from "#access/viewer.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
@@ -47,7 +47,7 @@ const owner = {
 const withKey: ApiKeyViewer = { ...owner, kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk_test_1" };
 const withToken: OAuthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
 
-const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<ReadinessData> = {}) =>
+const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<ReadinessCheckData> = {}) =>
   assessReadiness({
     now,
     installation: { ...facts, ...change },

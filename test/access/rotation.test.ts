@@ -5,8 +5,8 @@
 import { beforeAll, expect, it } from "vitest";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import {
-  type AccessCommandContext,
-  type CreateApiKeyResult,
+  type AccessManagementContext,
+  type CreatedApiKey,
   createApiKey,
   revokeApiKey,
   rotateApiKey,
@@ -17,7 +17,7 @@ import { updateInstallation, registerApp, createInstallation } from "#access/ins
 import { createMerchant } from "#access/merchants.ts";
 import { findApiKeys } from "#access/keys/read-credentials.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -32,7 +32,7 @@ describeOnBoth("rotating an API key", (open) => {
   let installationId = "";
   beforeAll(async () => {
     ({ db } = await open({ poolSize: 10 }));
-    await inTransaction(db, async (transaction) => {
+    await runInTransaction(db, async (transaction) => {
       const input = {
         slug: "one",
         name: "One",
@@ -50,8 +50,8 @@ describeOnBoth("rotating an API key", (open) => {
     });
   });
 
-  const create = (expiresAt: Date | null = null): Promise<CreateApiKeyResult> =>
-    inTransaction(db, (transaction) =>
+  const create = (expiresAt: Date | null = null): Promise<CreatedApiKey> =>
+    runInTransaction(db, (transaction) =>
       createApiKey(transaction, platform, {
         installationId,
         name: "Server",
@@ -62,9 +62,9 @@ describeOnBoth("rotating an API key", (open) => {
   const rotate = (
     apiKeyId: string,
     input: Partial<RotateApiKeyInput> = {},
-    access: AccessCommandContext = platform,
-  ): Promise<CreateApiKeyResult> =>
-    inTransaction(db, (transaction) => rotateApiKey(transaction, access, { apiKeyId, ...input }));
+    access: AccessManagementContext = platform,
+  ): Promise<CreatedApiKey> =>
+    runInTransaction(db, (transaction) => rotateApiKey(transaction, access, { apiKeyId, ...input }));
   const rowOf = async (apiKeyId: string) => (await findApiKeys(db, [apiKeyId]))[0];
   const countOf = async (): Promise<number> => (await db.selectFrom("apiKey").select("id").execute()).length;
   const failureOf = async (work: Promise<unknown>): Promise<Failure> => {
@@ -133,7 +133,7 @@ describeOnBoth("rotating an API key", (open) => {
   it("keeps a scope that the installation has lost; both keys regain it with the installation", async () => {
     const { apiKeyId } = await create();
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]) =>
-      inTransaction(db, (transaction) =>
+      runInTransaction(db, (transaction) =>
         updateInstallation(transaction, platform, { installationId, scopes }),
       );
     await setScopes(["webhooks:read"]);
@@ -151,7 +151,7 @@ describeOnBoth("rotating an API key", (open) => {
       await create(),
     ];
     await rotate(rotated.apiKeyId);
-    await inTransaction(db, (transaction) => revokeApiKey(transaction, platform, revoked.apiKeyId));
+    await runInTransaction(db, (transaction) => revokeApiKey(transaction, platform, revoked.apiKeyId));
     const before = await countOf();
     const refusals = await Promise.all([
       failureOf(rotate(rotated.apiKeyId)),
@@ -168,7 +168,7 @@ describeOnBoth("rotating an API key", (open) => {
         status: 409,
         conflict: {
           resource: "api_key",
-          id: (key as CreateApiKeyResult).apiKeyId,
+          id: (key as CreatedApiKey).apiKeyId,
           currentStatus: state,
           currentVersion: version,
           reason: state,
@@ -201,7 +201,7 @@ describeOnBoth("rotating an API key", (open) => {
     const first = await create();
     const second = await rotate(first.apiKeyId);
     const third = await rotate(second.apiKeyId);
-    await inTransaction(db, (transaction) => revokeApiKey(transaction, platform, second.apiKeyId));
+    await runInTransaction(db, (transaction) => revokeApiKey(transaction, platform, second.apiKeyId));
     expect(await codeOf(verifyApiKey(db, second.value, now))).toBe("api_key_revoked");
     for (const { value, apiKeyId } of [first, third])
       expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);

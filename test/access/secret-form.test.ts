@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import {
   sha256Digest,
-  matchesDigest,
-  generateSecret,
+  matchesSecretDigest,
+  generateCredentialSecret,
   parseCredentialSecret,
 } from "#access/keys/verify-keys.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 
 describe("an API key", () => {
-  const minted = Array.from({ length: 1000 }, () => generateSecret("cpk", "test"));
+  const minted = Array.from({ length: 1000 }, () => generateCredentialSecret("cpk", "test"));
 
   it("has the documented format, and a checksum that everyone can compute", () => {
     for (const { id, value, prefix, lastFour } of minted) {
@@ -36,7 +36,7 @@ describe("an API key", () => {
   });
 
   it("is recognized only as a whole", () => {
-    const { value } = generateSecret("cpk", "live");
+    const { value } = generateCredentialSecret("cpk", "live");
     const spoilt = [
       withTypo(value),
       value.slice(1),
@@ -57,19 +57,19 @@ describe("an API key", () => {
   });
 
   it("matches the digest of the whole key, and a missing digest matches nothing", () => {
-    const { value, digest } = generateSecret("cpk", "test");
-    expect(matchesDigest(value, digest)).toBe(true);
-    expect(matchesDigest(withOtherSecret(value), digest)).toBe(false);
-    expect(matchesDigest(value, undefined)).toBe(false);
-    expect(matchesDigest("nobody", undefined)).toBe(false);
-    expect(matchesDigest(value, sha256Digest(value))).toBe(true);
+    const { value, digest } = generateCredentialSecret("cpk", "test");
+    expect(matchesSecretDigest(value, digest)).toBe(true);
+    expect(matchesSecretDigest(withOtherSecret(value), digest)).toBe(false);
+    expect(matchesSecretDigest(value, undefined)).toBe(false);
+    expect(matchesSecretDigest("nobody", undefined)).toBe(false);
+    expect(matchesSecretDigest(value, sha256Digest(value))).toBe(true);
   });
 });
 
 describe("a secret", () => {
   it("of each kind has that kind's prefix, and leading zeros if the random number is small", () => {
     for (const kind of ["cpk", "cit"] as const) {
-      const { value, id } = generateSecret(kind, "admin");
+      const { value, id } = generateCredentialSecret(kind, "admin");
       expect(value).toMatch(new RegExp(`^${kind}_admin_${id}_[0-9A-Za-z]{49}$`));
       expect(parseCredentialSecret(kind, value)).toEqual({ id, label: "admin" });
     }
@@ -78,7 +78,7 @@ describe("a secret", () => {
   it("uses every letter and digit of the alphabet", () => {
     const used = new Set(
       Array.from({ length: 200 }, () =>
-        generateSecret("cpk", "test").value.split("_").slice(2).join(""),
+        generateCredentialSecret("cpk", "test").value.split("_").slice(2).join(""),
       ).join(""),
     );
     expect([...used].toSorted().join("")).toBe(

@@ -3,22 +3,22 @@
  * effect everywhere.
  */
 import { beforeAll, describe, expect, it } from "vitest";
-import { createGrant } from "#access/oauth/grants.ts";
+import { createOauthGrant } from "#access/oauth/grants.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import {
   createStaff,
   disableStaff,
   enableStaff,
   findActiveStaff,
-  preparePasswordHash,
-  prepareStaffInput,
+  validateAndHashNewPassword,
+  validateStaffFieldsAndHashPassword,
   setStaffPassword,
   authenticateStaffByPassword,
 } from "#access/people/staff.ts";
 import { registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
@@ -35,25 +35,30 @@ describeOnPostgres("a staff member", (open) => {
     }: { merchantId?: string; email?: string; name?: string; password?: string },
     by: { merchantId: string | null } = access,
   ): Promise<string> => {
-    const person = await prepareStaffInput({ email: "ana@shop.example", name: " Ana ", password, ...input });
-    return inTransaction(db, (transaction) =>
+    const person = await validateStaffFieldsAndHashPassword({
+      email: "ana@shop.example",
+      name: " Ana ",
+      password,
+      ...input,
+    });
+    return runInTransaction(db, (transaction) =>
       createStaff(transaction, { ...by, now }, { merchantId: owner, ...person }),
     );
   };
   const change = (work: typeof disableStaff, staffId: string, by: string | null = null): Promise<void> =>
-    inTransaction(db, (transaction) => work(transaction, { merchantId: by, now }, staffId));
+    runInTransaction(db, (transaction) => work(transaction, { merchantId: by, now }, staffId));
   const setPassword = async (
     staffId: string,
     given: string,
     { isRevokingGrants = false, by = null as string | null } = {},
   ): Promise<void> => {
-    const passwordHash = await preparePasswordHash(given);
-    await inTransaction(db, (transaction) =>
+    const passwordHash = await validateAndHashNewPassword(given);
+    await runInTransaction(db, (transaction) =>
       setStaffPassword(transaction, { merchantId: by, now }, { staffId, passwordHash, isRevokingGrants }),
     );
   };
   const letIn = (staffId: string): Promise<string> =>
-    inTransaction(db, async (transaction) => {
+    runInTransaction(db, async (transaction) => {
       const appId = await registerApp(transaction, access, { name: "App", publisher: null });
       const client = {
         appId,
@@ -62,7 +67,7 @@ describeOnPostgres("a staff member", (open) => {
         jwks: null,
       } as const;
       const clientId = await createOauthClient(transaction, access, client);
-      return (await createGrant(transaction, access, { clientId, staffId, scopes: ["catalog:read"] }))
+      return (await createOauthGrant(transaction, access, { clientId, staffId, scopes: ["catalog:read"] }))
         .grantId;
     });
   const stateOf = (staffId: string, grantId: string): Promise<unknown> =>
@@ -83,7 +88,7 @@ describeOnPostgres("a staff member", (open) => {
       defaultLocale: "en",
       defaultMarket: "DE",
     } as const;
-    merchantId = await inTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
+    merchantId = await runInTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
   });
 
   it("signs in with the address in any spelling, and the password", async () => {
@@ -226,7 +231,7 @@ describeOnPostgres("a staff member", (open) => {
     });
 
     it.each(["eleven char", "p".repeat(257)])("is refused: %s", async (given) => {
-      await expect(preparePasswordHash(given)).rejects.toMatchObject({
+      await expect(validateAndHashNewPassword(given)).rejects.toMatchObject({
         code: "invalid_field",
         parts: { details: [{ field: "/password" }] },
       });

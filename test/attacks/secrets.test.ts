@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { generateSecret, parseCredentialSecret } from "#access/keys/verify-keys.ts";
+import { generateCredentialSecret, parseCredentialSecret } from "#access/keys/verify-keys.ts";
 import { createWebhookSecret } from "#webhooks/signatures.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -54,7 +54,7 @@ it("the repository has no complete API key, internal token or webhook secret of 
 });
 
 it.each(["cpk", "cit"] as const)("the secret scan finds a %s", (kind) => {
-  const { value } = generateSecret(kind, "live");
+  const { value } = generateCredentialSecret(kind, "live");
   expect(secretsIn(`const key = "${value}";`)).toEqual([value]);
   expect(secretsIn(`${value.slice(0, -1)}${value.endsWith("0") ? "1" : "0"}`)).toEqual([]);
 });

@@ -1,8 +1,8 @@
 /** The console's installations and keys in Chromium: words for people, and first-run states that lead on. */
 import { expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
-import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import {
   button,
   expectUsable,
@@ -34,8 +34,8 @@ async function newShop(slug: string): Promise<Office> {
     .values({ ...merchant, id: merchantId, slug, name: "New shop" })
     .execute();
   const staff = { email: `${slug}@shop.example`, password: "a long enough password" };
-  const person = await prepareStaffInput({ ...staff, name: "Nora" });
-  await inTransaction(db, (transaction) =>
+  const person = await validateStaffFieldsAndHashPassword({ ...staff, name: "Nora" });
+  await runInTransaction(db, (transaction) =>
     createStaff(transaction, { merchantId, now }, { merchantId, ...person }),
   );
   return { app, demo: { ...demo, staff }, ...rest };

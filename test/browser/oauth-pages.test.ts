@@ -11,7 +11,7 @@ import { scopeDescriptions, scopeTitles } from "#access/viewer.ts";
 import { updateMerchant } from "#access/merchants.ts";
 import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -270,7 +270,7 @@ it("the sign-in and consent page lets another person sign in instead", async () 
 });
 
 const suspend = (status: "suspended" | "active"): Promise<unknown> =>
-  inTransaction(app.services.db, (transaction) =>
+  runInTransaction(app.services.db, (transaction) =>
     updateMerchant(
       transaction,
       { merchantId: null, now: new Date() },

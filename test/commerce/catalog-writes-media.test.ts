@@ -1,6 +1,6 @@
 /** Images and videos of a product: only safe addresses, in the order that the merchant gave. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { attachMedia, isMediaUrl, removeMedia } from "#commerce/catalog/product-media.ts";
+import { attachMedia, isAllowedMediaUrl, removeMedia } from "#commerce/catalog/product-media.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import {
@@ -121,7 +121,7 @@ describeOnBoth("media", (open) => {
 describe("media addresses", () => {
   it.each(["https://cdn.example/a.jpg?w=1", "/media/a.jpg", "/media/2026/03/a-b_c.webp"])(
     "accept %s",
-    (url) => expect(isMediaUrl(url)).toBe(true),
+    (url) => expect(isAllowedMediaUrl(url)).toBe(true),
   );
   it.each([
     "http://cdn.example/a.jpg",
@@ -139,5 +139,5 @@ describe("media addresses", () => {
     "https://cdn.example/a b.jpg",
     `https://cdn.example/${"a".repeat(2048)}`,
     "",
-  ])("refuse %j", (url) => expect(isMediaUrl(url)).toBe(false));
+  ])("refuse %j", (url) => expect(isAllowedMediaUrl(url)).toBe(false));
 });

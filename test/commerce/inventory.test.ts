@@ -4,9 +4,9 @@
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
-import { adjustStock, setCountedStock } from "#commerce/inventory/adjust-stock.ts";
+import { adjustStock, setStockToCountedQuantities } from "#commerce/inventory/adjust-stock.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -128,7 +128,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
       return { variantId, sessionId };
     };
     const count = (transaction: Transaction, context: CommandContext, variantId: string) =>
-      setCountedStock(transaction, context, [{ variantId, onHand: 1, isNew: false }]);
+      setStockToCountedQuantities(transaction, context, [{ variantId, onHand: 1, isNew: false }]);
     const limit = (transaction: Transaction, context: CommandContext, variantId: string) =>
       saveStockSettings(transaction, context, [
         { variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null },
@@ -175,7 +175,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
       async () => {
         const { variantId, sessionId } = await held(3, 0);
         const [isLocked, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-        const locked = inTransaction(world.db, async (transaction) => {
+        const locked = runInTransaction(world.db, async (transaction) => {
           await transaction
             .selectFrom("hostedCheckoutSession")
             .select("id")

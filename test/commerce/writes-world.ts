@@ -7,7 +7,7 @@ import { publishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import type { Database, OpenedDatabase } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Open } from "#test/support/databases.ts";
 import type { DomainEvent } from "#webhooks/outbox.ts";
@@ -78,7 +78,7 @@ export async function createWorld(open: Open): Promise<World> {
   const context = contextOf("mer_one");
   const other = contextOf("mer_two");
   const run: World["run"] = (verb, input, as = context) =>
-    inTransaction(db, (transaction) => verb(transaction, as, input));
+    runInTransaction(db, (transaction) => verb(transaction, as, input));
   const { marketId: europe } = await run(upsertMarket, europeInput);
   const { marketId: america } = await run(upsertMarket, americaInput);
   const { marketId: otherMarket } = await run(upsertMarket, europeInput, other);

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 describeOnBoth("the cart triggers", (open) => {
@@ -54,7 +54,7 @@ describeOnBoth("the cart triggers", (open) => {
   });
   beforeEach(async () => {
     await run(db, "delete from cart");
-    await inTransaction(db, async (transaction) => {
+    await runInTransaction(db, async (transaction) => {
       for (const id of ["cart_1", "cart_2"])
         await run(
           transaction,
@@ -67,7 +67,7 @@ describeOnBoth("the cart triggers", (open) => {
   });
 
   it("allow a change with the next version, together with the cart's child rows", async () => {
-    await inTransaction(db, async (transaction) => {
+    await runInTransaction(db, async (transaction) => {
       await run(transaction, "update cart_line set quantity = 2, subtotal_minor = 200, total_minor = 200");
       await run(transaction, promotion);
       await run(transaction, raise);
@@ -124,7 +124,7 @@ describeOnBoth("the cart triggers", (open) => {
       select 'cart_3', merchant_id, market_id, country, currency, tax_included, locale, created_at,
       updated_at, expires_at from cart where id = 'cart_1';
       ${raise.replace("cart_1", "cart_3")}`;
-    const changing = inTransaction(db, async (transaction) => {
+    const changing = runInTransaction(db, async (transaction) => {
       for (const statement of statements.replace("MADE", made).split(";")) await run(transaction, statement);
     });
     await expect(changing).rejects.toMatchObject({

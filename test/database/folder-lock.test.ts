@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import {
-  DataFolderInUse,
-  DataFolderUnusable,
+  DataFolderInUseError,
+  DataFolderUnusableError,
   lockDataFolder,
   waitForDataFolder,
 } from "#database/folder-lock.ts";
@@ -52,7 +52,7 @@ it("the lock of a folder names its process, is readable only by its owner, and i
 it("the lock of a folder is refused while this process holds it, naming folder and process", () => {
   const release = lockDataFolder(folder);
   const expected = `DATA_DIR ${folder} is in use by process ${process.pid}: stop it, or choose another DATA_DIR.`;
-  expect(() => lockDataFolder(folder)).toThrow(new DataFolderInUse(expected));
+  expect(() => lockDataFolder(folder)).toThrow(new DataFolderInUseError(expected));
   expect(lockOf().pid).toBe(process.pid);
   release();
 });
@@ -66,7 +66,7 @@ it("the lock of a folder is refused while another living process holds it", asyn
     writeLock({ pid: child.pid, startedAt: startTimeOf(child.pid ?? 0) });
     expect(() => lockDataFolder(folder)).toThrow(`in use by process ${child.pid}`);
     writeLock({ pid: child.pid, startedAt: null });
-    expect(() => lockDataFolder(folder)).toThrow(DataFolderInUse);
+    expect(() => lockDataFolder(folder)).toThrow(DataFolderInUseError);
   } finally {
     child.kill("SIGKILL");
   }
@@ -101,7 +101,7 @@ it("a start waits for the lock of a process that is ending", async () => {
   const release = await waiting;
   expect(lockOf().pid).toBe(process.pid);
   // It does not wait for its own process.
-  await expect(waitForDataFolder(folder)).rejects.toThrow(DataFolderInUse);
+  await expect(waitForDataFolder(folder)).rejects.toThrow(DataFolderInUseError);
   release();
 });
 
@@ -133,7 +133,7 @@ it("the lock of a folder is released if the database cannot be opened, and when 
   expect(existsSync(join(folder, "lock"))).toBe(false);
   rmSync(join(folder, "database"));
   const database = await openDatabase({ folder });
-  await expect(openDatabase({ folder })).rejects.toThrow(DataFolderInUse);
+  await expect(openDatabase({ folder })).rejects.toThrow(DataFolderInUseError);
   await database.close();
   expect(existsSync(join(folder, "lock"))).toBe(false);
 });
@@ -141,7 +141,7 @@ it("the lock of a folder is released if the database cannot be opened, and when 
 it("the lock of a folder names the responsible setting if the folder cannot be created", async () => {
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
-  await expect(openDatabase({ folder: inside })).rejects.toThrow(DataFolderUnusable);
+  await expect(openDatabase({ folder: inside })).rejects.toThrow(DataFolderUnusableError);
   await expect(openDatabase({ folder: inside })).rejects.toThrow(
     `DATA_DIR ${inside} cannot be used: ENOTDIR`,
   );

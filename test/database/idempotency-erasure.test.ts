@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
-import { createIdempotentRunner, type StoredAnswer } from "#database/idempotency.ts";
+import { createIdempotentRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
 import {
   eraseAnswersOfIdempotencyRecords,
   findIdempotencyRecords,
   type IdempotencyRecordKey,
 } from "#database/idempotency-maintenance.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -30,7 +30,7 @@ describeOnBoth("an idempotency record", (open) => {
   const ask = (ownerId: string, key: string, body: string) =>
     createIdempotentRunner({ db, keyring, clock: { now: () => at } })(
       { ownerId, key, fingerprint: digest(key) },
-      () => Promise.resolve<StoredAnswer>({ status: 200, contentType: "text/plain", body }),
+      () => Promise.resolve<StoredIdempotentAnswer>({ status: 200, contentType: "text/plain", body }),
     );
   const find = (ownerIds: readonly string[], since?: Date): Promise<IdempotencyRecordKey[]> =>
     findIdempotencyRecords(db, keyring, {
@@ -103,7 +103,7 @@ describeOnBoth("an idempotency record", (open) => {
   it("is emptied once, however often it is listed, and its key stays used", async () => {
     const key = keyOf("ins_1", "a");
     const empty = (keys: readonly IdempotencyRecordKey[]): Promise<number> =>
-      inTransaction(db, (transaction) => eraseAnswersOfIdempotencyRecords(transaction, keyring, keys));
+      runInTransaction(db, (transaction) => eraseAnswersOfIdempotencyRecords(transaction, keyring, keys));
     expect(await empty([key, { ...key }, keyOf("ins_1", "none")])).toBe(1);
     expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_2", "a")]));
     await expect(ask("ins_1", "a", "Anna")).rejects.toMatchObject({ code: "idempotency_key_reused" });

@@ -8,7 +8,7 @@ import type { Database } from "#database/connect.ts";
 import {
   createIdempotentRunner,
   getIdempotencyRecordSealContext,
-  type StoredAnswer,
+  type StoredIdempotentAnswer,
 } from "#database/idempotency.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -17,7 +17,7 @@ const first = { id: "k1", key: Buffer.alloc(32, 7) };
 const second = { id: "k2", key: Buffer.alloc(32, 8) };
 const now = new Date("2026-05-01T10:00:00.000Z");
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-const answer: StoredAnswer = { status: 200, contentType: "text/plain", body: "done" };
+const answer: StoredIdempotentAnswer = { status: 200, contentType: "text/plain", body: "done" };
 const asked = { ownerId: "tok_1", key: "k-1", fingerprint: digest("a password") };
 
 describeOnBoth("the fingerprint", (open) => {
@@ -40,7 +40,7 @@ describeOnBoth("the fingerprint", (open) => {
     const both = createKeyring([second, first]);
     const under = (keyring: typeof both) =>
       createIdempotentRunner({ db, keyring, clock: { now: () => now } });
-    const never = (): Promise<StoredAnswer> => Promise.reject(new Error("It happened before."));
+    const never = (): Promise<StoredIdempotentAnswer> => Promise.reject(new Error("It happened before."));
     await under(createKeyring([first]))(asked, () => Promise.resolve(answer));
     expect(await under(both)(asked, never)).toEqual({ recorded: answer, isReplay: true });
 

@@ -4,13 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { createIdempotentRunner, type StoredAnswer } from "#database/idempotency.ts";
+import { createIdempotentRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
 const fingerprint = createHash("sha256").update("asked").digest();
-const answerOf = (body: string): StoredAnswer => ({ status: 200, contentType: "text/plain", body });
+const answerOf = (body: string): StoredIdempotentAnswer => ({ status: 200, contentType: "text/plain", body });
 
 describeOnBoth("while a request runs under a key", (open) => {
   it("the owner's other keys and other owners' same key work, and a duplicate is refused", async () => {

@@ -12,13 +12,13 @@ import {
   createIdempotentRunner,
   type IdempotentRunner,
   answerRetentionMs,
-  type StoredAnswer,
+  type StoredIdempotentAnswer,
 } from "#database/idempotency.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
@@ -38,7 +38,7 @@ const effectsIn = async (db: Database): Promise<string[]> =>
   (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
 const recordsIn = async (db: Database): Promise<number> =>
   (await db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
-const answerOf = (id: string): StoredAnswer => ({
+const answerOf = (id: string): StoredIdempotentAnswer => ({
   status: 200,
   contentType: "application/json; charset=utf-8",
   body: `{"data":"${id} – ünïcode \\u2028"}`,
@@ -46,7 +46,7 @@ const answerOf = (id: string): StoredAnswer => ({
 
 /** Creates work that inserts a distinct row at each run. */
 function countedWork(name = "e"): {
-  readonly work: (transaction: Transaction) => Promise<StoredAnswer>;
+  readonly work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>;
   readonly runs: () => number;
 } {
   let runs = 0;
@@ -95,14 +95,14 @@ describeOnBoth("a request with an idempotency key", (open) => {
   });
 
   it.each([
-    ["a refusal", (): Error => fail("cart_not_found")],
-    ["a conflict", (): Error => fail("cart_version_conflict")],
+    ["a refusal", (): Error => createFailure("cart_not_found")],
+    ["a conflict", (): Error => createFailure("cart_version_conflict")],
     ["a bug", (): Error => new Error("Something broke.")],
   ])(
     "leaves nothing after %s: the key can be used again, also for another request",
     async (_name, failure) => {
       const error = failure();
-      const refused = async (transaction: Transaction): Promise<StoredAnswer> => {
+      const refused = async (transaction: Transaction): Promise<StoredIdempotentAnswer> => {
         await effect(transaction, "refused");
         throw error;
       };
@@ -169,7 +169,7 @@ describeOnBoth("a request with an idempotency key", (open) => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const failing = doOnce(claimOf(), async () => {
       await mayEnd;
-      throw fail("cart_not_found");
+      throw createFailure("cart_not_found");
     });
     await expect(doOnce(claimOf(), countedWork().work)).rejects.toMatchObject({
       code: "idempotency_in_progress",

@@ -3,10 +3,13 @@
  * disproves it; a notice that could not be sent does neither.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createNoticeLivenessCheck, type NoticeLivenessCheck } from "#database/notices.ts";
+import {
+  createInterProcessNoticeLivenessCheck,
+  type InterProcessNoticeLivenessCheck,
+} from "#database/notices.ts";
 
 interface Connection {
-  readonly proof: NoticeLivenessCheck;
+  readonly proof: InterProcessNoticeLivenessCheck;
   readonly sent: string[];
   readonly said: string[];
   /** Checks every 250 ms for the given time, each answered at once. */
@@ -21,7 +24,7 @@ function connect(): Connection {
   const sent: string[] = [];
   const said: string[] = [];
   const state = { isDeaf: false, canSend: true };
-  const proof = createNoticeLivenessCheck({
+  const proof = createInterProcessNoticeLivenessCheck({
     send: (payload) => {
       sent.push(payload);
       if (!state.canSend) return Promise.reject(new Error("away"));

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import type { NoticeListener } from "#database/notices.ts";
+import type { InterProcessNoticeListener } from "#database/notices.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 interface Recorder {
-  readonly listening: NoticeListener;
+  readonly listening: InterProcessNoticeListener;
   /** The received notices, and whether the channel was current at each. */
   readonly notices: { payload: string; isCurrent: boolean }[];
   readonly payloads: () => string[];
@@ -33,7 +33,7 @@ async function startRecorder(from = url): Promise<Recorder> {
   const other = await openDatabase({ url, directUrl: from });
   const notices: Recorder["notices"] = [];
   let deaf = 0;
-  const listening: NoticeListener = other.listen(channel, {
+  const listening: InterProcessNoticeListener = other.listen(channel, {
     onNotice: (payload) => notices.push({ payload, isCurrent: listening.isCurrent() }),
     onNoticesLost: () => (deaf += 1),
   });

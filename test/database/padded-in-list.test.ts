@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { buildPaddedInListSql, padToPowerOfTwo } from "#database/prepared-template.ts";
+import { buildPaddedInListSql, padListToPowerOfTwo } from "#database/prepared-template.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld("pglite");
@@ -30,7 +30,7 @@ it.each([0, 1, 2, 3, 5, 256, 257])(
 );
 
 it("a padded list of values is filled up with given values, and left alone if it is long enough", () => {
-  expect(padToPowerOfTwo([1, 2, 3], 0)).toEqual([1, 2, 3, 0]);
-  expect(padToPowerOfTwo([1, 2], 0)).toEqual([1, 2]);
-  expect(padToPowerOfTwo([], 0)).toEqual([]);
+  expect(padListToPowerOfTwo([1, 2, 3], 0)).toEqual([1, 2, 3, 0]);
+  expect(padListToPowerOfTwo([1, 2], 0)).toEqual([1, 2]);
+  expect(padListToPowerOfTwo([], 0)).toEqual([]);
 });

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { openFresh } from "#test/support/databases.ts";
 
 describe("the embedded database", () => {
@@ -28,7 +28,7 @@ describe("the embedded database", () => {
     return turns;
   };
   const ask = (): Promise<unknown> =>
-    inTransaction(database.db, (transaction) => sql`select 1`.execute(transaction));
+    runInTransaction(database.db, (transaction) => sql`select 1`.execute(transaction));
 
   it("lets the event loop turn before each waiting statement", async () => {
     expect(await turnsDuring(() => Promise.all(Array.from({ length: 20 }, ask)))).toBeGreaterThanOrEqual(20);

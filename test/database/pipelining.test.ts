@@ -7,7 +7,12 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { buildInsertQuery } from "#database/prepared-template.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
-import { inTransaction, runPipelined, type Transaction, runWithCommit } from "#database/transaction.ts";
+import {
+  runInTransaction,
+  runStatementsPipelined,
+  type Transaction,
+  runStatementWithCommit,
+} from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -37,7 +42,7 @@ describeOnBoth("a transaction", (open) => {
   describe("whose first statement is sent with its begin", () => {
     it("gets the statement's result, and holds its locks", async () => {
       await db.executeQuery(insert("a"));
-      const opened = await inTransaction(
+      const opened = await runInTransaction(
         db,
         async (transaction, [counted, locked]) => {
           const { rows } = await sql<{ held: number }>`
@@ -56,21 +61,21 @@ describeOnBoth("a transaction", (open) => {
       // The statement's first preparation fails because the one before failed, so the next use must prepare
       // it again.
       const fresh = CompiledQuery.raw(`select $1::text as "fresh"`, ["x"]);
-      expect(getSqlState(await thrownBy(inTransaction(db, work, [broken, fresh, fresh])))).toBe(
+      expect(getSqlState(await thrownBy(runInTransaction(db, work, [broken, fresh, fresh])))).toBe(
         divisionByZero,
       );
       expect(runs).toBe(0);
       expect((await db.executeQuery(fresh)).rows).toEqual([{ fresh: "x" }]);
-      await inTransaction(db, (transaction) => write(transaction, "a"));
+      await runInTransaction(db, (transaction) => write(transaction, "a"));
       expect(await idsOf(db)).toEqual(["a"]);
     });
   });
 
   describe("that sends last statements with its commit", () => {
     it("has executed them in order once committed, and not before", async () => {
-      const seen = await inTransaction(db, async (transaction) => {
-        await runWithCommit(transaction, insert("b"));
-        await runWithCommit(
+      const seen = await runInTransaction(db, async (transaction) => {
+        await runStatementWithCommit(transaction, insert("b"));
+        await runStatementWithCommit(
           transaction,
           CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]),
         );
@@ -86,8 +91,8 @@ describeOnBoth("a transaction", (open) => {
 
     it("executes none of them if the work throws", async () => {
       const failure = new Error("no");
-      const work = inTransaction(db, async (transaction) => {
-        await runWithCommit(transaction, insert("b"));
+      const work = runInTransaction(db, async (transaction) => {
+        await runStatementWithCommit(transaction, insert("b"));
         await write(transaction, "a");
         throw failure;
       });
@@ -99,21 +104,21 @@ describeOnBoth("a transaction", (open) => {
       ["the first", [insert("a"), insert("b")]],
       ["the last", [insert("b"), insert("a")]],
     ])("commits nothing if %s of them fails, and throws its error", async (_which, queries) => {
-      const work = inTransaction(db, async (transaction) => {
+      const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        for (const query of queries) await runWithCommit(transaction, query);
+        for (const query of queries) await runStatementWithCommit(transaction, query);
       });
       expect(getSqlState(await thrownBy(work))).toBe(uniqueViolation);
       expect(await idsOf(db)).toEqual([]);
-      await inTransaction(db, (transaction) => write(transaction, "c"));
+      await runInTransaction(db, (transaction) => write(transaction, "c"));
       expect(await idsOf(db)).toEqual(["c"]);
     });
 
     it("runs again with all of them after a serialization failure or deadlock", async () => {
       let runs = 0;
-      await inTransaction(db, async (transaction) => {
+      await runInTransaction(db, async (transaction) => {
         runs += 1;
-        await runWithCommit(transaction, insert(`run ${runs}`));
+        await runStatementWithCommit(transaction, insert(`run ${runs}`));
         if (runs < 3) throw Object.assign(new Error("could not serialize access"), { code: "40001" });
       });
       expect(await idsOf(db)).toEqual(["run 3"]);
@@ -128,9 +133,12 @@ describeOnBoth("a transaction", (open) => {
           throw new Error("cannot be sent");
         },
       };
-      const work = inTransaction(db, async (transaction) => {
+      const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        await runWithCommit(transaction, CompiledQuery.raw("update app set name = $1", [unsendable]));
+        await runStatementWithCommit(
+          transaction,
+          CompiledQuery.raw("update app set name = $1", [unsendable]),
+        );
       });
       expect(await thrownBy(work)).toMatchObject({ message: "cannot be sent" });
       expect(await idsOf(db)).toEqual([]);
@@ -138,12 +146,12 @@ describeOnBoth("a transaction", (open) => {
   });
 
   it("runs pipelined statements in order, and each sees the results of the ones before", async () => {
-    const results = await inTransaction(db, (transaction) =>
-      runPipelined(transaction, [insert("a"), count, insert("b"), count]),
+    const results = await runInTransaction(db, (transaction) =>
+      runStatementsPipelined(transaction, [insert("a"), count, insert("b"), count]),
     );
     expect(results.map(({ rows }) => rows)).toEqual([[], [{ soMany: 1 }], [], [{ soMany: 2 }]]);
-    const work = inTransaction(db, (transaction) =>
-      runPipelined(transaction, [insert("c"), insert("a"), broken]),
+    const work = runInTransaction(db, (transaction) =>
+      runStatementsPipelined(transaction, [insert("c"), insert("a"), broken]),
     );
     expect(getSqlState(await thrownBy(work))).toBe(uniqueViolation);
     expect(await idsOf(db)).toEqual(["a", "b"]);
@@ -184,7 +192,7 @@ it.each([true, false])(
     await mine.db.executeQuery(insert("a"));
     const { promise: isLocked, resolve: lock } = Promise.withResolvers<void>();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-    const changing = inTransaction(theirs.db, async (transaction) => {
+    const changing = runInTransaction(theirs.db, async (transaction) => {
       await transaction.executeQuery(
         CompiledQuery.raw("update app set name = 'theirs' where id = $1", ["a"]),
       );
@@ -195,7 +203,9 @@ it.each([true, false])(
     await isLocked;
     const wait = CompiledQuery.raw("select id from app where id = $1 for no key update", ["a"]);
     const read = CompiledQuery.raw("select id, name from app where id <> $1 order by id", ["none"]);
-    const reading = inTransaction(mine.db, (transaction) => runPipelined(transaction, [wait, read]));
+    const reading = runInTransaction(mine.db, (transaction) =>
+      runStatementsPipelined(transaction, [wait, read]),
+    );
     const isWaiting = async (): Promise<boolean> =>
       (
         await theirs.script((run) =>

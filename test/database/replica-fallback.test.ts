@@ -4,12 +4,12 @@ import { GraphQLError } from "graphql";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createReplicaFallback } from "#gateway/replica-fallback.ts";
 import type { Database } from "#database/connect.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createLog } from "#foundation/log.ts";
-import type { ReplicaSources, ReadSource } from "#graph/context.ts";
+import type { ReplicaReadSources, DatabaseReadSource } from "#graph/context.ts";
 
-const source = (name: string): ReadSource => ({ db: { name } as unknown as Database });
-const replica: ReplicaSources = { forAnalysts: source("analysts"), forPublicReads: source("replica") };
+const source = (name: string): DatabaseReadSource => ({ db: { name } as unknown as Database });
+const replica: ReplicaReadSources = { forAnalysts: source("analysts"), forPublicReads: source("replica") };
 const failed = (originalError: Error): ExecutionResult => ({
   data: null,
   errors: [new GraphQLError("", { originalError })],
@@ -23,7 +23,7 @@ let answer: ExecutionResult = { data: {} };
 const log = createLog("info", {
   write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg),
 });
-const ask = (from: ReadSource | undefined): ExecutionResult => {
+const ask = (from: DatabaseReadSource | undefined): ExecutionResult => {
   asked.push(from === undefined ? "primary" : (from.db as unknown as { readonly name: string }).name);
   return from === undefined ? { data: { primary: true } } : answer;
 };
@@ -40,7 +40,7 @@ describe("a public read", () => {
   });
 
   it("returns the replica's refusal, because a refusal is an answer", async () => {
-    answer = failed(fail("product_not_found"));
+    answer = failed(createFailure("product_not_found"));
     expect(await createReplicaFallback({ replica }, { clock, log })(ask)).toBe(answer);
     expect(asked).toEqual(["replica"]);
   });

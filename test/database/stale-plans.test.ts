@@ -5,8 +5,8 @@
 import { expect, it } from "vitest";
 import { sql } from "kysely";
 import { openDatabase } from "#database/connect.ts";
-import { isPlanStale } from "#database/database-errors.ts";
-import { inTransaction, runStatement } from "#database/transaction.ts";
+import { isPreparedPlanStale } from "#database/database-errors.ts";
+import { runInTransaction, runStatement } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 
 it("a table with a new column is read again by transactions and statements on every connection", async () => {
@@ -21,13 +21,13 @@ it("a table with a new column is read again by transactions and statements on ev
 
   await newer.script((run) => run("alter table thing add column size integer"));
   expect(
-    await inTransaction(older.db, async (transaction) => (await read.execute(transaction)).rows),
+    await runInTransaction(older.db, async (transaction) => (await read.execute(transaction)).rows),
   ).toEqual([{ id: 1, size: null }]);
   for (const rows of await Promise.all([runStatement(older.db, read), runStatement(older.db, read)]))
     expect(rows).toEqual([{ id: 1, size: null }]);
 
   await newer.script((run) => run("alter table thing add column colour text"));
   const first = await read.execute(older.db).catch((error: unknown) => error);
-  expect(isPlanStale(first)).toBe(true);
+  expect(isPreparedPlanStale(first)).toBe(true);
   expect((await read.execute(older.db)).rows).toEqual([{ id: 1, size: null, colour: null }]);
 });

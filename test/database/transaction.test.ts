@@ -3,15 +3,15 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import {
-  getBrokenConstraint,
+  getViolatedConstraint,
   isDatabaseUnreachable,
-  toUnavailableIfTemporary,
+  toUnavailableFailureIfTemporary,
   getSqlState,
   uniqueViolation,
 } from "#database/database-errors.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { openDatabase } from "#database/connect.ts";
-import { fail, toFailure } from "#foundation/failure.ts";
+import { createFailure, toFailure } from "#foundation/failure.ts";
 import { describeOnBoth, openFresh } from "#test/support/databases.ts";
 
 const at = new Date("2026-01-01T00:00:00.000Z");
@@ -36,7 +36,7 @@ describeOnBoth("a transaction", (open) => {
   beforeEach(() => db.deleteFrom("app").execute());
 
   it("commits everything and returns the work's result", async () => {
-    const result = await inTransaction(db, async (transaction) => {
+    const result = await runInTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       await insert(transaction, "b");
       return "done";
@@ -46,8 +46,8 @@ describeOnBoth("a transaction", (open) => {
   });
 
   it("rolls back if the work throws, and throws the same error", async () => {
-    const failure = fail("product_not_found");
-    const work = inTransaction(db, async (transaction) => {
+    const failure = createFailure("product_not_found");
+    const work = runInTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       throw failure;
     });
@@ -56,31 +56,33 @@ describeOnBoth("a transaction", (open) => {
   });
 
   it("rolls back if a statement fails, and leaves the connection clean", async () => {
-    const error = await inTransaction(db, async (transaction) => {
+    const error = await runInTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       await insert(transaction, "a");
     }).catch((thrown: unknown) => thrown);
     expect(getSqlState(error)).toBe(uniqueViolation);
-    expect(getBrokenConstraint(error)).toBe("app_pkey");
+    expect(getViolatedConstraint(error)).toBe("app_pkey");
     expect(await idsOf(db)).toEqual([]);
-    await inTransaction(db, (transaction) => insert(transaction, "b"));
+    await runInTransaction(db, (transaction) => insert(transaction, "b"));
     expect(await idsOf(db)).toEqual(["b"]);
   });
 
   it("refuses a statement on the root handle inside of it, at once, and rolls back", async () => {
-    const work = inTransaction(db, async (transaction) => {
+    const work = runInTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       await idsOf(db);
     });
     await expect(work).rejects.toThrow("A statement on the root handle inside a transaction");
-    const nested = inTransaction(db, () => inTransaction(db, (transaction) => insert(transaction, "b")));
+    const nested = runInTransaction(db, () =>
+      runInTransaction(db, (transaction) => insert(transaction, "b")),
+    );
     await expect(nested).rejects.toThrow("A statement on the root handle inside a transaction");
     expect(await idsOf(db)).toEqual([]);
   });
 
   it("lets other callers use the root handle meanwhile", async () => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-    const running = inTransaction(db, async (transaction) => {
+    const running = runInTransaction(db, async (transaction) => {
       await insert(transaction, "a");
       await mayEnd;
     });
@@ -95,7 +97,7 @@ describeOnBoth("a transaction", (open) => {
     const names = Array.from({ length: 20 }, (_, index) => `t${String(index).padStart(2, "0")}`);
     const results = await Promise.allSettled(
       names.map((name, index) =>
-        inTransaction(db, async (transaction) => {
+        runInTransaction(db, async (transaction) => {
           await insert(transaction, `${name}-1`);
           await new Promise((go) => setImmediate(go));
           const own = await transaction
@@ -124,7 +126,7 @@ describeOnBoth("a transaction", (open) => {
     async (code) => {
       let runs = 0;
       const give = (after: number): Promise<number> =>
-        inTransaction(db, async (transaction) => {
+        runInTransaction(db, async (transaction) => {
           runs += 1;
           await insert(transaction, `${code}-${after}-${runs}`);
           if (runs < after) throw new Thrown(code);
@@ -141,7 +143,7 @@ describeOnBoth("a transaction", (open) => {
 
   it("is not run again after any other error", async () => {
     let runs = 0;
-    const work = inTransaction(db, async (transaction) => {
+    const work = runInTransaction(db, async (transaction) => {
       runs += 1;
       await sql`select 1/0`.execute(transaction);
     });
@@ -181,7 +183,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);
     expect(isDatabaseUnreachable(error)).toBe(true);
-    expect(toUnavailableIfTemporary(toFailure(error))).toMatchObject({
+    expect(toUnavailableFailureIfTemporary(toFailure(error))).toMatchObject({
       code: "service_unavailable",
       status: 503,
       parts: { retryAfterSeconds: 2 },
@@ -190,7 +192,9 @@ it("an unreachable database is distinguished from a wrong statement", async () =
     await away.close();
   }
   expect(isDatabaseUnreachable(new Thrown("22012"))).toBe(false);
-  expect(toUnavailableIfTemporary(toFailure(new Thrown("22012")))).toMatchObject({ code: "internal_error" });
+  expect(toUnavailableFailureIfTemporary(toFailure(new Thrown("22012")))).toMatchObject({
+    code: "internal_error",
+  });
   for (const code of ["57P01", "08006", "53300", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
     expect(isDatabaseUnreachable(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
 });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -122,7 +122,7 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
   it("has a longer limit inside a transaction, and rolls everything back if it exceeds it", async () => {
     const { db, ...database } = await open();
     const insert = (id: string, seconds: number): Promise<void> =>
-      inTransaction(db, async (transaction) => {
+      runInTransaction(db, async (transaction) => {
         await transaction.insertInto("app").values({ id, name: id, createdAt: new Date() }).execute();
         await sleep(transaction, seconds);
       });

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
-import type { CategoryEntry } from "#demo/data/merchants-schema.ts";
+import type { DemoCategoryEntry } from "#demo/data/merchants-schema.ts";
 import { loadDemoCatalog, type DemoMerchant, loadDemoMerchants, parseDemoData } from "#demo/demo-data.ts";
 import type { DemoLocale } from "#demo/data/data-file.ts";
 import { getProductSlug, createSlug } from "#demo/rows/product-rows.ts";
@@ -17,9 +17,9 @@ const { labels } = loadDemoCatalog();
 const entriesOf = (merchant: DemoMerchant): DemoCatalogEntry[] =>
   merchant.families.flatMap(({ entries }) => entries);
 const isPublished = ({ status }: DemoCatalogEntry): boolean => status === undefined;
-const slugsOf = (categories: readonly CategoryEntry[]): string[] =>
+const slugsOf = (categories: readonly DemoCategoryEntry[]): string[] =>
   categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
-const depthOf = (categories: readonly CategoryEntry[]): number =>
+const depthOf = (categories: readonly DemoCategoryEntry[]): number =>
   Math.max(0, ...categories.map(({ children }) => 1 + depthOf(children ?? [])));
 
 it(
@@ -175,7 +175,7 @@ it("spells German umlauts out in slugs and drops other accents", () => {
   expect(createSlug(`${"a".repeat(95)} b`, "en")).toBe("a".repeat(95));
 });
 
-function namesOf(categories: readonly CategoryEntry[]): CategoryEntry["names"][] {
+function namesOf(categories: readonly DemoCategoryEntry[]): DemoCategoryEntry["names"][] {
   return categories.flatMap(({ names, children }) => [names, ...namesOf(children ?? [])]);
 }
 

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
-import { inTransaction } from "#database/transaction.ts";
-import { seedWebhooks } from "#demo/webhooks/seed-webhooks.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { seedDemoWebhooks } from "#demo/webhooks/seed-webhooks.ts";
 import { demoRender } from "#test/support/copies.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -149,8 +149,8 @@ describeOnPostgres("the demo's webhooks", (_open, engine) => {
     const owner = { id: demo.merchants.first.id, installationId: installation.id };
     const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
     const seed = () =>
-      inTransaction(database.db, (transaction) =>
-        seedWebhooks(transaction, {
+      runInTransaction(database.db, (transaction) =>
+        seedDemoWebhooks(transaction, {
           owner,
           orders: demo.orders,
           keyring,

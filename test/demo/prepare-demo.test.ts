@@ -6,12 +6,12 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { digestPageSecret } from "#commerce/checkout/session-page.ts";
+import { digestCheckoutPageSecret } from "#commerce/checkout/session-page.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import { authenticateStaffByPassword } from "#access/people/staff.ts";
-import { DataFolderUnusable } from "#database/folder-lock.ts";
+import { DataFolderUnusableError } from "#database/folder-lock.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { type PartialDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -59,7 +59,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     const refused = prepare(database, join(file, "data"));
-    await expect(refused).rejects.toThrow(DataFolderUnusable);
+    await expect(refused).rejects.toThrow(DataFolderUnusableError);
     await expect(refused).rejects.toThrow(`DATA_DIR ${join(file, "data")} cannot be used: ENOTDIR`);
     expect(await database.db.selectFrom("merchant").select("id").execute()).toEqual([]);
     expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);
@@ -68,7 +68,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
   it("adds carts, orders and promotions to the demo of an earlier version, and keeps its keys", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
-    const { merchants, products } = await inTransaction(database.db, (transaction) =>
+    const { merchants, products } = await runInTransaction(database.db, (transaction) =>
       seedDemo(transaction, { now }),
     );
     const earlier = {
@@ -173,7 +173,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
     const first = (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
     const url = first.checkout?.url ?? "";
     expect(url).toMatch(/^https:\/\/api\.test\/checkout\/[\w-]{43}$/);
-    const digest = digestPageSecret(url.split("/").at(-1) ?? "");
+    const digest = digestCheckoutPageSecret(url.split("/").at(-1) ?? "");
     const { id } = await database.db
       .selectFrom("hostedCheckoutSession")
       .select("id")
@@ -229,7 +229,9 @@ describeOnPostgres("preparing the demo", (open, engine) => {
 
   it("still prepares the demo if the merchants now sell other products to other countries", async () => {
     const database = await open();
-    const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    const { merchants } = await runInTransaction(database.db, (transaction) =>
+      seedDemo(transaction, { now }),
+    );
     await database.script((run) =>
       run("delete from market_country where country <> 'JP'; update product set status = 'archived'"),
     );
@@ -255,7 +257,9 @@ describeOnPostgres("preparing the demo", (open, engine) => {
 
   it("still prepares the demo, without partial orders, if the merchant's policies refuse a scenario's step", async () => {
     const database = await open();
-    const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    const { merchants } = await runInTransaction(database.db, (transaction) =>
+      seedDemo(transaction, { now }),
+    );
     await database.script((run) =>
       run(`update policy set rules = '{"mode": "none"}' where type in ('return', 'cancellation')`),
     );

@@ -6,9 +6,9 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { loadCartOffer } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkCartOptions, seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
-import { seedCarts } from "#demo/carts/seed-carts.ts";
+import { seedDemoCarts } from "#demo/carts/seed-carts.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
@@ -27,9 +27,9 @@ describeOnPostgres("bulk carts", (open) => {
   });
 
   const seedDemoMerchant = (target: OpenedDatabase): Promise<string> =>
-    inTransaction(target.db, async (transaction) => {
+    runInTransaction(target.db, async (transaction) => {
       const { merchants } = await seedDemo(transaction, { now });
-      await seedCarts(transaction, { owners: merchants, keyring, now });
+      await seedDemoCarts(transaction, { owners: merchants, keyring, now });
       return merchants.first.id;
     });
   const seed = (count: number, options: Partial<BulkCartOptions> = {}): Promise<void> =>
@@ -82,7 +82,7 @@ describeOnPostgres("bulk carts", (open) => {
       .execute();
     const sample = ids.filter((_, index) => index % 20 === 0).map(({ id }) => id);
     expect(sample.length).toBeGreaterThan(50);
-    await inTransaction(database.db, async (transaction) => {
+    await runInTransaction(database.db, async (transaction) => {
       for (const cart of (await findCarts(transaction, sample, now)).values())
         expect(await repriceStoredCart(transaction, cart)).toEqual(priceOf(cart));
     });

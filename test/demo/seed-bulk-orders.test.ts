@@ -7,12 +7,12 @@ import { beforeAll, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import {
-  deriveStatuses,
+  deriveOrderStatuses,
   computeNetCapturedAmountMinor,
   computeOutstandingAmountMinor,
 } from "#commerce/orders/order-statuses.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { type BulkOrderOptions, seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -31,7 +31,7 @@ describeOnPostgres("bulk orders", (open) => {
   const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> =>
     (await target.script((run) => run(text))).flat();
   const seedDemoMerchant = async (target: OpenedDatabase): Promise<string> =>
-    (await inTransaction(target.db, (transaction) => seedDemo(transaction, { now }))).merchants.first.id;
+    (await runInTransaction(target.db, (transaction) => seedDemo(transaction, { now }))).merchants.first.id;
   const seed = (size: number, options: Partial<BulkOrderOptions> = {}): Promise<void> =>
     seedBulkOrders(database.db, { merchantId, count: size, now, keyring, ...options });
 
@@ -75,7 +75,7 @@ describeOnPostgres("bulk orders", (open) => {
   it("have the statuses that follow from their parts, and amounts that add up", () => {
     for (const order of orders) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
-      expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
+      expect(deriveOrderStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
       expect(computeNetCapturedAmountMinor(order) + computeOutstandingAmountMinor(order)).toBe(
         order.totalMinor - order.reducedMinor,
       );

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createBulkProductRows, type BulkProductContext } from "#demo/bulk/bulk-product-rows.ts";
 import { loadBulkVocabulary } from "#demo/demo-data.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
@@ -57,7 +57,9 @@ describeOnPostgres("bulk products", (open) => {
 
   beforeAll(async () => {
     database = await open();
-    const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    const { merchants } = await runInTransaction(database.db, (transaction) =>
+      seedDemo(transaction, { now }),
+    );
     merchantId = merchants.first.id;
   });
 

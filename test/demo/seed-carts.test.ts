@@ -11,7 +11,7 @@ import { loadDemoSales } from "#demo/demo-data.ts";
 import { demoCartNames, type DemoFile } from "#demo/demo-file.ts";
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
 import { findPromotionRuleFaults, emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
-import { isId } from "#foundation/ids.ts";
+import { isIdOfKind } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
@@ -55,7 +55,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     const { carts, promotionCodes } = world().demo;
     expect(Object.keys(carts)).toEqual([...demoCartNames]);
     expect(new Set(Object.values(carts)).size).toBe(demoCartNames.length);
-    expect(Object.values(carts).filter((id) => !isId("cart", id))).toEqual([]);
+    expect(Object.values(carts).filter((id) => !isIdOfKind("cart", id))).toEqual([]);
     expect(Object.keys(promotionCodes)).toEqual([
       "percentage",
       "fixedAmount",

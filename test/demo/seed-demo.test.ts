@@ -2,11 +2,11 @@
 import { beforeAll, expect, it } from "vitest";
 import { type Availability, availabilities, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { loadDemoMerchants } from "#demo/demo-data.ts";
 import { renderDemoPicture } from "#demo/pictures/pictures.ts";
 import { type DemoSeedResult, seedDemo } from "#demo/seed-demo.ts";
-import { isId } from "#foundation/ids.ts";
+import { isIdOfKind } from "#foundation/ids.ts";
 import { isSlug } from "#foundation/text.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
@@ -27,7 +27,7 @@ describeOnPostgres("the demo", (open) => {
         if (table !== undefined) tables.push(table);
       },
     });
-    seed = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    seed = await runInTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
   });
 
   const rows = async (text: string): Promise<Record<string, unknown>[]> =>
@@ -187,7 +187,7 @@ describeOnPostgres("the demo", (open) => {
   it("returns the ids of all published products for the search index", async () => {
     const ids = await rows("select id from product where status = 'published'");
     expect(seed.productIds.toSorted()).toEqual(ids.map(({ id }) => String(id)).toSorted());
-    expect(seed.productIds.every((id) => isId("product", id))).toBe(true);
+    expect(seed.productIds.every((id) => isIdOfKind("product", id))).toBe(true);
   });
 
   it("has valid GTINs for most variants", async () => {

@@ -8,13 +8,13 @@ import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import {
-  deriveStatuses,
+  deriveOrderStatuses,
   computeNetCapturedAmountMinor,
   computeOutstandingAmountMinor,
 } from "#commerce/orders/order-statuses.ts";
 import type { HostedCheckoutSessionTable } from "#database/tables.ts";
 import { type DemoOrderName, demoOrderNames, demoSessionNames } from "#demo/demo-file.ts";
-import { isId } from "#foundation/ids.ts";
+import { isIdOfKind } from "#foundation/ids.ts";
 import { done } from "#test/graph/order-money-calls.ts";
 import { sessionsUrl } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -64,8 +64,8 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(Object.keys(orders)).toEqual([...demoOrderNames]);
     const ids = [...Object.values(sessions), ...Object.values(orders)];
     expect(new Set(ids).size).toBe(demoSessionNames.length + demoOrderNames.length);
-    expect(Object.values(sessions).every((id) => isId("checkoutSession", id))).toBe(true);
-    expect(Object.values(orders).every((id) => isId("order", id))).toBe(true);
+    expect(Object.values(sessions).every((id) => isIdOfKind("checkoutSession", id))).toBe(true);
+    expect(Object.values(orders).every((id) => isIdOfKind("order", id))).toBe(true);
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   it("has consistent statuses, payments, stock and provider records", async () => {
     for (const order of await loadAllOrders()) {
       const { status, paymentStatus, fulfillmentStatus, returnStatus } = order;
-      expect(deriveStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
+      expect(deriveOrderStatuses(order)).toEqual({ status, paymentStatus, fulfillmentStatus, returnStatus });
       expect(computeNetCapturedAmountMinor(order) + computeOutstandingAmountMinor(order)).toBe(
         order.totalMinor - order.reducedMinor,
       );

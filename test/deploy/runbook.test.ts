@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "#cli/run.ts";
+import { createCommandLineProgram } from "#cli/run.ts";
 import { openFresh } from "#test/support/databases.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -50,7 +50,7 @@ describe("the runbook", () => {
   });
 
   it("names existing commands and options", async () => {
-    const program = await createProgram(undefined);
+    const program = await createCommandLineProgram(undefined);
     const lines = [...runbook.matchAll(/`npm run commerce -- ([a-z][^`]*)`/g)].map(([, line = ""]) =>
       line.split(" "),
     );

@@ -4,7 +4,7 @@
  * time.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createMemoryLimiter } from "#http/rate-limiter.ts";
+import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import { createAddressWrite, openCart, openShop, parseAnswer, type Shop } from "#soak/shop.ts";
 import { askOf, environment } from "#test/exactly-once/ask.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -22,7 +22,7 @@ it.each(jumps)(
   "a clock that is set an hour %s refuses nobody for longer than a rate limit window",
   async (_name, jumpMs) => {
     let now = 10 * hourMs;
-    const limiter = createMemoryLimiter(1, () => now);
+    const limiter = createMemoryRateLimiter(1, () => now);
     for (let count = 0; count <= 20; count += 1) void limiter.consume("auth-fail", "x");
     expect(limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0, resetSeconds: 300 });
     now += jumpMs;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createRedisLimiter } from "#http/redis-limiter.ts";
+import { createRedisRateLimiter } from "#http/redis-limiter.ts";
 import { findFreePort } from "#soak/service.ts";
 import { hasRedis } from "#test/support/balancer.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";
@@ -36,7 +36,7 @@ describe.runIf(hasRedis)("a Redis outage under load", () => {
       write: (line) => void logged.push(JSON.parse(line) as { event: string }),
     });
     const first = await startRedisAt(port);
-    const limiter = createRedisLimiter(`redis://127.0.0.1:${port}`, 1, log);
+    const limiter = createRedisRateLimiter(`redis://127.0.0.1:${port}`, 1, log);
     const taken = { admitted: 0, refused: 0 };
     const take = async (): Promise<void> => {
       const state = await limiter.consume("auth-fail", "guesser");

@@ -7,10 +7,10 @@ import { GraphQLError } from "graphql";
 import {
   Failure,
   type FailureCode,
-  fail,
-  failWithDetail,
+  createFailure,
+  createFailureWithDetail,
   failureKinds,
-  defaultRetryAfterSeconds,
+  getRetryAfterSeconds,
   toErrorBody,
   toFailure,
 } from "#foundation/failure.ts";
@@ -78,9 +78,9 @@ it("the registry of failures has the contract's codes with their statuses and th
 
 it("the registry of failures marks retryable codes, with a time to retry except for locked carts", () => {
   for (const code of Object.keys(failureKinds) as FailureCode[]) {
-    const failure = fail(code);
+    const failure = createFailure(code);
     expect({ code, retryable: failure.retryable }).toEqual({ code, retryable: retryable.has(code) });
-    expect(defaultRetryAfterSeconds(failure)).toBe(retryable.has(code) && code !== "cart_locked" ? 1 : null);
+    expect(getRetryAfterSeconds(failure)).toBe(retryable.has(code) && code !== "cart_locked" ? 1 : null);
   }
 });
 
@@ -99,7 +99,7 @@ it("the registry of failures creates the whole error body, nulls included", () =
   };
   expect(
     toErrorBody(
-      fail("cart_version_conflict", { conflict, cause: new Error("secret") }),
+      createFailure("cart_version_conflict", { conflict, cause: new Error("secret") }),
       "req_1",
       "https://api.test",
     ),
@@ -114,7 +114,9 @@ it("the registry of failures creates the whole error body, nulls included", () =
     docUrl: "https://api.test/docs/errors#cart_version_conflict",
   });
   const detail = { in: "body", field: "/a", code: "too_long", message: "/a is too long." } as const;
-  expect(toErrorBody(failWithDetail("invalid_field", detail), "req_1", "https://api.test")).toMatchObject({
+  expect(
+    toErrorBody(createFailureWithDetail("invalid_field", detail), "req_1", "https://api.test"),
+  ).toMatchObject({
     message: "/a is too long.",
     details: [{ ...detail, allowed: null }],
     conflict: null,
@@ -126,11 +128,11 @@ it("the registry of failures lists at most 20 details", () => {
     { length: 21 },
     (_, index) => ({ in: "query", field: `p${index}`, code: "unknown", message: "." }) as const,
   );
-  expect(toErrorBody(fail("unknown_parameter", { details }), "req_1", "").details).toHaveLength(20);
+  expect(toErrorBody(createFailure("unknown_parameter", { details }), "req_1", "").details).toHaveLength(20);
 });
 
 it("the registry of failures keeps a failure inside GraphQL's errors, and masks unknown errors", () => {
-  const failure = fail("product_not_found");
+  const failure = createFailure("product_not_found");
   expect(toFailure(failure)).toBe(failure);
   expect(
     toFailure(new GraphQLError("x", { originalError: new GraphQLError("y", { originalError: failure }) })),

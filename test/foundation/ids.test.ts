@@ -2,9 +2,9 @@
 import { expect, it } from "vitest";
 import {
   createId,
-  createOrderedId,
+  createTimeSortedId,
   getLowestIdAtTime,
-  isId,
+  isIdOfKind,
   type IdKind,
   idPrefixes,
 } from "#foundation/ids.ts";
@@ -15,7 +15,7 @@ it.each(kinds)("ids of a %s have the documented format", (kind) => {
   const id = createId(kind);
   expect(id).toMatch(/^[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}$/);
   expect(id.startsWith(`${idPrefixes[kind]}_`)).toBe(true);
-  expect(isId(kind, id)).toBe(true);
+  expect(isIdOfKind(kind, id)).toBe(true);
 });
 
 it("ids have a distinct prefix for every type", () => {
@@ -38,14 +38,14 @@ it("ids sort by their creation time, to the millisecond", () => {
 it("ids sort in the order of creation, whatever their time and whatever ids are created between", () => {
   const [early, late] = [1_700_000_000_000, 1_700_000_000_001];
   const ids = Array.from({ length: 2_000 }, (_, index) =>
-    createOrderedId("audit", index % 3 === 0 ? late : early),
+    createTimeSortedId("audit", index % 3 === 0 ? late : early),
   );
   const [ofLate, ofEarly] = [
     ids.filter((_, index) => index % 3 === 0),
     ids.filter((_, index) => index % 3 !== 0),
   ];
   expect(ids.toSorted()).toEqual([...ofEarly, ...ofLate]);
-  expect(ids.every((id) => isId("audit", id))).toBe(true);
+  expect(ids.every((id) => isIdOfKind("audit", id))).toBe(true);
   expect([
     getLowestIdAtTime("audit", early) < (ofEarly[0] ?? ""),
     (ofEarly.at(-1) ?? "") < getLowestIdAtTime("audit", late),
@@ -68,5 +68,5 @@ it.each([
   ["one with a line break", "mer_01ky432e7wsvr05qhw7x98xpa0\n"],
   ["nothing", ""],
 ])("ids are not confused: %s is no merchant id", (_name, text) => {
-  expect(isId("merchant", text)).toBe(false);
+  expect(isIdOfKind("merchant", text)).toBe(false);
 });

@@ -3,8 +3,8 @@
  * is checked with the new state.
  */
 import { beforeAll, describe, expect, it } from "vitest";
-import { revokeGrant } from "#access/oauth/grants.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { revokeOauthGrant } from "#access/oauth/grants.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -69,8 +69,8 @@ describe.each(["pglite", "postgres"] as const)(
       await expect.poll(() => lookUpsOf(ask), { timeout: 20_000 }).toBe(0);
       expect((await ask()).body.data.credential).toBe("oauth");
       expect((await other.send({ url: identity })).status).toBe(200);
-      await inTransaction(world().database.db, (transaction) =>
-        revokeGrant(transaction, { merchantId: null, now: world().clock.now() }, client.grantId),
+      await runInTransaction(world().database.db, (transaction) =>
+        revokeOauthGrant(transaction, { merchantId: null, now: world().clock.now() }, client.grantId),
       );
       expect((await ask()).body.error?.code).toBe("oauth_token_invalid");
       expect(await lookUpsOf(() => other.send({ url: identity }))).toBe(0);

@@ -8,7 +8,7 @@ import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildRestContract } from "#gateway/contract.ts";
 import { mountRestOperations } from "#gateway/operations.ts";
-import { createMemoryLimiter } from "#http/rate-limiter.ts";
+import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import { createFastifyServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
 import { createWorld, publicUrl, type World } from "#test/support/world.ts";
@@ -46,7 +46,7 @@ describe("an operation with a scope and a body", () => {
         db: world.database.db,
         clock: world.clock,
         publicUrl,
-        limiter: createMemoryLimiter(1),
+        limiter: createMemoryRateLimiter(1),
         credentials: world.app.credentials,
         logRequest: () => undefined,
         execute: (call) => {

@@ -2,13 +2,13 @@
 import { createServer, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
-import { createRedisLimiter } from "#http/redis-limiter.ts";
+import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
+import { createRedisRateLimiter } from "#http/redis-limiter.ts";
 
 describe("the rate limiter in memory", () => {
   it("counts from a caller's first request to the end of the window, then from zero", () => {
     let now = 1_000_000;
-    const limiter = createMemoryLimiter(1, () => now);
+    const limiter = createMemoryRateLimiter(1, () => now);
     const state = { bucket: "default", quota: 600, windowSeconds: 60, isExceeded: false };
     expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
     now += 59_999;
@@ -20,7 +20,7 @@ describe("the rate limiter in memory", () => {
 
   it("refuses requests beyond the quota until the reported time has passed", () => {
     let now = 0;
-    const limiter = createMemoryLimiter(1, () => now);
+    const limiter = createMemoryRateLimiter(1, () => now);
     for (let count = 0; count < 20; count += 1)
       expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
     now += 1;
@@ -34,7 +34,7 @@ describe("the rate limiter in memory", () => {
   });
 
   it("reads the state without counting", () => {
-    const limiter = createMemoryLimiter(1, () => 0);
+    const limiter = createMemoryRateLimiter(1, () => 0);
     expect(limiter.peek("write", "a")).toMatchObject({ remaining: 120 });
     expect(limiter.consume("write", "a")).toMatchObject({ remaining: 119 });
     expect(limiter.peek("write", "a")).toMatchObject({ remaining: 119 });
@@ -43,7 +43,7 @@ describe("the rate limiter in memory", () => {
 
   it("takes back a counted request in the same window", () => {
     let now = 0;
-    const limiter = createMemoryLimiter(1, () => now);
+    const limiter = createMemoryRateLimiter(1, () => now);
     for (let count = 0; count < 10; count += 1)
       expect(limiter.consume("login-fail", "x")).toMatchObject({ isExceeded: false });
     void limiter.giveBack("login-fail", "x");
@@ -61,11 +61,11 @@ describe("the rate limiter in memory", () => {
     [2, 1200],
     [0.000_1, 1],
   ])("multiplies every quota by %d, with a minimum of one", (scale, quota) => {
-    expect(createMemoryLimiter(scale, () => 0).consume("default", "a")).toMatchObject({ quota });
+    expect(createMemoryRateLimiter(scale, () => 0).consume("default", "a")).toMatchObject({ quota });
   });
 
   it("counts nothing at scale 0", () => {
-    expect(createMemoryLimiter(0).consume("default", "a")).toBeUndefined();
+    expect(createMemoryRateLimiter(0).consume("default", "a")).toBeUndefined();
   });
 });
 
@@ -77,7 +77,7 @@ describe("the rate limiter with Redis", () => {
 
   function open(port: number): { limiter: RateLimiter; logged: string[] } {
     const logged: string[] = [];
-    const limiter = createRedisLimiter(
+    const limiter = createRedisRateLimiter(
       `redis://127.0.0.1:${port}`,
       1,
       createLog("info", { write: (line) => void logged.push(line) }),

@@ -6,10 +6,10 @@ import { setTimeout } from "node:timers/promises";
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createRequestLog,
+  createApiRequestLog,
   loggedFailuresMax,
   requestRetentionDays,
-  type LoggedRequest,
+  type LoggedApiRequest,
   bufferedRequestsMax,
   loggedSuccessesMax,
   deleteExpiredApiRequests,
@@ -243,7 +243,7 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
     expect(nodesOf(await ask(id))).toEqual([]);
   });
 
-  const noted = (installationId: string, status: number): LoggedRequest => ({
+  const noted = (installationId: string, status: number): LoggedApiRequest => ({
     id: createId("request"),
     merchantId: "mer_1",
     installationId,
@@ -257,7 +257,7 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
 
   it("are sampled: at most so many failures and successes per installation and write", async () => {
     const { db } = world.database;
-    const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
+    const log = createApiRequestLog({ db, clock: world.clock, log: createLog("silent") });
     const statusesStored = async (installationId: string) =>
       (
         await db
@@ -294,7 +294,7 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
         return result;
       },
     };
-    const log = createRequestLog({
+    const log = createApiRequestLog({
       db: world.database.db.withPlugin(slowly),
       clock: world.clock,
       log: createLog("silent"),
@@ -310,7 +310,7 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
 
   it("are limited in number over all installations", async () => {
     const { db } = world.database;
-    const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
+    const log = createApiRequestLog({ db, clock: world.clock, log: createLog("silent") });
     for (let index = 0; index < 2 * bufferedRequestsMax; index += 1) log.add(noted(`ins_many_${index}`, 403));
     await log.stop();
     const rows = await db

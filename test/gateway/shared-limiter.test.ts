@@ -4,9 +4,9 @@
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createMemoryLimiter, type RateLimitState, type RateLimiter } from "#http/rate-limiter.ts";
+import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "#http/rate-limiter.ts";
 import {
-  answerLimitRequests,
+  answerRateLimitRequests,
   createChildProcessRateLimiter,
   type ProcessMessagePort,
 } from "#http/shared-limiter.ts";
@@ -58,11 +58,11 @@ interface Member extends Omit<ReturnType<typeof createLine>, "near" | "far"> {
 
 /** Creates processes that share one counting process. */
 function createMembers(howMany: number, scale = 1): Member[] {
-  const counting = createMemoryLimiter(scale);
+  const counting = createMemoryRateLimiter(scale);
   return Array.from({ length: howMany }, () => {
     const { near, far, ...line } = createLine();
     const logged: Record<string, unknown>[] = [];
-    answerLimitRequests(far, counting);
+    answerRateLimitRequests(far, counting);
     const log = createLog("info", {
       write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>),
     });

@@ -3,7 +3,7 @@
  * read.
  */
 import type { ApiDescription } from "#gateway/api-description.ts";
-import { getEventObjectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
+import { getEventObjectSchemaName, eventSubjectTypes } from "#webhooks/event-catalogue.ts";
 
 interface Schema {
   readonly $ref?: string;
@@ -37,7 +37,7 @@ const levels = [
 export function eventExamples(document: ApiDescription["document"]): Record<string, unknown> {
   const { schemas } = document["components"] as { readonly schemas: Readonly<Record<string, Schema>> };
   return Object.fromEntries(
-    subjectTypes.map((subject) => {
+    eventSubjectTypes.map((subject) => {
       const made = levels.map((level) =>
         new Example(schemas, level).of(
           { $ref: `#/components/schemas/${getEventObjectSchemaName(subject)}` },

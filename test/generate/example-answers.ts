@@ -18,12 +18,12 @@ import {
 import {
   createRequestExamples,
   type RequestExamples,
-  shortenAnswer,
+  shortenExampleAnswer,
   storedAnswersBaseUrl,
 } from "#pages/docs/examples.ts";
 import {
-  type ExampleRequest,
-  createExampleRequest,
+  type ExampleHttpRequest,
+  createExampleHttpRequest,
   newIdempotencyKeyPlaceholder,
 } from "#pages/docs/code/example-request.ts";
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
@@ -97,8 +97,8 @@ async function ask(
   { examples, credentials }: Asking,
 ): Promise<unknown> {
   const example = examples.of(operation);
-  const request = createExampleRequest(operation, example, publicUrl);
-  const send = async (sent: ExampleRequest, body: unknown) => {
+  const request = createExampleHttpRequest(operation, example, publicUrl);
+  const send = async (sent: ExampleHttpRequest, body: unknown) => {
     const url = sent.url.slice(publicUrl.length);
     const headers = Object.fromEntries(
       Object.entries(sent.headers).map(([name, value]) => [name, filled(value, credentials)]),
@@ -119,7 +119,7 @@ async function ask(
     request.versionUrl === null ? request.body : { ...request.body, expectedVersion: version },
   );
   const normalise = createNormaliser(placesOf(operation, examples));
-  return shortenAnswer(normalise(JSON.parse(body.replaceAll(publicUrl, storedAnswersBaseUrl))));
+  return shortenExampleAnswer(normalise(JSON.parse(body.replaceAll(publicUrl, storedAnswersBaseUrl))));
 }
 
 const filled = (value: string, credentials: Credentials): string =>

@@ -4,9 +4,9 @@
  */
 import { expect, it } from "vitest";
 import {
-  createPaymentDriver,
+  createPaymentOperationDriver,
   runDuePaymentOperations,
-  type PaymentDriverOptions,
+  type PaymentOperationDriverOptions,
 } from "#commerce/payments/driver.ts";
 import { paymentOperationLeaseMs } from "#commerce/payments/payment-operations.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
@@ -34,7 +34,9 @@ const silent = async (): Promise<never> => new Promise<never>(() => undefined);
 const fails = async (): Promise<never> => Promise.reject(new Error("Out of reach."));
 const refuses = (code: string) => async () => ({ outcome: "declined", code }) as const;
 
-const partsWith = (behave: (provider: PaymentProvider) => Partial<PaymentProvider>): PaymentDriverOptions => {
+const partsWith = (
+  behave: (provider: PaymentProvider) => Partial<PaymentProvider>,
+): PaymentOperationDriverOptions => {
   const { parts } = getWorld().app.payments;
   return { ...parts, provider: { ...parts.provider, ...behave(parts.provider) } };
 };
@@ -120,7 +122,7 @@ it.each([0, 16 * minute])(
       },
       lookup: ({ signal }) => hang(signal),
     });
-    const driver = createPaymentDriver(partsWith(behave), { stopMsMax: 0 });
+    const driver = createPaymentOperationDriver(partsWith(behave), { stopMsMax: 0 });
     driver.start();
     await requestSent.promise;
     await driver.stop();

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
+import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import {
   callSession,
@@ -221,7 +221,7 @@ describe("the stored buyer's data", () => {
     );
   };
   const now = (): number => world().clock.now().getTime();
-  const erase = () => eraseDuePersonalData(world().database.db, world().clock.now());
+  const erase = () => erasePersonalDataPastRetention(world().database.db, world().clock.now());
   const setEmail = (cartId: string) =>
     changeCart(world(), "cartBuyerSet", { cartId, input: { email: "anna@example.com" } });
 

@@ -3,11 +3,11 @@ import type { FastifyRequest } from "fastify";
 import { type DocumentNode, parse } from "graphql";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { TrustedDocumentRow } from "#access/trusted-documents.ts";
-import type { InternalViewer } from "#access/viewer.ts";
+import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { createLog } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
-import { setViewer } from "#graphql/authenticate.ts";
+import { setRequestViewer } from "#graphql/authenticate.ts";
 import { createDirectAnswers, type DirectAnswerServices, hasRequestHooks } from "#graphql/direct-answers.ts";
 import type { PreparedDocument } from "#mesh/prepared-document.ts";
 
@@ -48,7 +48,7 @@ function requestOf(
   merchantId: string | null = "mer_1",
 ): FastifyRequest {
   const request = { method: "POST", url: "/graphql", ...parts } as FastifyRequest;
-  setViewer(request, { kind: "internal", role: "admin", merchantId } as InternalViewer);
+  setRequestViewer(request, { kind: "internal", role: "admin", merchantId } as InternalTokenOrStaffViewer);
   return request;
 }
 

@@ -19,7 +19,7 @@ import {
 } from "graphql";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { defineArgumentCost, describeCost, getFieldCost } from "#graph/field-costs.ts";
+import { defineArgumentCost, describeFieldCost, getFieldCost } from "#graph/field-costs.ts";
 import { getPlainDescription } from "#graph/field-notes.ts";
 import graph from "#graph/schema.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -135,7 +135,7 @@ describe("@cost", () => {
       field: 2,
       multiplier: 3,
     }));
-    expect(describeCost(getFieldCost({ ...bare, extensions: { complexity: sized } }))).toBe(
+    expect(describeFieldCost(getFieldCost({ ...bare, extensions: { complexity: sized } }))).toBe(
       "Cost: 2 points, plus the cost of the selected fields times `first` (by default 3).",
     );
   });

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { fulfillmentsPerOrderMax } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import { refundsPerOrderMax } from "#commerce/orders/payment/refunds.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { variantOf } from "#test/operations/cart-calls.ts";
 import { type OrderOverrides, readOrder } from "#test/support/orders.ts";
@@ -177,7 +177,7 @@ describe("a lost unit", () => {
       await variant(),
     ];
     const { id: lineId } = lineOf(from, sku);
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       const parts = { orderId: from.id, merchantId: from.merchant.id, updatedAt: at };
       const exchange = {
         ...parts,
@@ -234,7 +234,7 @@ describe("limits", () => {
     const at = world().clock.now();
     const { id: lineId } = lineOf(from, sku);
     const [payment] = from.payments;
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       const parts = { orderId: from.id, merchantId: from.merchant.id, createdAt: at, updatedAt: at };
       const ids = Array.from({ length: fulfillmentsPerOrderMax }, () => createId("fulfillment"));
       const fulfillments = ids.map((id) =>

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { eventsOf, variantOf } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
@@ -246,7 +246,7 @@ describe("the fulfillment of an exchange", () => {
     const [id, returnId, at] = [createId("fulfillment"), createId("return"), world().clock.now()];
     const variantId = await variantOf(world(), "KIT-KVERN");
     const { merchant } = order;
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       const parts = { orderId: order.id, merchantId: merchant.id, updatedAt: at };
       await transaction
         .insertInto("orderReturn")

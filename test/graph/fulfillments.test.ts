@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 import { type FulfillmentStatus, fulfillmentStatuses } from "#commerce/orders/order-states.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { eventsOf } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -199,7 +199,7 @@ describe("a fulfillment", () => {
 
   it("is not found for another merchant, nor by an unknown id", async () => {
     const { id, order } = await begin("shipping", []);
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       const merchantId = world().demo.merchants.second.id;
       await transaction.updateTable("fulfillment").set({ merchantId }).where("id", "=", id).execute();
       await transaction
@@ -279,7 +279,7 @@ describe("an order that is held, disputed or not confirmed", () => {
 });
 
 async function dispute({ id }: OrderAggregate): Promise<void> {
-  await inTransaction(world().database.db, async (transaction) => {
+  await runInTransaction(world().database.db, async (transaction) => {
     await transaction
       .updateTable("payment")
       .set({ disputedAt: world().clock.now(), disputeReason: "fraudulent" })

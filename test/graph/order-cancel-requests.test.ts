@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { makeCode } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -103,7 +103,7 @@ describe("a buyer's request", () => {
       { lineId: lineOf(order, cup).id, quantity: 2 },
     ];
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...changed, lines } });
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       await sql`update order_line set shipped = 1 where id = ${lineOf(order, cup).id}`.execute(transaction);
       await sql`update sales_order set version = version + 1 where id = ${order.id}`.execute(transaction);
     });
@@ -142,7 +142,7 @@ describe("a buyer's request", () => {
 
   it("without lines covers nothing that could be canceled at once", async () => {
     const order = await makeOrder(world());
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       const at = world().clock.now();
       await sql`insert into fulfillment (id, order_id, merchant_id, status, type, packing_started_at,
         created_at, updated_at)

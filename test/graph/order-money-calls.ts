@@ -8,7 +8,7 @@ import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 import { computeOutstandingAmountMinor } from "#commerce/orders/order-statuses.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import { type GraphAnswer, askGraph, type Frontend, variantOf } from "#test/operations/cart-calls.ts";
@@ -101,7 +101,7 @@ export async function planFulfillment(
   clock.advance(1_000);
   const id = createId("fulfillment", clock.now().getTime());
   const at = clock.now();
-  await inTransaction(database.db, async (transaction) => {
+  await runInTransaction(database.db, async (transaction) => {
     await insertTableRows(transaction, {
       fulfillment: [
         {

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { makePromotion } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import "#test/support/properties.ts";
@@ -99,7 +99,7 @@ async function take(order: OrderAggregate, step: Act): Promise<void> {
 
 /** Ships all allocated units of a line. */
 async function send({ id }: OrderAggregate, lineId: string): Promise<void> {
-  await inTransaction(world().database.db, async (transaction) => {
+  await runInTransaction(world().database.db, async (transaction) => {
     await sql`update order_line set shipped = allocated where id = ${lineId}`.execute(transaction);
     await sql`update sales_order set version = version + 1 where id = ${id}`.execute(transaction);
   });

@@ -5,8 +5,8 @@
 import { describe, expect, it } from "vitest";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { inTransaction } from "#database/transaction.ts";
-import { getValueIfStaff } from "#graph/orders/order-parts.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { getValueIfMerchantStaff } from "#graph/orders/order-parts.ts";
 import { askGraph, berlin, type Frontend } from "#test/operations/cart-calls.ts";
 import { insertOrder } from "#test/support/orders.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -46,14 +46,14 @@ describe("the recipient of an order", () => {
 
   it("is hidden from the system, anonymous callers and API keys", () => {
     for (const kind of ["system", "anonymous"] as const)
-      expect(getValueIfStaff("x", { viewer: { kind } as never })).toBeNull();
-    expect(getValueIfStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
+      expect(getValueIfMerchantStaff("x", { viewer: { kind } as never })).toBeNull();
+    expect(getValueIfMerchantStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
   });
 
   it("is null once it is erased, and if it is unknown", async () => {
     const [erased, without] = [await place(), await place()];
     const ids = [erased.address?.id ?? "", erased.buyerEmail?.id ?? ""];
-    await inTransaction(world().database.db, (transaction) =>
+    await runInTransaction(world().database.db, (transaction) =>
       erasePersonalData(transaction, ids, world().clock.now()),
     );
     const bare = { addressId: null, buyerEmailId: null, version: 2 };

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderStatus, orderStatuses } from "#commerce/orders/order-states.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { askGraph, eventsOf } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
@@ -377,7 +377,7 @@ async function noteAll({
 }: OrderAggregate): Promise<void> {
   const at = world().clock.now();
   const [operationId, paymentId, merchantId] = [createId("paymentOperation"), payment?.id ?? "", merchant.id];
-  await inTransaction(world().database.db, async (transaction) => {
+  await runInTransaction(world().database.db, async (transaction) => {
     const operation = {
       id: operationId,
       merchantId,

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -49,7 +49,7 @@ describe("the refund of a return", () => {
   it("for a withdrawal in parts adds up to the paid total, with the shipping in the last part", async () => {
     const order = await makeDelivered(world(), { lines: { [cup]: 3, [mill]: 1 } });
     // A price that is not divisible by three units.
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       await sql`update order_line set total_minor = total_minor + 1
         where id = ${lineOf(order, cup).id}`.execute(transaction);
       await sql`update sales_order set total_minor = total_minor + 1, version = version + 1
@@ -185,7 +185,7 @@ describe("the refund of a return", () => {
 
   it("is limited to a hundred returns per order", async () => {
     const order = await makeDelivered(world());
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       const [requestedAt, updatedAt] = [world().clock.now(), world().clock.now()];
       const row = {
         orderId: order.id,
@@ -224,7 +224,7 @@ describe("a withdrawal from a service", () => {
     lines: Readonly<Record<string, number>> = { [mill]: 1, [cup]: 2 },
   ): Promise<OrderAggregate> {
     const order = await makeOrder(world(), { lines, status });
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       await sql`update order_line set requires_shipping = false where id = ${lineOf(order, cup).id}`.execute(
         transaction,
       );
@@ -312,7 +312,7 @@ describe("a withdrawal from a service", () => {
     });
     expect(await returnOf(world(), order.id)).toMatchObject({ status: "closed" });
     const mixed = await makeDelivered(world());
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       await sql`update order_line set requires_shipping = false, shipped = 0, delivered = 0
         where id = ${lineOf(mixed, cup).id}`.execute(transaction);
       await sql`update sales_order set version = version + 1 where id = ${mixed.id}`.execute(transaction);

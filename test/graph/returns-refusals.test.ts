@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-rules.ts";
 import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnStatuses, type ReturnStatus } from "#commerce/orders/order-states.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { lineOf } from "./order-money-calls.ts";
@@ -68,7 +68,7 @@ describe("the steps of a return", () => {
 
   async function put(order: OrderAggregate, status: ReturnStatus): Promise<OrderReturn> {
     const { version } = await readOrder(world(), order.id);
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       await transaction
         .updateTable("salesOrder")
         .set({ version: version + 1 })

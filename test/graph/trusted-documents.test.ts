@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createTrustedDocumentLookup, trustedDocumentLimits } from "#access/trusted-documents.ts";
-import { inTransaction } from "#database/transaction.ts";
-import type { ServiceEventMap } from "#foundation/events.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import type { InProcessEventMap } from "#foundation/events.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
@@ -271,12 +271,12 @@ describe("removing a trusted document", () => {
   it("takes effect in another process when its notice arrives", async () => {
     const { id, sha256 } = await registerOne("query Elsewhere { viewer { role } }");
     const merchantId = world().demo.merchants.first.id;
-    const events = new EventEmitter<ServiceEventMap>();
+    const events = new EventEmitter<InProcessEventMap>();
     const { db } = world().database;
     const other = createTrustedDocumentLookup({ db, clock: world().clock, events, isCurrent: () => true });
     other.close();
     expect((await other.find(merchantId, sha256))?.id).toBe(id);
-    await inTransaction(db, (transaction) =>
+    await runInTransaction(db, (transaction) =>
       transaction.deleteFrom("trustedDocument").where("id", "=", id).execute(),
     );
     // The document is cached, so the other process finds it without a statement until the notice arrives.

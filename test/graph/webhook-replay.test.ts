@@ -2,10 +2,10 @@
  * Webhook deliveries for a merchant's staff: read singly and in pages, replayed singly and up to a thousand
  * at a time.
  */
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
 import { beforeEach, expect, it } from "vitest";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { replayDeliveries } from "#webhooks/replay-deliveries.ts";
 import { replayDelivery } from "#webhooks/replay-delivery.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
@@ -140,10 +140,10 @@ describeOnPostgres("webhook deliveries", (_open, engine) => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const seen: number[] = [];
     let count = 0;
-    const events = createServiceEvents();
+    const events = createInProcessEvents();
     events.on("deliveriesDue", () => void (count += 1));
     const context = { merchantId: null, installationId: null, now: world().clock.now(), events };
-    await inTransaction(db, async (transaction) => {
+    await runInTransaction(db, async (transaction) => {
       await replayDelivery(transaction, context, { deliveryId, reason: "other" });
       seen.push(count);
     });
@@ -152,7 +152,7 @@ describeOnPostgres("webhook deliveries", (_open, engine) => {
       since: new Date(world().clock.now().getTime() - dayMs),
       until: new Date(world().clock.now().getTime() + 1),
     };
-    const none = await inTransaction(db, (transaction) =>
+    const none = await runInTransaction(db, (transaction) =>
       replayDeliveries(transaction, context, { endpointId, ...window, status: "skipped", reason: "other" }),
     );
     expect([none, count]).toEqual([{ replayed: 0, passedOver: [], hasMore: false, endCursor: null }, 1]);

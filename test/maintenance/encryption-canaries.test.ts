@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { rotateSigningKeys } from "#access/oauth/signing-keys.ts";
 import { createVerifiedKeyring, deleteUnusedCanaries } from "#app/encryption-canaries.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createKeyring, type EncryptionKey } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -45,7 +45,7 @@ describeOnBoth("the keys at a start", (open) => {
 
   it("must decrypt the values of a database that an earlier release has filled", async () => {
     const { db } = await open();
-    await inTransaction(db, (transaction) =>
+    await runInTransaction(db, (transaction) =>
       rotateSigningKeys(transaction, createKeyring([old]), new Date()),
     );
     expect(await canariesOf(db)).toEqual([]);

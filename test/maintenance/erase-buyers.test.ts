@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runBuyerErasure } from "#app/erase-buyers.ts";
-import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
+import type { BuyerErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import {
   berlin,
@@ -68,7 +68,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const erase = (target: ErasureTarget, isForced = false) => {
+  const erase = (target: BuyerErasureTarget, isForced = false) => {
     const { db, render } = world.app.services;
     return runBuyerErasure({ db, keyring, render, publicUrl, now: world.clock.now() }, { target, isForced });
   };

@@ -4,9 +4,9 @@
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { countRowsToRewrap, rewrapSealedValues, sealedColumns } from "#app/rewrap.ts";
+import { countRowsWithOldEncryptionKey, rewrapDataKeys, sealedColumns } from "#app/rewrap.ts";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { berlin, changeCart, makeCart } from "#test/operations/cart-calls.ts";
 import { makeReadySession } from "#test/operations/checkout-calls.ts";
@@ -54,7 +54,7 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
       for (let rounds = 0; rounds < 2 || !stop.signal.aborted; rounds += 1) await write(world);
     })();
     let seen = 0;
-    const results = await rewrapSealedValues({ db, keyring: both, onProgress: (rows) => (seen += rows) });
+    const results = await rewrapDataKeys({ db, keyring: both, onProgress: (rows) => (seen += rows) });
     stop.abort();
     await writing;
     expect(results.flatMap(({ broken }) => broken)).toEqual([]);
@@ -73,8 +73,8 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
     });
     expect(kept.length).toBeGreaterThan(10);
     for (const [now, then] of kept) expect(now).toBe(then);
-    expect(await countRowsToRewrap({ db, keyring: both })).toBe(0);
-    expect((await rewrapSealedValues({ db, keyring: both })).every(({ rewrapped }) => rewrapped === 0)).toBe(
+    expect(await countRowsWithOldEncryptionKey({ db, keyring: both })).toBe(0);
+    expect((await rewrapDataKeys({ db, keyring: both })).every(({ rewrapped }) => rewrapped === 0)).toBe(
       true,
     );
   });
@@ -89,7 +89,7 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
       returning id`.execute(db);
     await sql`update idempotency_record set sealed = substring(sealed from 2)
       where idempotency_key = (select min(idempotency_key) from idempotency_record)`.execute(db);
-    const results = await rewrapSealedValues({ db, keyring: both });
+    const results = await rewrapDataKeys({ db, keyring: both });
     expect(results.flatMap(({ broken }) => broken)).toEqual([
       `webhook_secret.sealed of ${spoiled.rows[0]?.id} is too short for an encrypted value.`,
       expect.stringMatching(/^idempotency_record\.sealed of \S+ \S+ does not decrypt/),
@@ -100,7 +100,7 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
       "idempotency_record",
     ]);
     expect(results.map(({ left }) => left)).toEqual(sealedColumns.map(() => 0));
-    expect(await countRowsToRewrap({ db, keyring: both })).toBe(2);
+    expect(await countRowsWithOldEncryptionKey({ db, keyring: both })).toBe(2);
   });
 
   it("does not restore rows that are erased meanwhile", async () => {
@@ -117,13 +117,13 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
       ...both,
       rewrap: (...[sealed, place]: Parameters<typeof both.rewrap>) => {
         if (place.rowId === id)
-          erasing = inTransaction(db, (transaction) =>
+          erasing = runInTransaction(db, (transaction) =>
             erasePersonalData(transaction, [id], world.clock.now()),
           );
         return both.rewrap(sealed, place);
       },
     };
-    const results = await rewrapSealedValues({ db, keyring: meddled });
+    const results = await rewrapDataKeys({ db, keyring: meddled });
     await erasing;
     expect(results.map(({ broken, left }) => [broken, left])).toEqual(sealedColumns.map(() => [[], 0]));
     const row = await db
@@ -158,7 +158,7 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
         .execute();
     }
     let pages = 0;
-    const stopped = rewrapSealedValues({
+    const stopped = rewrapDataKeys({
       db,
       keyring: both,
       onProgress: (rows) => {
@@ -168,9 +168,9 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
     });
     await expect(stopped).rejects.toThrow("stopped");
     expect(pages).toBeGreaterThan(0);
-    const left = await countRowsToRewrap({ db, keyring: both });
+    const left = await countRowsWithOldEncryptionKey({ db, keyring: both });
     expect(left).toBeGreaterThan(250);
-    const results = await rewrapSealedValues({ db, keyring: both });
+    const results = await rewrapDataKeys({ db, keyring: both });
     expect(results.reduce((sum, { rewrapped }) => sum + rewrapped, 0)).toBe(left);
     const rows = await readSealedRows(db);
     expect(rows.filter((row) => row.open(onlyNew) === text)).toHaveLength(450);

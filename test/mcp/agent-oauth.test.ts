@@ -5,7 +5,7 @@
 import { decodeJwt } from "jose";
 import { describe, expect, it } from "vitest";
 import { disableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createBrowser, createClient, createPerson, password, signInAndAllow } from "#test/oauth/people.ts";
 import { askAuthorization, askToken, letIn, redeem } from "#test/oauth/token-requests.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -244,7 +244,7 @@ describe("the token of an agent", () => {
   it("expires, and ends when an operator disables the client", async () => {
     const { clientId, fields } = await allowAgent();
     const { body } = await askToken(world(), fields);
-    await inTransaction(world().database.db, (transaction) =>
+    await runInTransaction(world().database.db, (transaction) =>
       disableOauthClient(transaction, { merchantId: null, now: world().clock.now() }, clientId),
     );
     expectError(await callTool(world(), bearer(body["access_token"])), {
@@ -387,7 +387,7 @@ describe("an agent with a metadata document", () => {
       .select("id")
       .where("metadataUrl", "=", url)
       .executeTakeFirstOrThrow();
-    await inTransaction(world().database.db, (transaction) =>
+    await runInTransaction(world().database.db, (transaction) =>
       disableOauthClient(transaction, { merchantId: null, now: world().clock.now() }, id),
     );
     expect((await refusal(url)).text).toContain("invalid_client");

@@ -1,6 +1,6 @@
 /** Quoted values are removed from messages of graphql-js; the rest of the message is kept. */
 import { expect, it } from "vitest";
-import { removeQuotedValues } from "#mesh/public-error.ts";
+import { removeQuotedValuesFromMessage } from "#mesh/public-error.ts";
 
 const untouched = [
   'Cannot query field "rol" on type "Viewer". Did you mean "role"?',
@@ -19,7 +19,7 @@ const untouched = [
 ];
 
 it.each(untouched)("a GraphQL error message without values of the document is unchanged: %s", (message) => {
-  expect(removeQuotedValues(message)).toBe(message);
+  expect(removeQuotedValuesFromMessage(message)).toBe(message);
 });
 
 const changed: [string, string][] = [
@@ -86,6 +86,6 @@ const changed: [string, string][] = [
 it.each(changed)(
   "a GraphQL error message loses the document's values in the message %s: %s",
   (message, expected) => {
-    expect(removeQuotedValues(message)).toBe(expected);
+    expect(removeQuotedValuesFromMessage(message)).toBe(expected);
   },
 );

@@ -8,7 +8,7 @@ import { type DocumentNode, getOperationAST, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
-import { restSteps } from "#gateway/operations.ts";
+import { restRequestSteps } from "#gateway/operations.ts";
 import { createGraphContext } from "#graph/context.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
@@ -184,7 +184,7 @@ describe("the table of policies in docs/mesh.md", () => {
     const { plugins } = parseYaml(readFileSync(join(root, ".meshrc.yaml"), "utf8")) as {
       plugins: Record<string, unknown>[];
     };
-    const ofGateway = restSteps.map(({ name, phase }) => [
+    const ofGateway = restRequestSteps.map(({ name, phase }) => [
       name,
       phase === "headers" ? "gateway, before the body" : "gateway, with the body",
     ]);

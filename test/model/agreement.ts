@@ -5,10 +5,10 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
-import type { SubjectType } from "#webhooks/event-types.ts";
+import type { EventSubjectType } from "#webhooks/event-types.ts";
 import { hasAddress } from "./address-model.ts";
 import { type Front, readOrder } from "./order-front.ts";
 import { isHeld, type ModelOrder, type OrderModel } from "./order-model.ts";
@@ -96,7 +96,7 @@ function expectOrder(model: ModelOrder, read: OrderAggregate): void {
   for (const { id, lines } of model.fulfillments.filter(({ status }) => status !== "canceled"))
     expect(unitsOf(read.fulfillments.find((one) => one.id === id)?.lines ?? [])).toEqual(unitsOf(lines));
   const { status, paymentStatus, fulfillmentStatus, returnStatus } = read;
-  expect({ status, paymentStatus, fulfillmentStatus, returnStatus }).toEqual(deriveStatuses(read));
+  expect({ status, paymentStatus, fulfillmentStatus, returnStatus }).toEqual(deriveOrderStatuses(read));
 }
 
 const quantitiesOf = ({
@@ -199,9 +199,9 @@ async function expectEvents(front: Front): Promise<void> {
       .where("id", "=", last.id)
       .executeTakeFirstOrThrow();
     const { data } = JSON.parse(snapshot) as { readonly data: { readonly object: unknown } };
-    const now = await inTransaction(world.database.db, (transaction) =>
+    const now = await runInTransaction(world.database.db, (transaction) =>
       world.app.services.render(transaction, {
-        type: last.subjectType as SubjectType,
+        type: last.subjectType as EventSubjectType,
         id: subjectId,
         merchantId: last.merchantId,
         object: undefined,

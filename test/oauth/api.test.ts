@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { disableStaff } from "#access/people/staff.ts";
 import { updateInstallation } from "#access/installations.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import { type LetIn, letIn, redeem, refresh } from "./token-requests.ts";
@@ -31,7 +31,7 @@ describe.each(["postgres"] as const)("a token at the API, %s", (engine) => {
   const change = (
     work: (transaction: Transaction, access: { merchantId: null; now: Date }) => Promise<unknown>,
   ): Promise<unknown> =>
-    inTransaction(world().database.db, (transaction) =>
+    runInTransaction(world().database.db, (transaction) =>
       work(transaction, { merchantId: null, now: world().clock.now() }),
     );
 

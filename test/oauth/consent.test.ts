@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Scope } from "#access/viewer.ts";
 import { updateInstallation, createInstallation } from "#access/installations.ts";
 import { updateMerchant } from "#access/merchants.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import {
@@ -175,7 +175,7 @@ describe.each(["postgres"] as const)("consent, %s", (engine) => {
 
   describe("an app that is already installed", () => {
     const install = (client: ClientMade, scopes: readonly Scope[]) =>
-      inTransaction(world().database.db, (transaction) =>
+      runInTransaction(world().database.db, (transaction) =>
         createInstallation(transaction, access(), {
           merchantId: world().demo.merchants.first.id,
           appId: client.appId,
@@ -225,7 +225,7 @@ describe.each(["postgres"] as const)("consent, %s", (engine) => {
         page.text.includes(`value="allow"`),
       ]).toEqual([200, true, false]);
       const scopes = ["webhooks:read", "checkout:quote"] as const;
-      await inTransaction(world().database.db, (transaction) =>
+      await runInTransaction(world().database.db, (transaction) =>
         updateInstallation(transaction, access(), { installationId: id, scopes }),
       );
       const again = await browser.open(page.url);
@@ -285,7 +285,7 @@ describe.each(["postgres"] as const)("consent, %s", (engine) => {
       const id = await install(client, ["catalog:read"]);
       const before = await ask({ client });
       const change = (status: "suspended" | "active") =>
-        inTransaction(world().database.db, (transaction) =>
+        runInTransaction(world().database.db, (transaction) =>
           updateInstallation(transaction, access(), { installationId: id, status }),
         );
       await change("suspended");
@@ -312,7 +312,7 @@ describe.each(["postgres"] as const)("consent, %s", (engine) => {
     it("is installed again after it was uninstalled", async () => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read"]);
-      await inTransaction(world().database.db, (transaction) =>
+      await runInTransaction(world().database.db, (transaction) =>
         updateInstallation(transaction, access(), { installationId: id, status: "uninstalled" }),
       );
       const { browser, page } = await ask({ client });
@@ -341,7 +341,7 @@ describe.each(["postgres"] as const)("consent, %s", (engine) => {
   it("nobody can consent for a suspended shop", async () => {
     const { browser, page, client } = await ask({ merchant: "second" });
     const suspend = (status: "suspended" | "active") =>
-      inTransaction(world().database.db, (transaction) =>
+      runInTransaction(world().database.db, (transaction) =>
         updateMerchant(transaction, access(), { merchantId: world().demo.merchants.second.id, status }),
       );
     await suspend("suspended");

@@ -4,8 +4,8 @@
  */
 import { Provider } from "oidc-provider";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { revokeGrant } from "#access/oauth/grants.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { revokeOauthGrant } from "#access/oauth/grants.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { createBrowser, createClient, createPerson, password, redirectUri, type Shown } from "./people.ts";
 import { askAuthorization, createProofKey, redeem } from "./token-requests.ts";
@@ -95,8 +95,8 @@ describe.each(["postgres"] as const)("an interrupted consent, %s", (engine) => {
     const { browser, page, grants } = await cutShort();
     const [grant] = await grants();
     const access = { merchantId: null, now: world().clock.now() };
-    await inTransaction(world().database.db, (transaction) =>
-      revokeGrant(transaction, access, grant?.id ?? ""),
+    await runInTransaction(world().database.db, (transaction) =>
+      revokeOauthGrant(transaction, access, grant?.id ?? ""),
     );
     const shown = await browser.open(page.url);
     expect([shown.status, shown.text.includes("This sign-in has ended")]).toEqual([400, true]);

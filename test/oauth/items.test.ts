@@ -9,12 +9,12 @@ import {
   findOauthItem,
   type OauthItemInput,
   saveOauthItem,
-  saveOauthItemOnce,
+  insertOauthItemIfNew,
   linkOauthItemToGrant,
   deleteExpiredOauthItems,
 } from "#access/oauth/oauth-items.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
@@ -137,7 +137,7 @@ describeOnPostgres("a stored item", (open) => {
   it("names the grant that resulted from it, also after it was stored again", async () => {
     const interaction = item({ kind: "Interaction", id: "asked", uid: null });
     await saveOauthItem({ db, keyring }, interaction);
-    await inTransaction(db, (transaction) =>
+    await runInTransaction(db, (transaction) =>
       linkOauthItemToGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
     );
     await saveOauthItem({ db, keyring }, interaction);
@@ -161,14 +161,14 @@ describeOnPostgres("a stored item", (open) => {
   it("is stored once by one of many, and again only after it expired", async () => {
     const proof = item({ kind: "ReplayDetection", id: "proof", uid: null });
     const kept = await Promise.all(
-      Array.from({ length: 20 }, () => saveOauthItemOnce({ db, keyring }, proof, now)),
+      Array.from({ length: 20 }, () => insertOauthItemIfNew({ db, keyring }, proof, now)),
     );
     expect(kept.filter(Boolean)).toHaveLength(1);
-    expect(await saveOauthItemOnce({ db, keyring }, proof, inMs(999))).toBe(false);
-    expect(await saveOauthItemOnce({ db, keyring }, { ...proof, expiresAt: inMs(3_000) }, inMs(1_000))).toBe(
-      true,
-    );
-    expect(await saveOauthItemOnce({ db, keyring }, proof, inMs(1_000))).toBe(false);
+    expect(await insertOauthItemIfNew({ db, keyring }, proof, inMs(999))).toBe(false);
+    expect(
+      await insertOauthItemIfNew({ db, keyring }, { ...proof, expiresAt: inMs(3_000) }, inMs(1_000)),
+    ).toBe(true);
+    expect(await insertOauthItemIfNew({ db, keyring }, proof, inMs(1_000))).toBe(false);
   });
 
   it("is swept only when it has expired", async () => {

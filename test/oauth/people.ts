@@ -4,10 +4,10 @@
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
+import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import type { StaffRole } from "#access/viewer.ts";
 import { registerApp } from "#access/installations.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import type { World } from "#test/support/world.ts";
 
 export const password = "a long enough password";
@@ -28,8 +28,8 @@ export async function createPerson(
   count += 1;
   const email = `Person.${count}@shop.example`;
   const { id: merchantId } = world.demo.merchants[merchant];
-  const person = await prepareStaffInput({ email, name: `Person ${count}`, password });
-  const staffId = await inTransaction(world.database.db, (transaction) =>
+  const person = await validateStaffFieldsAndHashPassword({ email, name: `Person ${count}`, password });
+  const staffId = await runInTransaction(world.database.db, (transaction) =>
     createStaff(transaction, { merchantId: null, now: world.clock.now() }, { merchantId, role, ...person }),
   );
   return { staffId, email };
@@ -58,7 +58,7 @@ export async function createClient(world: World, options: ClientOptions = {}): P
       ? null
       : { keys: [{ ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256", use: "sig" }] };
   const access = { merchantId: null, now: world.clock.now() };
-  const made = await inTransaction(world.database.db, async (transaction) => {
+  const made = await runInTransaction(world.database.db, async (transaction) => {
     const appId = await registerApp(transaction, access, { name: appName, publisher: "Apps & Co" });
     return {
       appId,

@@ -1,8 +1,13 @@
 /** The sign-in page: who can sign in, and the limits of guessing. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { disableStaff, enableStaff, preparePasswordHash, setStaffPassword } from "#access/people/staff.ts";
-import { inTransaction } from "#database/transaction.ts";
+import {
+  disableStaff,
+  enableStaff,
+  validateAndHashNewPassword,
+  setStaffPassword,
+} from "#access/people/staff.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import {
@@ -224,8 +229,8 @@ describe("a signed-in person", () => {
     const { browser, page } = await open();
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());
     const access = { merchantId: null, now: world().clock.now() };
-    const passwordHash = await preparePasswordHash("another password");
-    await inTransaction(world().database.db, async (transaction) => {
+    const passwordHash = await validateAndHashNewPassword("another password");
+    await runInTransaction(world().database.db, async (transaction) => {
       if (!isDisabled)
         return setStaffPassword(transaction, access, { staffId, passwordHash, isRevokingGrants: false });
       await disableStaff(transaction, access, staffId);
@@ -262,7 +267,7 @@ describe("a signed-in person", () => {
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());
     expect(consent.text).toContain("Allow App");
     const access = { merchantId: null, now: world().clock.now() };
-    await inTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
+    await runInTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
     const allowed = await browser.submit(consent, { action: "allow", scope: "catalog:read" }, from());
     expect(allowed.text).toContain("<title>Sign in</title>");
     const next = await browser.open((await askAuthorization(await createClient(world()))).url);

@@ -1,7 +1,7 @@
 /** Creates a cart in each possible state. States that checkout and orders produce are written by SQL. */
 import { sql } from "kysely";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { sessionRow } from "#test/support/session-row.ts";
 import type { World } from "#test/support/world.ts";
@@ -29,7 +29,7 @@ export async function lockCart(
   status: "open" | "processing" = "open",
 ): Promise<CartInState> {
   const now = world.clock.now();
-  await inTransaction(world.database.db, async (transaction) => {
+  await runInTransaction(world.database.db, async (transaction) => {
     await transaction
       .insertInto("hostedCheckoutSession")
       .values({
@@ -77,7 +77,7 @@ export const cartStates = {
   completed: async (world) => {
     const { cartId } = await lockCart(world, await makeCoded(world), "processing");
     const orderId = createId("order", world.clock.now().getTime());
-    await inTransaction(world.database.db, async (transaction) => {
+    await runInTransaction(world.database.db, async (transaction) => {
       await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world.clock.now()}
         where cart_id = ${cartId}`.execute(transaction);
       await sql`update cart set status = 'completed', version = version + 1, ended_at = ${world.clock.now()},

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import { returnKinds } from "#commerce/orders/order-states.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { insertOrder } from "#test/support/orders.ts";
@@ -163,7 +163,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     const policies = { return: { returnsPerBuyerMax: 2 }, warranty: { months: 0 } };
     const other = await insertOrder(world(), { buyer, deliveredAt: daysAgo(400), placedAt: daysAgo(401) });
     const insertReturn = (days: number, status: "closed" | "declined") =>
-      inTransaction(db, async (transaction) => {
+      runInTransaction(db, async (transaction) => {
         const [requestedAt, updatedAt] = [daysAgo(days), daysAgo(days)];
         const ids = { id: createId("return"), orderId: other.id, merchantId: other.merchant.id };
         const row = {

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { made, sent } from "#test/graph/fulfillment-calls.ts";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     const order = await insertOrder(world(), { buyer: "anna-17", email: "anna@example.com" });
     const placedAt = world().clock.now().toISOString();
     const [[grinder, mugs], [payment]] = [order.lines, order.payments];
-    await inTransaction(world().database.db, async (transaction) => {
+    await runInTransaction(world().database.db, async (transaction) => {
       const promotions = [
         {
           promotionId: "prm_x",

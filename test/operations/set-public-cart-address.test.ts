@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { eraseDuePersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
+import { erasePersonalDataPastRetention, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import { expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -344,10 +344,10 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       await callCart(world(), "revokePublicCart", { cartId, body: { expectedVersion: 3 } });
       const stored = async () => (await personalData(cartId))[1];
       world().clock.advance(24 * 60 * minuteMs - 1);
-      await eraseDuePersonalData(world().database.db, world().clock.now());
+      await erasePersonalDataPastRetention(world().database.db, world().clock.now());
       expect((await stored())?.sealed).not.toBeNull();
       world().clock.advance(1);
-      await eraseDuePersonalData(world().database.db, world().clock.now());
+      await erasePersonalDataPastRetention(world().database.db, world().clock.now());
       expect(await stored()).toMatchObject({ ...erased, erasedAt: world().clock.now() });
     });
 
@@ -378,7 +378,7 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       expect(row).toMatchObject({ kind: "address", masked: maskedBerlin });
       await callCart(world(), "revokePublicCart", { cartId, body: { expectedVersion: 3 } });
       world().clock.advance(2 * 86_400_000);
-      await eraseDuePersonalData(world().database.db, world().clock.now());
+      await erasePersonalDataPastRetention(world().database.db, world().clock.now());
       expect((await personalData(cartId)).map(({ sealed }) => sealed)).toEqual([null, null]);
       expect(await kept()).toEqual([row]);
     });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { loadOrCreateEncryptionKeys } from "#app/encryption-keys.ts";
-import { DataFolderUnusable } from "#database/folder-lock.ts";
+import { DataFolderUnusableError } from "#database/folder-lock.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -75,7 +75,7 @@ it.each([
   "the file of encryption keys stops the start with a line that names the file if it %s, and is not changed",
   (_name, content) => {
     writeFileSync(pathOf(), content);
-    expect(() => loadOrCreateEncryptionKeys(folder)).toThrow(DataFolderUnusable);
+    expect(() => loadOrCreateEncryptionKeys(folder)).toThrow(DataFolderUnusableError);
     expect(() => loadOrCreateEncryptionKeys(folder)).toThrow(
       `${pathOf()} is damaged: it must be a comma-separated list of id:base64, each key 32 bytes.`,
     );

@@ -16,7 +16,7 @@ import {
 import { authenticateStaffByPassword } from "#access/people/staff.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { demoPlace, migratedFolder } from "#test/support/copies.ts";
 import { runCommand, runHere as runCommandHere, temporaryFolder } from "#test/support/process.ts";
@@ -214,7 +214,7 @@ it("the command line exports the audit log page by page, as CSV or one JSON obje
   const { folder, environment } = await commands();
   const first = Date.parse("2026-03-01T12:00:00.000Z");
   await inDatabase(folder, (db) =>
-    inTransaction(db, async (transaction) => {
+    runInTransaction(db, async (transaction) => {
       const entry = {
         ...commandLineActor,
         merchantId: null,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { type Service, startService } from "#soak/service.ts";
 import { type CuttingProxy, startCuttingProxy } from "#test/database/cutting-proxy.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -71,7 +71,7 @@ describe("two processes on one database", () => {
     };
   };
   const makeKey = (installationId: string): Promise<{ apiKeyId: string; value: string }> =>
-    inTransaction(database.db, (transaction) => {
+    runInTransaction(database.db, (transaction) => {
       const input = {
         installationId,
         name: "Key",
@@ -165,7 +165,7 @@ describe("two processes on one database", () => {
           expect(await getWith(there, "/api/v1/open/webhooks/endpoints", value)).toBe(status);
         }
       }
-      const token = await inTransaction(database.db, (transaction) => {
+      const token = await runInTransaction(database.db, (transaction) => {
         const input = { name: "Token", role: "operator", merchantId: null, expiresAt: null } as const;
         return createInternalToken(transaction, { merchantId: null, now: new Date() }, input);
       });

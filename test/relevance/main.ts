@@ -8,7 +8,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { inTransaction, type DatabaseReader } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseReader } from "#database/transaction.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { type Figures, figuresOf, type JudgedAnswer, type JudgedQuery, sumUp } from "./figures.ts";
 
@@ -57,7 +57,7 @@ async function soldIn(
 const database = await openDatabase({});
 try {
   await migrate(database);
-  await inTransaction(database.db, async (transaction) => {
+  await runInTransaction(database.db, async (transaction) => {
     const { productIds } = await seedDemo(transaction, { now });
     await indexProducts(transaction, productIds, now);
   });

@@ -9,9 +9,9 @@ import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/po
 import type { OrderAggregate, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
-import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type TableRow, insertTableRows } from "#demo/rows/insert-rows.ts";
+import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { type RowToInsert, insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import { berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -81,7 +81,7 @@ export async function insertOrder(world: World, overrides: OrderOverrides = {}):
   const { db } = world.database;
   const cart = (await findCarts(db, [cartId], world.clock.now())).get(cartId);
   if (cart === undefined) throw new Error("The cart is not there.");
-  const orderId = await inTransaction(db, (transaction) =>
+  const orderId = await runInTransaction(db, (transaction) =>
     place(transaction, { cart, overrides, now: world.clock.now() }),
   );
   return readOrder(world, orderId);
@@ -167,8 +167,8 @@ interface Ids {
   readonly merchantId: string;
 }
 
-type LineRow = TableRow<"orderLine">;
-type PaymentRow = TableRow<"payment">;
+type LineRow = RowToInsert<"orderLine">;
+type PaymentRow = RowToInsert<"payment">;
 
 async function linesOf(
   transaction: Transaction,
@@ -259,8 +259,8 @@ function statusesOf({
 }: Pick<Placing, "cart" | "overrides"> & {
   readonly lines: readonly LineRow[];
   readonly payments: readonly PaymentRow[];
-}): ReturnType<typeof deriveStatuses> {
-  return deriveStatuses({
+}): ReturnType<typeof deriveOrderStatuses> {
+  return deriveOrderStatuses({
     status: overrides.status ?? "confirmed",
     totalMinor: cart.totalMinor,
     reducedMinor: 0,
@@ -277,7 +277,7 @@ function orderRow({
   ids,
   placedAt,
 }: Dated): Omit<
-  TableRow<"salesOrder">,
+  RowToInsert<"salesOrder">,
   "timeZone" | "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus"
 > {
   const { marketId, country, currency, taxIncluded, locale, buyerReference } = cart;
@@ -321,7 +321,7 @@ function orderRow({
 function sessionRow(
   cart: CartAggregate,
   { orderId, sessionId, merchantId, placedAt }: Ids & { readonly placedAt: Date },
-): TableRow<"hostedCheckoutSession"> {
+): RowToInsert<"hostedCheckoutSession"> {
   const { country, currency, locale, totalMinor } = cart;
   return {
     id: sessionId,
@@ -344,7 +344,7 @@ function sessionRow(
   };
 }
 
-function policyRows({ overrides, ids, placedAt }: Omit<Dated, "cart">): TableRow<"policySnapshot">[] {
+function policyRows({ overrides, ids, placedAt }: Omit<Dated, "cart">): RowToInsert<"policySnapshot">[] {
   return (Object.keys(germanRules) as PolicyType[]).map((type) => ({
     id: createId("policy"),
     orderId: ids.orderId,
@@ -363,8 +363,8 @@ function deliveryRows({
   ids,
   lines,
 }: Pick<Placing, "overrides"> & { readonly ids: Ids; readonly lines: readonly LineRow[] }): {
-  fulfillment?: TableRow<"fulfillment">[];
-  fulfillmentLine?: TableRow<"fulfillmentLine">[];
+  fulfillment?: RowToInsert<"fulfillment">[];
+  fulfillmentLine?: RowToInsert<"fulfillmentLine">[];
 } {
   if (deliveredAt === undefined) return {};
   const id = createId("fulfillment", deliveredAt.getTime());

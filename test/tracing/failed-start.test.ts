@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parseServiceSettings } from "#app/settings.ts";
 import { serveInOneProcess } from "#cli/one-process.ts";
 import { createLog } from "#foundation/log.ts";
-import { isTracing } from "#foundation/tracing.ts";
+import { isTracingEnabled } from "#foundation/tracing.ts";
 import { findFreePort } from "#soak/service.ts";
 import { startCollector } from "#test/support/collector.ts";
 
@@ -18,5 +18,5 @@ it("a failed start exports its traces if the database is unreachable", async () 
   await expect(serveInOneProcess({ settings, role: "gateway", log: createLog("silent") })).rejects.toThrow(
     "ECONNREFUSED",
   );
-  expect(isTracing()).toBe(false);
+  expect(isTracingEnabled()).toBe(false);
 });

@@ -11,11 +11,11 @@ import {
   sql,
 } from "kysely";
 import { expect, it, onTestFinished } from "vitest";
-import { createSharedReads } from "#database/shared-reads.ts";
+import { createReadsSharedByRequests } from "#database/shared-reads.ts";
 import { tracedDialect } from "#database/traced-dialect.ts";
-import { currentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
+import { getCurrentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
 import { traceRequests } from "#http/request-spans.ts";
-import { createEventStreams } from "#graphql/event-streams.ts";
+import { createServerSentEventStreams } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
 
 it("the span of an answered request has its status; that of an aborted one has none and a mark", async () => {
@@ -53,9 +53,9 @@ it("the span of an answered request has its status; that of an aborted one has n
 it("checks of the credentials of open streams belong to no trace", async () => {
   noteSpans();
   const found: string[] = [];
-  const streams = createEventStreams({
+  const streams = createServerSentEventStreams({
     clock: { now: () => new Date() },
-    recheck: () => Promise.resolve(found.push(currentRecordedSpan()?.traceId ?? "no trace")),
+    recheck: () => Promise.resolve(found.push(getCurrentRecordedSpan()?.traceId ?? "no trace")),
   });
   onTestFinished(() => streams.close());
   for (const authorization of ["a", "b"]) {
@@ -70,7 +70,7 @@ it("checks of the credentials of open streams belong to no trace", async () => {
 
 it("a request that waits for a shared read has a span; the statement is in a traced request", async () => {
   const noted = noteSpans();
-  const { load } = createSharedReads({
+  const { load } = createReadsSharedByRequests({
     nameOf: (key: string) => key,
     find: (keys) =>
       runInSpan({ name: "statement" }, () => Promise.resolve(new Map(keys.map((key) => [key, key])))),

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type LiveGraphResult,
-  type LiveState,
+  type LiveSubscriptionState,
   followSubscription,
 } from "#pages/shared/browser/live-subscription.ts";
 
@@ -66,7 +66,7 @@ describe("the client", () => {
       variables: { id: "x" },
       headers: () => ({ "x-commerce-console": "1" }),
       onNext: (result) => void results.push(result),
-      onState: (state: LiveState, status) =>
+      onState: (state: LiveSubscriptionState, status) =>
         void states.push(status === undefined ? state : `${state} ${status}`),
       signal: leaving.signal,
     });

@@ -5,11 +5,11 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ProcessMessagePort } from "#http/shared-limiter.ts";
-import { createMetricsExposition } from "#observability/plugin.ts";
+import { createPrometheusExposition } from "#observability/plugin.ts";
 import {
   mergeProcessMetrics,
-  createMetricsExchange,
-  createMetricsHub,
+  createParentProcessMetricsExchange,
+  createMultiProcessMetricsCollector,
 } from "#observability/gather-metrics.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
@@ -62,7 +62,7 @@ interface Process {
 }
 
 const createParent = (): (() => Process) => {
-  const { join } = createMetricsHub();
+  const { join } = createMultiProcessMetricsCollector();
   return () => {
     const { near, far, hold, release, cut } = createLine();
     const registry = new Registry();
@@ -74,10 +74,10 @@ const createParent = (): (() => Process) => {
     });
     const gauge = new Gauge({ name: "things_here", help: "Things here.", registers: [registry] });
     const leave = join(far);
-    const { text } = createMetricsExposition({
+    const { text } = createPrometheusExposition({
       registry,
       readQueue: () => Promise.resolve(new Registry()),
-      exchange: createMetricsExchange(near),
+      exchange: createParentProcessMetricsExchange(near),
     });
     return {
       count: (howMany) => {

@@ -7,7 +7,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Database, OpenedDatabase } from "#database/connect.ts";
 import { createId } from "#foundation/ids.ts";
-import { createAttemptMetrics } from "#observability/service-metrics.ts";
+import { createWebhookAttemptMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
@@ -228,7 +228,7 @@ describeOnPostgres("the waiting work", (open, engine) => {
 
   it("is counted by outcome and timed; the first attempt of an event also by its waiting time", async () => {
     const registry = new Registry();
-    const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry) });
+    const dispatcher = world.dispatcher({ onAttempt: createWebhookAttemptMetrics(registry) });
     const installed = await world.merchant();
     await world.endpoint(installed);
     await world.event(installed);
@@ -259,7 +259,7 @@ describeOnPostgres("the waiting work", (open, engine) => {
 
   it("is counted separately if the attempt failed in this service or was interrupted", async () => {
     const registry = new Registry();
-    const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry), stopMsMax: 1 });
+    const dispatcher = world.dispatcher({ onAttempt: createWebhookAttemptMetrics(registry), stopMsMax: 1 });
     const outcomes = async (): Promise<(number | undefined)[]> => {
       const { value } = readScrape(await registry.metrics());
       const counted = ["fault", "interrupted"].map((outcome) =>

@@ -6,8 +6,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { Registry } from "prom-client";
 import { expect, it, onTestFinished } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createRedisLimiter } from "#http/redis-limiter.ts";
-import { type RegisteredStateMetricReaders, registerStateMetrics } from "#observability/state-metrics.ts";
+import { createRedisRateLimiter } from "#http/redis-limiter.ts";
+import {
+  type RegisteredStateMetricReaders,
+  registerServiceStateMetrics,
+} from "#observability/state-metrics.ts";
 import { readScrape } from "./scrape.ts";
 
 it("each state is read under the metric of its name", async () => {
@@ -19,7 +22,7 @@ it("each state is read under the metric of its name", async () => {
     isLimiterAway: () => true,
     transactionsRunAgain: () => 9,
   };
-  registerStateMetrics(registry, readings);
+  registerServiceStateMetrics(registry, readings);
   const { value } = readScrape(await registry.metrics());
   expect(value("commerce_database_connections", { state: "busy" })).toBe(3);
   expect(value("commerce_database_connections", { state: "idle" })).toBe(2);
@@ -49,7 +52,7 @@ it("a Redis that answers again is not away, also without further requests", asyn
   const log = createLog("info", {
     write: (line) => void logged.push((JSON.parse(line) as { event: string }).event),
   });
-  const limiter = createRedisLimiter(`redis://127.0.0.1:${port}`, 1, log);
+  const limiter = createRedisRateLimiter(`redis://127.0.0.1:${port}`, 1, log);
   onTestFinished(async () => {
     await limiter.close();
     redis.close();

@@ -8,7 +8,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { removeDeliveryOrder } from "#webhooks/delivery-order.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
 import type { WebhookHttpRequest } from "#webhooks/safe-request.ts";
 import {
@@ -167,7 +167,9 @@ describeOnBoth("deliveries in the order of their subject", (open, engine) => {
     ]);
     expect(
       await end(() =>
-        inTransaction(db, (transaction) => removeDeliveryOrder(transaction, endpointId, world.clock.now())),
+        runInTransaction(db, (transaction) =>
+          removeDeliveryOrder(transaction, endpointId, world.clock.now()),
+        ),
       ),
     ).toEqual(["pending", "pending", "pending"]);
     await sql`update webhook_endpoint set status = 'deleted' where id = ${endpointId}`.execute(db);
@@ -185,7 +187,7 @@ describeOnBoth("deliveries in the order of their subject", (open, engine) => {
       await events("g");
       const { promise: commit, resolve } = Promise.withResolvers<void>();
       const { promise: ended, resolve: didEnd } = Promise.withResolvers<void>();
-      const finish = inTransaction(db, async (transaction) => {
+      const finish = runInTransaction(db, async (transaction) => {
         await sql`update webhook_delivery set status = 'succeeded', next_attempt_at = null,
           finished_at = created_at where event_id = ${first}`.execute(transaction);
         didEnd();

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { findEndpointUrlFaults, normalizeEndpointUrl, findResolutionFaults } from "#webhooks/endpoint-url.ts";
+import {
+  findEndpointUrlFaults,
+  normalizeEndpointUrl,
+  findHostNameResolutionFaults,
+} from "#webhooks/endpoint-url.ts";
 
 const codes = (url: string, isLoopbackAllowed = false): readonly string[] =>
   findEndpointUrlFaults(url, { isLoopbackAllowed }).map(({ code }) => code);
@@ -139,7 +143,7 @@ describe("the URL of an endpoint", () => {
       },
     ]);
     expect(
-      await findResolutionFaults("https://shop.example.com/", {
+      await findHostNameResolutionFaults("https://shop.example.com/", {
         isLoopbackAllowed: false,
         resolve: async () => ["10.0.0.1"],
       }),
@@ -200,9 +204,9 @@ describe("the addresses that the URL's name resolves to", () => {
     addresses: readonly string[],
     url = "https://shop.example.com/",
   ): Promise<readonly string[]> =>
-    (await findResolutionFaults(url, { isLoopbackAllowed: false, resolve: async () => addresses })).map(
-      ({ code }) => code,
-    );
+    (
+      await findHostNameResolutionFaults(url, { isLoopbackAllowed: false, resolve: async () => addresses })
+    ).map(({ code }) => code);
 
   test("must all be public", async () => {
     expect(await resolved(["8.8.8.8", "2606:4700:4700::1111"])).toEqual([]);
@@ -214,20 +218,20 @@ describe("the addresses that the URL's name resolves to", () => {
   test("may be missing at registration: the delivery will report it", async () => {
     expect(await resolved([])).toEqual([]);
     const failing = { isLoopbackAllowed: false, resolve: () => Promise.reject(new Error("SERVFAIL")) };
-    expect(await findResolutionFaults("https://shop.example.com/", failing)).toEqual([]);
+    expect(await findHostNameResolutionFaults("https://shop.example.com/", failing)).toEqual([]);
     const hanging = { isLoopbackAllowed: false, timeoutMs: 5, resolve: () => new Promise<never>(() => {}) };
-    expect(await findResolutionFaults("https://shop.example.com/", hanging)).toEqual([]);
+    expect(await findHostNameResolutionFaults("https://shop.example.com/", hanging)).toEqual([]);
   });
 
   test("are not looked up for an allowed receiver on this machine", async () => {
     const resolve = (): never => expect.unreachable();
     expect(
-      await findResolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve }),
+      await findHostNameResolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve }),
     ).toEqual([]);
   });
 
   test("may not be this machine's, also if loopback is allowed", async () => {
-    const faults = await findResolutionFaults("https://shop.example.com/", {
+    const faults = await findHostNameResolutionFaults("https://shop.example.com/", {
       isLoopbackAllowed: true,
       resolve: async () => ["127.0.0.1"],
     });

@@ -5,7 +5,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { Failure } from "#foundation/failure.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth, describeOnPostgres } from "#test/support/databases.ts";
 import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
@@ -157,7 +157,7 @@ describeOnPostgres("the event feed beside open transactions", (open) => {
     const after = await getFeedEndCursor(db);
     const { promise: commit, resolve } = Promise.withResolvers<void>();
     const { promise: inserted, resolve: didInsert } = Promise.withResolvers<string>();
-    const slow = inTransaction(db, async (transaction: Transaction) => {
+    const slow = runInTransaction(db, async (transaction: Transaction) => {
       const inside = createDispatchWorld({ ...world.database, db: transaction });
       didInsert(await inside.event(shop));
       await commit;
@@ -185,7 +185,7 @@ describeOnPostgres("the event feed beside open transactions", (open) => {
     ];
     const { promise: unlocked, resolve } = Promise.withResolvers<void>();
     const { promise: locked, resolve: didLock } = Promise.withResolvers<void>();
-    const holding = inTransaction(db, async (transaction) => {
+    const holding = runInTransaction(db, async (transaction) => {
       await sql`select from event where id = ${ids[0]} for update`.execute(transaction);
       didLock();
       await unlocked;

@@ -5,14 +5,14 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import {
   eventEnvelopeSchema,
   listEventCatalogue,
   getEventObjectSchemaName,
-  subjectTypes,
+  eventSubjectTypes,
 } from "#webhooks/event-catalogue.ts";
-import type { SubjectType } from "#webhooks/event-types.ts";
+import type { EventSubjectType } from "#webhooks/event-types.ts";
 import { done, makeDelivered } from "#test/graph/return-calls.ts";
 import { lineOf } from "#test/graph/order-money-calls.ts";
 import { makeCode } from "#test/operations/cart-calls.ts";
@@ -23,7 +23,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
 /** The table of each subject type. */
-const tables: Readonly<Record<SubjectType, string>> = {
+const tables: Readonly<Record<EventSubjectType, string>> = {
   cart: "cart",
   promotion: "promotion",
   checkout_session: "hosted_checkout_session",
@@ -96,7 +96,7 @@ describe("an event body", () => {
         });
   });
 
-  it.each(subjectTypes)("contains a %s as its document describes it", async (type) => {
+  it.each(eventSubjectTypes)("contains a %s as its document describes it", async (type) => {
     const { rows } =
       await sql<Row>`select id, merchant_id from ${sql.table(tables[type])} order by id limit 60`.execute(
         world().database.db,
@@ -111,7 +111,7 @@ describe("an event body", () => {
       JSON.stringify(schema).replaceAll('"#/', `"${publicUrl}/openapi.json#/`),
     ) as object;
     for (const { id, merchantId } of rows) {
-      const object = await inTransaction(world().database.db, (transaction) =>
+      const object = await runInTransaction(world().database.db, (transaction) =>
         world().app.services.render(transaction, { type, id, merchantId, object: undefined, batch: {} }),
       );
       expect({ id, faults: faultsOf(absolute, object) }).toEqual({ id, faults: [] });

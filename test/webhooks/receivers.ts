@@ -8,7 +8,7 @@ import {
   type DeliverySendResult,
   type WebhookHttpRequest,
   type WebhookSender,
-  type SafeSenderOptions,
+  type WebhookSenderOptions,
 } from "#webhooks/safe-request.ts";
 
 export interface Receiver {
@@ -65,7 +65,7 @@ export const saying =
 export const emptyAnswer = (status: string, ...headers: readonly string[]): string =>
   [`HTTP/1.1 ${status}`, ...headers, "content-length: 0", "", ""].join("\r\n");
 
-export function startSender(options: Partial<SafeSenderOptions> = {}): WebhookSender {
+export function startSender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   const sender = createWebhookSender({ isLoopbackAllowed: true, ...options });
   onTestFinished(() => sender.close());
   return sender;

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { Resolver } from "node:dns/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { resolveNameWithTimeout, resolveHostName } from "#webhooks/safe-addresses.ts";
+import { resolveHostNameWithTimeout, resolveHostName } from "#webhooks/safe-addresses.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -20,19 +20,22 @@ describe("the addresses of a name", () => {
   test("are all of its addresses, and none if the lookup fails or times out", async () => {
     const signal = AbortSignal.timeout(20);
     expect(
-      await resolveNameWithTimeout("a.example.com", { resolve: async () => ["8.8.8.8", "8.8.4.4"], signal }),
+      await resolveHostNameWithTimeout("a.example.com", {
+        resolve: async () => ["8.8.8.8", "8.8.4.4"],
+        signal,
+      }),
     ).toEqual(["8.8.8.8", "8.8.4.4"]);
     expect(
-      await resolveNameWithTimeout("a.example.com", {
+      await resolveHostNameWithTimeout("a.example.com", {
         resolve: () => Promise.reject(new Error("SERVFAIL")),
         signal,
       }),
     ).toEqual([]);
     expect(
-      await resolveNameWithTimeout("a.example.com", { resolve: () => new Promise(() => {}), signal }),
+      await resolveHostNameWithTimeout("a.example.com", { resolve: () => new Promise(() => {}), signal }),
     ).toEqual([]);
     expect(
-      await resolveNameWithTimeout("a.example.com", {
+      await resolveHostNameWithTimeout("a.example.com", {
         resolve: () => expect.unreachable(),
         signal: AbortSignal.abort(),
       }),
@@ -65,7 +68,10 @@ describe("the addresses of a name", () => {
 
     const { signal } = new AbortController();
     await resolveHostName("shop.example.com", signal);
-    await resolveNameWithTimeout("shop.example.com", { resolve: () => Promise.resolve(["8.8.8.8"]), signal });
+    await resolveHostNameWithTimeout("shop.example.com", {
+      resolve: () => Promise.resolve(["8.8.8.8"]),
+      signal,
+    });
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });

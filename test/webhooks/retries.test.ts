@@ -10,7 +10,7 @@ import {
   type DeliveryAttemptOutcome,
   initialEndpointHealth,
 } from "#webhooks/delivery-rules.ts";
-import { type DeliverySendResult, parseRetryAfter } from "#webhooks/safe-request.ts";
+import { type DeliverySendResult, parseRetryAfterHeader } from "#webhooks/safe-request.ts";
 
 const start = new Date("2026-11-21T00:00:00.000Z");
 const middle = (): number => 0.5;
@@ -156,7 +156,7 @@ describe("Retry-After", () => {
     ["2026-11-21T00:02:00Z", null],
     ["Sat, 99 Nov 2026 00:02:00 GMT", null],
   ])("%j is %j seconds", (value, expected) => {
-    expect(parseRetryAfter(value, start)).toBe(expected);
+    expect(parseRetryAfterHeader(value, start)).toBe(expected);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
-  isAllowedAddress,
+  isAllowedTargetAddress,
   isLoopbackHost,
-  isPublicAddress,
-  isSameAddress,
+  isPublicIpAddress,
+  isSameIpAddress,
 } from "#webhooks/safe-addresses.ts";
 
 describe("addresses allowed for webhooks", () => {
@@ -16,7 +16,7 @@ describe("addresses allowed for webhooks", () => {
     "2a00:1450:4001:80b::200e",
     "::ffff:8.8.8.8",
   ])("%s is public", (address) => {
-    expect(isPublicAddress(address)).toBe(true);
+    expect(isPublicIpAddress(address)).toBe(true);
   });
 
   test.each([
@@ -70,21 +70,21 @@ describe("addresses allowed for webhooks", () => {
     ["no address", ""],
     ["no address", "example.com"],
   ])("%s is blocked: %s", (_, address) => {
-    expect(isPublicAddress(address)).toBe(false);
+    expect(isPublicIpAddress(address)).toBe(false);
   });
 
   test("loopback is allowed only if configured, and only to a host that names this machine itself", () => {
     const allowed = { isLoopbackAllowed: true };
-    expect(isAllowedAddress("127.0.0.1", { host: "localhost", ...allowed })).toBe(true);
-    expect(isAllowedAddress("::1", { host: "[::1]", ...allowed })).toBe(true);
-    expect(isAllowedAddress("127.0.0.2", { host: "127.0.0.2", ...allowed })).toBe(true);
-    expect(isAllowedAddress("127.0.0.1", { host: "localhost", isLoopbackAllowed: false })).toBe(false);
-    expect(isAllowedAddress("127.0.0.1", { host: "shop.example.com", ...allowed })).toBe(false);
-    expect(isAllowedAddress("10.0.0.1", { host: "10.0.0.1", ...allowed })).toBe(false);
-    expect(isAllowedAddress("169.254.169.254", { host: "localhost", ...allowed })).toBe(false);
-    expect(isAllowedAddress("8.8.8.8", { host: "localhost", ...allowed })).toBe(false);
-    expect(isAllowedAddress("8.8.8.8", { host: "shop.example.com", ...allowed })).toBe(true);
-    expect(isAllowedAddress("", { host: "localhost", ...allowed })).toBe(false);
+    expect(isAllowedTargetAddress("127.0.0.1", { host: "localhost", ...allowed })).toBe(true);
+    expect(isAllowedTargetAddress("::1", { host: "[::1]", ...allowed })).toBe(true);
+    expect(isAllowedTargetAddress("127.0.0.2", { host: "127.0.0.2", ...allowed })).toBe(true);
+    expect(isAllowedTargetAddress("127.0.0.1", { host: "localhost", isLoopbackAllowed: false })).toBe(false);
+    expect(isAllowedTargetAddress("127.0.0.1", { host: "shop.example.com", ...allowed })).toBe(false);
+    expect(isAllowedTargetAddress("10.0.0.1", { host: "10.0.0.1", ...allowed })).toBe(false);
+    expect(isAllowedTargetAddress("169.254.169.254", { host: "localhost", ...allowed })).toBe(false);
+    expect(isAllowedTargetAddress("8.8.8.8", { host: "localhost", ...allowed })).toBe(false);
+    expect(isAllowedTargetAddress("8.8.8.8", { host: "shop.example.com", ...allowed })).toBe(true);
+    expect(isAllowedTargetAddress("", { host: "localhost", ...allowed })).toBe(false);
   });
 
   test("names of this machine are known in all their canonical spellings", () => {
@@ -109,11 +109,11 @@ describe("addresses allowed for webhooks", () => {
   });
 
   test("an address is recognized in every spelling", () => {
-    expect(isSameAddress("::ffff:192.0.2.1", "192.0.2.1")).toBe(true);
-    expect(isSameAddress("2606:4700::1", "2606:4700:0:0::1")).toBe(true);
-    expect(isSameAddress("192.0.2.1", "192.0.2.2")).toBe(false);
-    expect(isSameAddress("", "192.0.2.2")).toBe(false);
-    expect(isSameAddress("192.0.2.2", "")).toBe(false);
-    expect(isSameAddress("", "")).toBe(false);
+    expect(isSameIpAddress("::ffff:192.0.2.1", "192.0.2.1")).toBe(true);
+    expect(isSameIpAddress("2606:4700::1", "2606:4700:0:0::1")).toBe(true);
+    expect(isSameIpAddress("192.0.2.1", "192.0.2.2")).toBe(false);
+    expect(isSameIpAddress("", "192.0.2.2")).toBe(false);
+    expect(isSameIpAddress("192.0.2.2", "")).toBe(false);
+    expect(isSameIpAddress("", "")).toBe(false);
   });
 });

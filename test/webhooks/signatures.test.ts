@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type LiveFixture, createLiveFixture, createSignatureFixture } from "#webhooks/signature-fixture.ts";
+import {
+  type LiveSignatureFixture,
+  createLiveSignatureFixture,
+  createSignatureFixture,
+} from "#webhooks/signature-fixture.ts";
 import { signatureVectors, type SignatureVector } from "#webhooks/signature-vectors.ts";
 import {
   createWebhookSecret,
@@ -224,7 +228,7 @@ describe("the signature fixture's vectors", () => {
 describe("the live request", () => {
   const at = Math.floor(now.getTime() / 1000);
   const verdict = (
-    { request: { headers, bodyBase64 } }: LiveFixture,
+    { request: { headers, bodyBase64 } }: LiveSignatureFixture,
     secret: string,
     seconds = at,
   ): boolean => isVerified({ secret, now: seconds, headers, bodyBase64 });
@@ -235,7 +239,7 @@ describe("the live request", () => {
       { version: 1, value: first },
       { version: 2, value: second },
     ];
-    const live = createLiveFixture({ endpoint, secrets, now });
+    const live = createLiveSignatureFixture({ endpoint, secrets, now });
     expect(live.secretVersions).toEqual([2, 1]);
     expect(live.expires).toBe("2026-11-21T10:05:00.000Z");
     expect([verdict(live, first), verdict(live, second), verdict(live, createWebhookSecret())]).toEqual([

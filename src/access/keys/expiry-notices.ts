@@ -5,7 +5,7 @@
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { InstallationAccessEvent } from "#access/credential-changes.ts";
+import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 
 const hourMs = 3_600_000;
 
@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
  * notices whose time has already passed count as sent, because the event of the rotation contains the new
  * expiry.
  */
-export function buildPastExpiryNoticeCount(expiresAt: Date, now: Date): Expression<number> {
+export function passedExpiryNoticeCountSql(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }
@@ -53,11 +53,11 @@ export function findExpiringApiKeys(
  * Marks the expiry notice of a key as sent, and returns its event. Returns an empty list if the notice is not
  * due any more, for example because another process has sent it.
  */
-export async function recordExpiryNotice(
+export async function recordApiKeyExpiryNotice(
   transaction: Transaction,
   { now }: { readonly now: Date },
   apiKeyId: string,
-): Promise<InstallationAccessEvent[]> {
+): Promise<InstallationOrApiKeyEvent[]> {
   const inOneDay = new Date(now.getTime() + 24 * hourMs);
   const marked = await transaction
     .updateTable("apiKey")

@@ -2,29 +2,29 @@
  * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`, with which internal frontends and people call the
  * internal GraphQL API.
  */
-import { fail, type Failure, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { AccessCommandContext } from "./manage-keys.ts";
-import { invalidateCredentials } from "#access/credential-changes.ts";
+import type { AccessManagementContext } from "./manage-keys.ts";
+import { invalidateCachedCredentials } from "#access/credential-changes.ts";
 import {
   createMalformedSecretFailure,
   sha256Digest,
-  matchesDigest,
-  generateSecret,
-  recordUseOncePerMinute,
+  matchesSecretDigest,
+  generateCredentialSecret,
+  recordCredentialUseOncePerMinute,
   parseCredentialSecret,
 } from "./verify-keys.ts";
-import type { InternalRole, DocumentPermission, TokenViewer } from "#access/viewer.ts";
+import type { InternalTokenRole, GraphqlDocumentPermission, InternalTokenViewer } from "#access/viewer.ts";
 
 /** The state of an internal token and its merchant in the database. */
 export interface InternalTokenState {
   readonly id: string;
-  readonly role: InternalRole;
+  readonly role: InternalTokenRole;
   readonly merchantId: string | null;
-  readonly documents: DocumentPermission;
+  readonly documents: GraphqlDocumentPermission;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -48,24 +48,24 @@ export async function authenticateInternalToken(
   value: string,
   now: Date,
   find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
-): Promise<TokenViewer> {
+): Promise<InternalTokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
   if (parsed === undefined) throw createMalformedSecretFailure("cit", value);
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined)
-    throw fail("api_key_invalid", { message: "This service has no such internal token." });
-  requireUsableToken(row, now);
-  return toTokenViewer(row);
+    throw createFailure("api_key_invalid", { message: "This service has no such internal token." });
+  requireUsableInternalToken(row, now);
+  return toInternalTokenViewer(row);
 }
 
 /** Returns the viewer of a request with the token. */
-export const toTokenViewer = ({
+export const toInternalTokenViewer = ({
   id: tokenId,
   role,
   merchantId,
   documents,
   allowedOrigins,
-}: InternalTokenState): TokenViewer => ({
+}: InternalTokenState): InternalTokenViewer => ({
   kind: "internal",
   tokenId,
   role,
@@ -75,16 +75,17 @@ export const toTokenViewer = ({
 });
 
 /** Refuses a token that is revoked or expired, or whose merchant is suspended. */
-export function requireUsableToken(
+export function requireUsableInternalToken(
   row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
   now: Date,
 ): void {
   // A revoked token is refused even if the time of its revocation is later than `now`, because the clock of
   // the process that revoked the token may be ahead.
-  if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
+  if (row.revokedAt !== null)
+    throw createFailure("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)
-    throw fail("api_key_expired", { message: "The internal token has expired." });
-  if (row.merchantStatus === "suspended") throw fail("merchant_suspended");
+    throw createFailure("api_key_expired", { message: "The internal token has expired." });
+  if (row.merchantStatus === "suspended") throw createFailure("merchant_suspended");
 }
 
 /**
@@ -97,7 +98,7 @@ export async function findInternalTokenState(
   value: string,
 ): Promise<InternalTokenState | undefined> {
   const row = await selectTokenState(reader).where("tokenId", "=", tokenId).executeTakeFirst();
-  return matchesDigest(value, row?.digest) ? row : undefined;
+  return matchesSecretDigest(value, row?.digest) ? row : undefined;
 }
 
 /** Reads the state of the internal token with this id, `tok_…`; undefined if there is none. */
@@ -108,7 +109,7 @@ export const findInternalTokenStateById = (
   selectTokenState(reader).where("internalToken.id", "=", internalTokenId).executeTakeFirst();
 
 /** Finds a publishable token that pages of the origin may send, and that is neither revoked nor expired. */
-export const findTokenOfOrigin = (
+export const findPublishableTokenOfOrigin = (
   reader: DatabaseReader,
   origin: string,
   now: Date,
@@ -138,9 +139,9 @@ const selectTokenState = (reader: DatabaseReader) =>
     ])
     .select("merchant.status as merchantStatus");
 
-export interface InternalTokenInput {
+export interface NewInternalToken {
   readonly name: string;
-  readonly role: InternalRole;
+  readonly role: InternalTokenRole;
   /**
    * Id of the token's merchant; null for a token of the platform, which must have the role analyst or
    * operator.
@@ -150,7 +151,7 @@ export interface InternalTokenInput {
    * The GraphQL documents that the token may run; all documents if left out. `trusted_only` is allowed only
    * for tokens that belong to a merchant.
    */
-  readonly documents?: DocumentPermission;
+  readonly documents?: GraphqlDocumentPermission;
   readonly expiresAt: Date | null;
   /** The origins whose pages may send the token, for the role `browser`; null or left out for other roles. */
   readonly allowedOrigins?: readonly string[] | null;
@@ -160,8 +161,8 @@ export const allowedOriginsMax = 20;
 
 export async function createInternalToken(
   transaction: Transaction,
-  access: AccessCommandContext,
-  input: InternalTokenInput,
+  access: AccessManagementContext,
+  input: NewInternalToken,
 ): Promise<{ internalTokenId: string; value: string }> {
   requireOwner(access, input);
   requireOrigins(input);
@@ -171,9 +172,9 @@ export async function createInternalToken(
       .select("id")
       .where("id", "=", input.merchantId)
       .executeTakeFirst();
-    if (merchant === undefined) throw fail("merchant_not_found");
+    if (merchant === undefined) throw createFailure("merchant_not_found");
   }
-  const generated = generateSecret("cit", input.role);
+  const generated = generateCredentialSecret("cit", input.role);
   const internalTokenId = createId("internalToken", access.now.getTime());
   await transaction
     .insertInto("internalToken")
@@ -202,7 +203,7 @@ export async function createInternalToken(
  * analyst may have one, and a token of every other role needs one. A caller that belongs to a merchant can
  * create tokens only for that merchant, and so no tokens of the role operator.
  */
-function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
+function requireOwner(access: AccessManagementContext, input: NewInternalToken): void {
   if (access.merchantId !== null) return requireOwnMerchant(access.merchantId, input);
   const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
@@ -210,13 +211,13 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
       rule === "none"
         ? "A token of the role operator must have no merchant."
         : `A token of the role ${input.role} needs a merchant: give its id.`;
-    throw fail("invalid_field", {
+    throw createFailure("invalid_field", {
       message,
       details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }],
     });
   }
   if (input.documents === "trusted_only" && input.merchantId === null)
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: "/documents",
       code: "not_allowed",
@@ -225,10 +226,10 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
     });
 }
 
-function requireOwnMerchant(merchantId: string, input: InternalTokenInput): void {
-  if (input.merchantId !== merchantId) throw fail("merchant_not_found");
+function requireOwnMerchant(merchantId: string, input: NewInternalToken): void {
+  if (input.merchantId !== merchantId) throw createFailure("merchant_not_found");
   if (input.role === "operator")
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: "/role",
       code: "not_allowed",
@@ -242,7 +243,7 @@ function requireOwnMerchant(merchantId: string, input: InternalTokenInput): void
  * browsers send it in the header Origin. The scheme http is allowed only for pages on the developer's own
  * machine.
  */
-function requireOrigins({ role, allowedOrigins = null }: InternalTokenInput): void {
+function requireOrigins({ role, allowedOrigins = null }: NewInternalToken): void {
   if (role !== "browser") {
     if (allowedOrigins !== null)
       throw failAtOrigins("", "not_allowed", '"allowedOrigins" is allowed only for the role browser.');
@@ -265,7 +266,7 @@ function requireOrigins({ role, allowedOrigins = null }: InternalTokenInput): vo
 }
 
 const failAtOrigins = (path: string, code: string, message: string): Failure =>
-  failWithDetail("invalid_field", { in: "body", field: `/allowedOrigins${path}`, code, message });
+  createFailureWithDetail("invalid_field", { in: "body", field: `/allowedOrigins${path}`, code, message });
 
 function isAllowedOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -276,7 +277,7 @@ function isAllowedOrigin(text: string): boolean {
 
 export async function revokeInternalToken(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   internalTokenId: string,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction
@@ -286,14 +287,14 @@ export async function revokeInternalToken(
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
-    throw fail("resource_not_found", { message: "There is no internal token with this id." });
-  await invalidateCredentials(transaction, { credentialId: internalTokenId });
+    throw createFailure("resource_not_found", { message: "There is no internal token with this id." });
+  await invalidateCachedCredentials(transaction, { credentialId: internalTokenId });
 }
 
 /** Records the last use of the token, with at most one write per token and minute. */
 export function recordInternalTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return recordUseOncePerMinute(db, { credentialId: internalTokenId, now }, () =>
+  return recordCredentialUseOncePerMinute(db, { credentialId: internalTokenId, now }, () =>
     sql`update internal_token set last_used_at = ${now} where id = ${internalTokenId}
       and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(db),
   );

@@ -1,20 +1,20 @@
 /** Creates, rotates and revokes API keys. */
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type InstallationAccessEvent, invalidateCredentials } from "#access/credential-changes.ts";
-import { buildPastExpiryNoticeCount } from "./expiry-notices.ts";
-import { generateSecret } from "./verify-keys.ts";
+import { type InstallationOrApiKeyEvent, invalidateCachedCredentials } from "#access/credential-changes.ts";
+import { passedExpiryNoticeCountSql } from "./expiry-notices.ts";
+import { generateCredentialSecret } from "./verify-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 
-export interface ApiKeyInput {
+export interface NewApiKey {
   readonly installationId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
 }
 
-export interface AccessCommandContext {
+export interface AccessManagementContext {
   /**
    * Id of the merchant that the caller may change; null if the caller is the platform and may change all
    * merchants.
@@ -23,10 +23,10 @@ export interface AccessCommandContext {
   readonly now: Date;
 }
 
-export interface CreateApiKeyResult {
+export interface CreatedApiKey {
   readonly apiKeyId: string;
   readonly value: string;
-  readonly events: readonly InstallationAccessEvent[];
+  readonly events: readonly InstallationOrApiKeyEvent[];
 }
 
 /**
@@ -35,9 +35,9 @@ export interface CreateApiKeyResult {
  */
 export async function createApiKey(
   transaction: Transaction,
-  access: AccessCommandContext,
-  input: ApiKeyInput,
-): Promise<CreateApiKeyResult> {
+  access: AccessManagementContext,
+  input: NewApiKey,
+): Promise<CreatedApiKey> {
   const installation = await transaction
     .selectFrom("installation")
     .innerJoin("merchant", "merchant.id", "installation.merchantId")
@@ -54,13 +54,13 @@ export async function createApiKey(
     )
     .executeTakeFirst();
   if (installation === undefined)
-    throw fail("resource_not_found", { message: "There is no installation with this id." });
+    throw createFailure("resource_not_found", { message: "There is no installation with this id." });
   if (installation.status === "uninstalled")
-    throw fail("invalid_state", { message: "The installation is uninstalled." });
+    throw createFailure("invalid_state", { message: "The installation is uninstalled." });
   const excess = input.scopes.filter((scope) => !installation.scopes.includes(scope));
   if (excess.length > 0) {
     const message = `The installation does not have the scopes ${excess.join(", ")}.`;
-    throw fail("invalid_field", {
+    throw createFailure("invalid_field", {
       message,
       details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }],
     });
@@ -89,10 +89,10 @@ interface NewKey {
 
 export async function insertApiKey(
   transaction: Transaction,
-  { now }: Pick<AccessCommandContext, "now">,
+  { now }: Pick<AccessManagementContext, "now">,
   key: NewKey,
-): Promise<Omit<CreateApiKeyResult, "events">> {
-  const { id: keyId, value, digest, lastFour } = generateSecret("cpk", key.mode);
+): Promise<Omit<CreatedApiKey, "events">> {
+  const { id: keyId, value, digest, lastFour } = generateCredentialSecret("cpk", key.mode);
   const apiKeyId = createId("apiKey", now.getTime());
   const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
   await transaction
@@ -120,9 +120,9 @@ export async function insertApiKey(
  */
 export async function revokeApiKey(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   apiKeyId: string,
-): Promise<InstallationAccessEvent[]> {
+): Promise<InstallationOrApiKeyEvent[]> {
   const key = await transaction
     .selectFrom("apiKey")
     .select(["id", "revokedAt"])
@@ -130,9 +130,10 @@ export async function revokeApiKey(
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .forUpdate()
     .executeTakeFirst();
-  if (key === undefined) throw fail("resource_not_found", { message: "There is no API key with this id." });
+  if (key === undefined)
+    throw createFailure("resource_not_found", { message: "There is no API key with this id." });
   if (key.revokedAt !== null) return [];
-  await invalidateCredentials(transaction, { credentialId: key.id });
+  await invalidateCachedCredentials(transaction, { credentialId: key.id });
   return revokeApiKeys(transaction, access, { column: "id", value: key.id });
 }
 
@@ -142,9 +143,9 @@ export async function revokeApiKey(
  */
 export async function revokeApiKeys(
   transaction: Transaction,
-  { now }: Pick<AccessCommandContext, "now">,
+  { now }: Pick<AccessManagementContext, "now">,
   { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
-): Promise<InstallationAccessEvent[]> {
+): Promise<InstallationOrApiKeyEvent[]> {
   const revoked = await transaction
     .updateTable("apiKey")
     .set((key) => ({ revokedAt: now, version: key("version", "+", 1) }))
@@ -174,9 +175,9 @@ export interface RotateApiKeyInput {
  */
 export async function rotateApiKey(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   input: RotateApiKeyInput,
-): Promise<CreateApiKeyResult> {
+): Promise<CreatedApiKey> {
   const key = await lockKey(transaction, access, input.apiKeyId);
   const created = await insertApiKey(transaction, access, { ...key, expiresAt: input.expiresAt ?? null });
   const overlapEndsAt = new Date(
@@ -188,12 +189,12 @@ export async function rotateApiKey(
     .set({
       rotatesTo: created.apiKeyId,
       expiresAt,
-      expiryNotices: buildPastExpiryNoticeCount(expiresAt, access.now),
+      expiryNotices: passedExpiryNoticeCountSql(expiresAt, access.now),
       version: key.version + 1,
     })
     .where("id", "=", key.id)
     .execute();
-  await invalidateCredentials(transaction, { credentialId: key.id });
+  await invalidateCachedCredentials(transaction, { credentialId: key.id });
   const { id, merchantId, installationId, version } = key;
   const previous = {
     version,
@@ -226,7 +227,7 @@ interface LockedKey {
  */
 async function lockKey(
   transaction: Transaction,
-  { merchantId, now }: AccessCommandContext,
+  { merchantId, now }: AccessManagementContext,
   apiKeyId: string,
 ): Promise<LockedKey> {
   const key = await transaction
@@ -247,7 +248,8 @@ async function lockKey(
     .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""))
     .forUpdate()
     .executeTakeFirst();
-  if (key === undefined) throw fail("resource_not_found", { message: "There is no API key with this id." });
+  if (key === undefined)
+    throw createFailure("resource_not_found", { message: "There is no API key with this id." });
   const currentStatus = statusOf(key, now);
   if (currentStatus === "active") return key;
   const conflict = {
@@ -258,7 +260,7 @@ async function lockKey(
     reason: currentStatus,
     data: {},
   };
-  throw fail("invalid_state", { message: rotationRefusals[currentStatus], conflict });
+  throw createFailure("invalid_state", { message: rotationRefusals[currentStatus], conflict });
 }
 
 const rotationRefusals = {

@@ -8,7 +8,7 @@ import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
@@ -52,7 +52,7 @@ export async function authenticateApiKey(
   const parsed = parseCredentialSecret("cpk", value);
   if (parsed === undefined) throw createMalformedSecretFailure("cpk", value);
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
-  if (row === undefined) throw fail("api_key_invalid", { message: unknownKeyMessage });
+  if (row === undefined) throw createFailure("api_key_invalid", { message: unknownKeyMessage });
   // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
   // revoked the key may be ahead.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
@@ -73,7 +73,7 @@ function refused(
   code: "api_key_revoked" | "api_key_expired",
   { id: credentialId, merchantId, installationId }: ApiKeyState,
 ): Failure {
-  const failure = fail(code);
+  const failure = createFailure(code);
   ownersOfFailures.set(failure, { credentialId, merchantId, installationId });
   return failure;
 }
@@ -100,11 +100,11 @@ function toViewer(row: ApiKeyState): ApiKeyViewer {
     appId: row.appId,
     merchantId: row.merchantId,
     scopes: new Set(row.scopes.filter(isScope).filter((scope) => row.installationScopes.includes(scope))),
-    suspended: getCredentialSuspension(row),
+    suspended: getApiKeySuspension(row),
   };
 }
 
-export function getCredentialSuspension(
+export function getApiKeySuspension(
   row: Pick<ApiKeyState, "merchantStatus" | "installationStatus">,
 ): ApiKeyViewer["suspended"] {
   if (row.merchantStatus === "suspended") return "merchant_suspended";
@@ -142,7 +142,7 @@ export async function findApiKeyState(
     .select(["installation.status as installationStatus", "merchant.status as merchantStatus"])
     .where("apiKey.keyId", "=", keyId)
     .executeTakeFirst();
-  return matchesDigest(value, row?.digest) ? row : undefined;
+  return matchesSecretDigest(value, row?.digest) ? row : undefined;
 }
 
 /**
@@ -151,7 +151,7 @@ export async function findApiKeyState(
  */
 export function recordApiKeyUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return recordUseOncePerMinute(db, { credentialId: apiKeyId, now }, () =>
+  return recordCredentialUseOncePerMinute(db, { credentialId: apiKeyId, now }, () =>
     sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null
       or last_used_at <= ${minuteAgo})`.execute(db),
   );
@@ -179,7 +179,7 @@ interface GeneratedSecret {
   readonly lastFour: string;
 }
 
-export function generateSecret(kind: SecretKind, label: string): GeneratedSecret {
+export function generateCredentialSecret(kind: SecretKind, label: string): GeneratedSecret {
   const id = Array.from({ length: idLength }, () => base62.charAt(randomInt(62))).join("");
   const prefix = `${kind}_${label}_${id}`;
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
@@ -209,7 +209,7 @@ export function parseCredentialSecret(
 
 /** Returns the failure of a secret that `parseCredentialSecret` has refused. */
 export const createMalformedSecretFailure = (kind: SecretKind, value: string): Failure =>
-  fail("api_key_invalid", {
+  createFailure("api_key_invalid", {
     message: describeRefusedSecret({
       kind,
       value,
@@ -227,7 +227,7 @@ const digestOfNoSecret = sha256Digest("digestOfNoSecret");
  * Returns whether a secret matches a stored digest. The comparison takes the same time if there is no stored
  * digest.
  */
-export function matchesDigest(value: string, stored: Uint8Array | undefined): boolean {
+export function matchesSecretDigest(value: string, stored: Uint8Array | undefined): boolean {
   const isEqual = timingSafeEqual(sha256Digest(value), stored ?? digestOfNoSecret);
   return isEqual && stored !== undefined;
 }
@@ -261,7 +261,7 @@ interface Use {
   readonly now: Date;
 }
 
-export function hasRecentCredentialUse(db: Database, { credentialId, now }: Use): boolean {
+export function wasCredentialUseRecordedRecently(db: Database, { credentialId, now }: Use): boolean {
   const at = lastRecorded.get(db)?.get(credentialId);
   return at !== undefined && Math.abs(now.getTime() - at) < recordEveryMs;
 }
@@ -270,12 +270,12 @@ export function hasRecentCredentialUse(db: Database, { credentialId, now }: Use)
  * Calls `write` if this process has not recorded a use of the credential within the last minute. Other
  * processes record uses too, so `write` must not replace a stored time that is less than a minute old.
  */
-export async function recordUseOncePerMinute(
+export async function recordCredentialUseOncePerMinute(
   db: Database,
   use: Use,
   write: () => Promise<unknown>,
 ): Promise<void> {
-  if (hasRecentCredentialUse(db, use)) return;
+  if (wasCredentialUseRecordedRecently(db, use)) return;
   const { credentialId, now } = use;
   const times = lastRecorded.get(db) ?? new LRUCache<string, number>({ max: credentialsMax });
   lastRecorded.set(db, times);

@@ -12,9 +12,9 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { type Failure, fail } from "#foundation/failure.ts";
-import { isId } from "#foundation/ids.ts";
-import { recordUseOncePerMinute, getCredentialSuspension } from "#access/keys/verify-keys.ts";
+import { type Failure, createFailure } from "#foundation/failure.ts";
+import { isIdOfKind } from "#foundation/ids.ts";
+import { recordCredentialUseOncePerMinute, getApiKeySuspension } from "#access/keys/verify-keys.ts";
 import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
 import {
   type AuthScheme,
@@ -38,7 +38,7 @@ export interface PresentedAccessToken {
   readonly path: string;
 }
 
-export interface AccessTokenServices {
+export interface AccessTokenVerifierServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: string;
@@ -47,15 +47,15 @@ export interface AccessTokenServices {
    * Reads the state of a grant, for example from a cache. If omitted, each verification reads it from the
    * database.
    */
-  readonly findGrant?: (grantId: string) => Promise<GrantState | undefined>;
+  readonly findGrant?: (grantId: string) => Promise<OauthGrantState | undefined>;
 }
 
 /** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
-export type ViewerAdmissionCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type VerifiedViewerAdmissionCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type AccessTokenVerifier = (
   presented: PresentedAccessToken,
-  admit?: ViewerAdmissionCheck<OAuthViewer>,
+  admit?: VerifiedViewerAdmissionCheck<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**
@@ -68,8 +68,8 @@ export function createAccessTokenVerifier({
   clock,
   publicUrl,
   signingKeys,
-  findGrant = (id) => findGrantState(db, id),
-}: AccessTokenServices): AccessTokenVerifier {
+  findGrant = (id) => findOauthGrantState(db, id),
+}: AccessTokenVerifierServices): AccessTokenVerifier {
   return async (presented, admit) => {
     const { token, scheme, resource } = presented;
     const now = clock.now();
@@ -94,9 +94,11 @@ export function createAccessTokenVerifier({
 }
 
 function getOnlyProof({ proofs: [proof, second] }: PresentedAccessToken): string {
-  if (proof === undefined) throw fail("dpop_proof_missing");
+  if (proof === undefined) throw createFailure("dpop_proof_missing");
   if (second !== undefined)
-    throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header: send exactly one." });
+    throw createFailure("dpop_proof_invalid", {
+      message: "There is more than one DPoP header: send exactly one.",
+    });
   return proof;
 }
 
@@ -106,7 +108,7 @@ function getOnlyProof({ proofs: [proof, second] }: PresentedAccessToken): string
  */
 function requireSchemeOfToken({ thumbprint }: TokenClaims, { scheme, resource }: PresentedAccessToken): void {
   if (thumbprint !== undefined && scheme === "bearer")
-    throw fail("oauth_token_invalid", {
+    throw createFailure("oauth_token_invalid", {
       message: "The access token is bound to a key: send it as `Authorization: DPoP` with a DPoP proof.",
     });
   if (thumbprint === undefined && (scheme === "dpop" || resource === "api")) throw invalid();
@@ -130,7 +132,7 @@ async function readToken(
     resource,
     now,
     signingKeys,
-  }: Pick<AccessTokenServices, "publicUrl" | "signingKeys"> &
+  }: Pick<AccessTokenVerifierServices, "publicUrl" | "signingKeys"> &
     Pick<PresentedAccessToken, "resource"> & { readonly now: Date },
 ): Promise<TokenClaims> {
   const key = await findKey(token, signingKeys);
@@ -145,12 +147,14 @@ async function readToken(
     });
     return toClaims(payload);
   } catch (cause) {
-    throw fail(cause instanceof errors.JWTExpired ? "oauth_token_expired" : "oauth_token_invalid", { cause });
+    throw createFailure(cause instanceof errors.JWTExpired ? "oauth_token_expired" : "oauth_token_invalid", {
+      cause,
+    });
   }
 }
 
 /** Finds the signing key by `kid` in the token's header. Other key parameters of the header are ignored. */
-async function findKey(token: string, signingKeys: AccessTokenServices["signingKeys"]): Promise<JWK> {
+async function findKey(token: string, signingKeys: AccessTokenVerifierServices["signingKeys"]): Promise<JWK> {
   const kid = keyIdOf(token);
   if (kid === undefined) throw invalid();
   const { keys } = await signingKeys.publicJwks(kid);
@@ -169,7 +173,8 @@ function keyIdOf(token: string): string | undefined {
 
 function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf }: JWTPayload): TokenClaims {
   const thumbprint = cnf === undefined ? undefined : thumbprintOf(cnf);
-  if (typeof grantId !== "string" || !isId("oauthGrant", grantId) || typeof jti !== "string") throw invalid();
+  if (typeof grantId !== "string" || !isIdOfKind("oauthGrant", grantId) || typeof jti !== "string")
+    throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string") throw invalid();
   // A token without scopes has no claim `scope`.
   return {
@@ -192,9 +197,9 @@ function thumbprintOf(cnf: unknown): string {
   return cnf.jkt;
 }
 
-const invalid = (): Failure => fail("oauth_token_invalid");
+const invalid = (): Failure => createFailure("oauth_token_invalid");
 
-export interface GrantState {
+export interface OauthGrantState {
   readonly grantId: string;
   readonly clientId: string;
   /** The URL that a client with a metadata document sends as its id; null for other clients. */
@@ -216,7 +221,10 @@ export interface GrantState {
  * Reads the current state of a grant, its client, installation and merchant; undefined if no grant has this
  * id.
  */
-export function findGrantState(reader: DatabaseReader, grantId: string): Promise<GrantState | undefined> {
+export function findOauthGrantState(
+  reader: DatabaseReader,
+  grantId: string,
+): Promise<OauthGrantState | undefined> {
   return reader
     .selectFrom("oauthGrant")
     .innerJoin("oauthClient", "oauthClient.id", "oauthGrant.clientId")
@@ -251,7 +259,7 @@ export function findGrantState(reader: DatabaseReader, grantId: string): Promise
  * have in common. Throws `oauth_token_invalid` if the grant is not in force or belongs to another client or
  * person.
  */
-function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date): OAuthViewer {
+function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: Date): OAuthViewer {
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
   if ((grant.clientMetadataUrl ?? grant.clientId) !== claims.clientId) throw invalid();
   if (grant.staffId !== claims.staffId) throw invalid();
@@ -267,7 +275,7 @@ function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date)
     appId,
     merchantId,
     scopes,
-    suspended: getCredentialSuspension(grant),
+    suspended: getApiKeySuspension(grant),
   };
 }
 
@@ -276,7 +284,7 @@ function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date)
  * `now`, because the clock of the process that revoked the grant may be ahead.
  */
 function isInForce(
-  { revokedAt, expiresAt, clientDisabledAt, installationStatus }: GrantState,
+  { revokedAt, expiresAt, clientDisabledAt, installationStatus }: OauthGrantState,
   now: Date,
 ): boolean {
   if (installationStatus === "uninstalled" || revokedAt !== null || clientDisabledAt !== null) return false;
@@ -287,9 +295,9 @@ function isInForce(
  * Records the last use of the grant, with at most one write per grant and minute. Requests do not wait for
  * the write.
  */
-export function recordGrantUse(db: Database, grantId: string, now: Date): Promise<void> {
+export function recordOauthGrantUse(db: Database, grantId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return recordUseOncePerMinute(db, { credentialId: grantId, now }, () =>
+  return recordCredentialUseOncePerMinute(db, { credentialId: grantId, now }, () =>
     sql`update oauth_grant set last_used_at = ${now} where id = ${grantId} and (last_used_at is null
       or last_used_at <= ${minuteAgo})`.execute(db),
   );

@@ -6,7 +6,7 @@
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { registerApp } from "#access/installations.ts";
-import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
+import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
 import { redirectUriFault } from "./oauth-clients.ts";
 
 export interface AgentClient {
@@ -50,7 +50,7 @@ export function findAgentRedirectUriFault(uris: unknown): string | undefined {
  */
 export async function ensureAgentClient(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   { id, name, redirectUris }: AgentClient,
 ): Promise<string> {
   const known = await findAgentClientRow(transaction, id);

@@ -15,7 +15,7 @@ import {
 } from "jose";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { type Failure, fail } from "#foundation/failure.ts";
+import { type Failure, createFailure } from "#foundation/failure.ts";
 import { dpopProofAlgorithms, tokenSigningAlgorithms } from "#access/authorization.ts";
 
 /** Maximum difference in seconds between the time in the proof (`iat`) and the server's time. */
@@ -103,13 +103,13 @@ function requireFresh({ iat }: JWTPayload, now: Date): void {
 }
 
 const proofFailure = (reason: string): Failure =>
-  fail("dpop_proof_invalid", { message: `The DPoP proof is not valid. ${reason}` });
+  createFailure("dpop_proof_invalid", { message: `The DPoP proof is not valid. ${reason}` });
 
 function isSameUrl(claimed: unknown, url: string): boolean {
   return (
     typeof claimed === "string" &&
-    normalizeProofUrl(claimed) !== undefined &&
-    normalizeProofUrl(claimed) === normalizeProofUrl(url)
+    normalizeDpopProofUrl(claimed) !== undefined &&
+    normalizeDpopProofUrl(claimed) === normalizeDpopProofUrl(url)
   );
 }
 
@@ -120,7 +120,7 @@ const httpUrlFormat = /^https?:\/\/[!-[\]-~]+$/i;
  * text is not an HTTP URL. Percent-encodings are normalized here, because the URL parser leaves them
  * unchanged.
  */
-export function normalizeProofUrl(text: string): string | undefined {
+export function normalizeDpopProofUrl(text: string): string | undefined {
   if (!httpUrlFormat.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   url.search = "";

@@ -8,25 +8,29 @@
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { type InstallationAccessEvent, type RevokedGrant, revokeGrants } from "#access/credential-changes.ts";
-import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
+import {
+  type InstallationOrApiKeyEvent,
+  type RevokedOauthGrant,
+  revokeOauthGrants,
+} from "#access/credential-changes.ts";
+import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createInstallation } from "#access/installations.ts";
 import type { Database } from "#database/connect.ts";
 
-export interface GrantInput {
+export interface NewOauthGrant {
   readonly clientId: string;
   readonly staffId: string;
   readonly scopes: readonly Scope[];
 }
 
-export interface CreateGrantResult {
+export interface CreatedOauthGrant {
   readonly grantId: string;
   readonly installationId: string;
   /** The earlier grants of the same staff member to the same client, which the new grant has revoked. */
-  readonly replaced: readonly RevokedGrant[];
+  readonly replaced: readonly RevokedOauthGrant[];
 }
 
 export const grantDays = 90;
@@ -36,13 +40,14 @@ const dayMs = 86_400_000;
  * Creates a grant for the staff member's merchant. Fails with `installation_suspended`, `merchant_suspended`,
  * `role_not_allowed` if the account is disabled, or `invalid_state` if the installation lacks a scope.
  */
-export async function createGrant(
+export async function createOauthGrant(
   transaction: Transaction,
-  access: AccessCommandContext,
-  input: GrantInput,
-): Promise<CreateGrantResult> {
+  access: AccessManagementContext,
+  input: NewOauthGrant,
+): Promise<CreatedOauthGrant> {
   const scopes = [...new Set(input.scopes)].toSorted();
-  if (scopes.length === 0) throw fail("invalid_field", { message: "A grant needs at least one scope." });
+  if (scopes.length === 0)
+    throw createFailure("invalid_field", { message: "A grant needs at least one scope." });
   const merchantId = await lockMerchantOfStaff(transaction, access, input.staffId);
   const appId = await findAppOfClient(transaction, input.clientId);
   const installationId = await ensureInstallation(transaction, access, { merchantId, appId, scopes });
@@ -74,7 +79,7 @@ export async function createGrant(
  */
 async function lockMerchantOfStaff(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   staffId: string,
 ): Promise<string> {
   const staff = await transaction
@@ -85,14 +90,16 @@ async function lockMerchantOfStaff(
     .forShare()
     .executeTakeFirst();
   if (staff === undefined || staff.disabledAt !== null)
-    throw fail("role_not_allowed", { message: "This staff account is disabled and cannot grant access." });
+    throw createFailure("role_not_allowed", {
+      message: "This staff account is disabled and cannot grant access.",
+    });
   const merchant = await transaction
     .selectFrom("merchant")
     .select(["id", "status"])
     .where("id", "=", staff.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
-  if (merchant.status === "suspended") throw fail("merchant_suspended");
+  if (merchant.status === "suspended") throw createFailure("merchant_suspended");
   return merchant.id;
 }
 
@@ -107,7 +114,7 @@ async function findAppOfClient(transaction: Transaction, clientId: string): Prom
     .forShare()
     .executeTakeFirst();
   if (client === undefined)
-    throw fail("resource_not_found", { message: "There is no OAuth client with this id." });
+    throw createFailure("resource_not_found", { message: "There is no OAuth client with this id." });
   return client.appId;
 }
 
@@ -119,7 +126,7 @@ interface AppToInstall {
 
 async function ensureInstallation(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   input: AppToInstall,
 ): Promise<string> {
   const current = await transaction
@@ -132,10 +139,10 @@ async function ensureInstallation(
     .executeTakeFirst();
   if (current === undefined) return createInstallation(transaction, access, input);
   const { id, status, version } = current;
-  if (status === "suspended") throw fail("installation_suspended");
+  if (status === "suspended") throw createFailure("installation_suspended");
   const excess = input.scopes.filter((scope) => !current.scopes.includes(scope));
   if (excess.length > 0)
-    throw fail("invalid_state", {
+    throw createFailure("invalid_state", {
       message: `The installation does not have the scopes ${excess.join(", ")}.`,
       conflict: {
         resource: "installation",
@@ -161,9 +168,9 @@ interface GrantHolder {
  */
 async function revokeEarlierGrants(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   { installationId, clientId, staffId }: GrantHolder,
-): Promise<readonly RevokedGrant[]> {
+): Promise<readonly RevokedOauthGrant[]> {
   const earlier = await transaction
     .selectFrom("oauthGrant")
     .select("id")
@@ -174,9 +181,9 @@ async function revokeEarlierGrants(
     .where("expiresAt", ">", access.now)
     .orderBy("id")
     .execute();
-  const revoked: RevokedGrant[] = [];
+  const revoked: RevokedOauthGrant[] = [];
   for (const { id } of earlier)
-    revoked.push(...(await revokeGrants(transaction, access, { column: "id", value: id })));
+    revoked.push(...(await revokeOauthGrants(transaction, access, { column: "id", value: id })));
   return revoked;
 }
 
@@ -184,23 +191,24 @@ async function revokeEarlierGrants(
  * Revokes a grant, so that its tokens are refused from the commit on. A grant that is already revoked keeps
  * its first revocation time.
  */
-export async function revokeGrant(
+export async function revokeOauthGrant(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   grantId: string,
-): Promise<InstallationAccessEvent[]> {
+): Promise<InstallationOrApiKeyEvent[]> {
   const grant = await transaction
     .selectFrom("oauthGrant")
     .select("id")
     .where("id", "=", grantId)
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .executeTakeFirst();
-  if (grant === undefined) throw fail("resource_not_found", { message: "There is no grant with this id." });
-  await revokeGrants(transaction, access, { column: "id", value: grant.id });
+  if (grant === undefined)
+    throw createFailure("resource_not_found", { message: "There is no grant with this id." });
+  await revokeOauthGrants(transaction, access, { column: "id", value: grant.id });
   return [];
 }
 
-export type GrantRow = Selectable<OauthGrantTable>;
+export type OauthGrantRow = Selectable<OauthGrantTable>;
 
 const grantColumns = [
   "id",
@@ -222,17 +230,17 @@ const grantColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findGrants = (reader: DatabaseReader, ids: readonly string[]): Promise<GrantRow[]> =>
+export const findOauthGrants = (reader: DatabaseReader, ids: readonly string[]): Promise<OauthGrantRow[]> =>
   reader.selectFrom("oauthGrant").select(grantColumns).where(idIsOneOf(ids)).execute();
 
 /**
  * Selects the grants of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
  * counts the query.
  */
-export const buildGrantQuery = (
+export const buildOauthGrantQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<Tables, "oauthGrant", GrantRow> =>
+): SelectQueryBuilder<Tables, "oauthGrant", OauthGrantRow> =>
   reader
     .selectFrom("oauthGrant")
     .select(grantColumns)
@@ -243,7 +251,7 @@ const retentionMs = 90 * 86_400_000;
 const rowsPerStatement = 500;
 
 /** Deletes grants 90 days after their end. Their audit entries remain. Returns how many were deleted. */
-export async function deleteGrantsPastRetention(
+export async function deleteOauthGrantsPastRetention(
   db: Database,
   now: Date,
   signal?: AbortSignal,

@@ -5,13 +5,13 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { OauthClientTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
+import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
 import type { clientAuthMethods } from "#access/authorization.ts";
-import { revokeGrants } from "#access/credential-changes.ts";
+import { revokeOauthGrants } from "#access/credential-changes.ts";
 
-export interface OauthClientInput {
+export interface NewOauthClient {
   readonly appId: string;
   readonly redirectUris: readonly string[];
   readonly authMethod: (typeof clientAuthMethods)[number];
@@ -32,8 +32,8 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 export async function createOauthClient(
   transaction: Transaction,
-  access: AccessCommandContext,
-  input: OauthClientInput,
+  access: AccessManagementContext,
+  input: NewOauthClient,
 ): Promise<string> {
   requireRedirectUris(input.redirectUris);
   requireKeys(input);
@@ -42,7 +42,8 @@ export async function createOauthClient(
     .select("id")
     .where("id", "=", input.appId)
     .executeTakeFirst();
-  if (app === undefined) throw fail("resource_not_found", { message: "There is no app with this id." });
+  if (app === undefined)
+    throw createFailure("resource_not_found", { message: "There is no app with this id." });
   const id = createId("oauthClient", access.now.getTime());
   await transaction
     .insertInto("oauthClient")
@@ -64,11 +65,16 @@ const uriLengthMax = 2048;
 function requireRedirectUris(uris: readonly string[]): void {
   const message = `A client must have 1 to ${urisMax} redirect URIs, each different.`;
   if (uris.length === 0 || uris.length > urisMax || new Set(uris).size < uris.length)
-    throw failWithDetail("invalid_field", { in: "body", field: "/redirectUris", code: "items", message });
+    throw createFailureWithDetail("invalid_field", {
+      in: "body",
+      field: "/redirectUris",
+      code: "items",
+      message,
+    });
   uris.forEach((uri, index) => {
     const fault = redirectUriFault(uri);
     if (fault !== undefined)
-      throw failWithDetail("invalid_field", {
+      throw createFailureWithDetail("invalid_field", {
         in: "body",
         field: `/redirectUris/${index}`,
         code: "redirect_uri_not_allowed",
@@ -109,7 +115,7 @@ export function redirectUriFault(uri: string): string | undefined {
 const keysMax = 10;
 const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
-function requireKeys({ authMethod, jwks }: OauthClientInput): void {
+function requireKeys({ authMethod, jwks }: NewOauthClient): void {
   if (authMethod === "none") {
     if (jwks !== null) throw keysFailure("A client with the authentication method none must not have keys.");
     return;
@@ -123,7 +129,7 @@ function requireKeys({ authMethod, jwks }: OauthClientInput): void {
 }
 
 const keysFailure = (message: string): Error =>
-  failWithDetail("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
+  createFailureWithDetail("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
 
 const curves: Readonly<Record<string, unknown>> = { EC: "P-256", OKP: "Ed25519" };
 
@@ -178,11 +184,15 @@ export async function findOauthClient(
  */
 export async function disableOauthClient(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   clientId: string,
 ): Promise<void> {
   if (!(await setDisabledAt(transaction, clientId, { disabledAt: access.now }))) return;
-  await revokeGrants(transaction, access, { column: "clientId", value: clientId, reason: "client_disabled" });
+  await revokeOauthGrants(transaction, access, {
+    column: "clientId",
+    value: clientId,
+    reason: "client_disabled",
+  });
 }
 
 /** Enables an OAuth client, which can then request access again. Its revoked grants stay revoked. */
@@ -206,7 +216,7 @@ async function setDisabledAt(
     .forUpdate()
     .executeTakeFirst();
   if (client === undefined)
-    throw fail("resource_not_found", { message: "There is no OAuth client with this id." });
+    throw createFailure("resource_not_found", { message: "There is no OAuth client with this id." });
   if ((client.disabledAt === null) === (disabledAt === null)) return false;
   await transaction
     .updateTable("oauthClient")

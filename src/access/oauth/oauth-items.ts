@@ -60,7 +60,7 @@ export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemI
  * Inserts a record. Returns false and changes nothing if an unexpired record with this id exists. Of several
  * calls at the same time, only one returns true.
  */
-export async function saveOauthItemOnce(
+export async function insertOauthItemIfNew(
   { db, keyring }: ItemStore,
   item: OauthItemInput,
   now: Date,

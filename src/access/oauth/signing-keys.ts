@@ -7,7 +7,7 @@ import { type JWK, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jo
 import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { OauthSigningKeyTable } from "#database/tables.ts";
-import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { DecryptionError, type Keyring, type SealContext } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
@@ -74,7 +74,7 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
     return keys;
   };
   const createFirst = (): Promise<SigningKeyRow[]> =>
-    inTransaction(db, async (transaction) => {
+    runInTransaction(db, async (transaction) => {
       await sql`select pg_advisory_xact_lock(${lock}::bigint)`.execute(transaction);
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
@@ -120,7 +120,7 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
         .flatMap((key) => decryptKey(key) ?? []);
     },
     rotate: async () => {
-      const kid = await inTransaction(db, (transaction) =>
+      const kid = await runInTransaction(db, (transaction) =>
         rotateSigningKeys(transaction, keyring, clock.now()),
       );
       await readShared();

@@ -3,7 +3,7 @@
  * new hashes can have a higher cost while old hashes remain valid.
  */
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from "node:crypto";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 
 interface Cost {
   readonly memory: number;
@@ -106,7 +106,7 @@ async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running < concurrentMax) running += 1;
   else if (waiting.length < waitingMax) await new Promise<void>((proceed) => void waiting.push(proceed));
   else
-    throw fail("service_unavailable", {
+    throw createFailure("service_unavailable", {
       retryAfterSeconds: 2,
       message: "Too many passwords are being checked at the moment: retry in 2 seconds.",
     });

@@ -5,12 +5,17 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { sha256Digest, recordUseOncePerMinute } from "#access/keys/verify-keys.ts";
+import { sha256Digest, recordCredentialUseOncePerMinute } from "#access/keys/verify-keys.ts";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { Failure, type FailureCode, defaultRetryAfterSeconds } from "#foundation/failure.ts";
-import { normalizeEmail, recordSignIn, type SignedInStaff, authenticateStaffByPassword } from "./staff.ts";
+import { Failure, type FailureCode, getRetryAfterSeconds } from "#foundation/failure.ts";
+import {
+  normalizeEmail,
+  recordStaffSignIn,
+  type SignedInStaff,
+  authenticateStaffByPassword,
+} from "./staff.ts";
 
 const secretBytes = 32;
 const lifeMs = 12 * 3_600_000;
@@ -51,7 +56,7 @@ export async function createStaffSession(
 const secretFormat = /^[\w-]{43}$/;
 
 /** Returns whether the text has the format of a session secret. Other texts need no look-up. */
-export const hasSessionSecretFormat = (text: string | undefined): text is string =>
+export const hasStaffSessionSecretFormat = (text: string | undefined): text is string =>
   text !== undefined && secretFormat.test(text);
 
 /**
@@ -64,7 +69,7 @@ export async function findStaffSession(
   secret: string | undefined,
   now: Date,
 ): Promise<StaffSession | undefined> {
-  if (!hasSessionSecretFormat(secret)) return undefined;
+  if (!hasStaffSessionSecretFormat(secret)) return undefined;
   const row = await reader
     .selectFrom("staffSession")
     .innerJoin("staffAccount", (join) =>
@@ -100,10 +105,10 @@ export async function findStaffSession(
  * Records the last use of the session, with at most one write per session and minute. A request does not need
  * to wait for the write.
  */
-export function recordSessionUse(db: Database, secret: string, now: Date): Promise<void> {
+export function recordStaffSessionUse(db: Database, secret: string, now: Date): Promise<void> {
   const digest = sha256Digest(secret);
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return recordUseOncePerMinute(db, { credentialId: digest.toString("base64"), now }, () =>
+  return recordCredentialUseOncePerMinute(db, { credentialId: digest.toString("base64"), now }, () =>
     sql`update staff_session set last_used_at = ${now} where digest = ${digest}
       and last_used_at <= ${minuteAgo}`.execute(db),
   );
@@ -195,11 +200,11 @@ export function createStaffSignInFunction({ db, clock, loginLimit }: SignInParts
       const staff = await authenticateStaffByPassword(db, email, password);
       hasFailed = staff === undefined;
       if (staff === undefined) return { kind: "refused" };
-      await recordSignIn(db, staff.staffId, clock.now());
+      await recordStaffSignIn(db, staff.staffId, clock.now());
       return { kind: "signed_in", staff };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "service_unavailable") throw error;
-      return { kind: "busy", retryAfterSeconds: defaultRetryAfterSeconds(error) ?? 1 };
+      return { kind: "busy", retryAfterSeconds: getRetryAfterSeconds(error) ?? 1 };
     } finally {
       if (!hasFailed) await loginLimit.subtract(attempt);
     }
@@ -215,7 +220,7 @@ export const parseSignInForm = (form: URLSearchParams): Pick<SignInInput, "email
 });
 
 /** The error of a sign-in that the sign-in page displays. */
-export interface SignInError {
+export interface SignInPageError {
   readonly status: 400 | 429 | 503;
   readonly message: string;
   /** Error code for the log; null if the e-mail address or the password is wrong. */
@@ -224,7 +229,7 @@ export interface SignInError {
   readonly retryAfterSeconds: number | null;
 }
 
-const wrongInput = (message: string): SignInError => ({
+const wrongInput = (message: string): SignInPageError => ({
   status: 400,
   message,
   code: null,
@@ -232,11 +237,11 @@ const wrongInput = (message: string): SignInError => ({
 });
 
 /** The error for a form without an e-mail address or without a password. */
-export const emptySignInError = wrongInput("Enter your e-mail address and your password.");
+export const emptySignInPageError = wrongInput("Enter your e-mail address and your password.");
 
-export function createSignInError(
+export function createSignInPageError(
   outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>,
-): SignInError {
+): SignInPageError {
   if (outcome.kind === "refused") return wrongInput("The e-mail address or the password is wrong.");
   const { kind, retryAfterSeconds } = outcome;
   if (kind === "busy") {

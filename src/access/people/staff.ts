@@ -4,15 +4,15 @@
  * are revoked, and the e-mail address can be used for another account.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
-import { getBrokenConstraint } from "#database/database-errors.ts";
+import { getViolatedConstraint } from "#database/database-errors.ts";
 import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { StaffRole } from "#access/viewer.ts";
-import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
+import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
-import { revokeGrants } from "#access/credential-changes.ts";
+import { revokeOauthGrants } from "#access/credential-changes.ts";
 
 export interface SignedInStaff {
   readonly kind: "staff";
@@ -28,7 +28,7 @@ export interface SignedInStaff {
   readonly version: number;
 }
 
-export interface StaffInput {
+export interface NewStaffAccount {
   readonly merchantId: string;
   readonly email: string;
   readonly name: string;
@@ -41,19 +41,19 @@ export interface StaffInput {
  * Checks the fields of a new account and hashes its password. Must be called before the transaction, because
  * hashing takes about 50 ms.
  */
-export async function prepareStaffInput(
-  person: Pick<StaffInput, "email" | "name"> & { readonly password: string },
-): Promise<Omit<StaffInput, "merchantId" | "role">> {
+export async function validateStaffFieldsAndHashPassword(
+  person: Pick<NewStaffAccount, "email" | "name"> & { readonly password: string },
+): Promise<Omit<NewStaffAccount, "merchantId" | "role">> {
   const { email, name, password } = person;
   requireValidFields(person);
-  return { email, name, passwordHash: await preparePasswordHash(password) };
+  return { email, name, passwordHash: await validateAndHashNewPassword(password) };
 }
 
 /**
  * Checks the length of a password and hashes the password. Must be called before the transaction, because
  * hashing takes about 50 ms.
  */
-export async function preparePasswordHash(password: string): Promise<string> {
+export async function validateAndHashNewPassword(password: string): Promise<string> {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
     throw fieldFailure("/password", "length", `The password must have ${min} to ${max} characters.`);
@@ -62,17 +62,18 @@ export async function preparePasswordHash(password: string): Promise<string> {
 
 export async function createStaff(
   transaction: Transaction,
-  access: AccessCommandContext,
-  input: StaffInput,
+  access: AccessManagementContext,
+  input: NewStaffAccount,
 ): Promise<string> {
-  if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
+  if (access.merchantId !== null && access.merchantId !== input.merchantId)
+    throw createFailure("merchant_not_found");
   requireValidFields(input);
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
     .where("id", "=", input.merchantId)
     .executeTakeFirst();
-  if (merchant === undefined) throw fail("merchant_not_found");
+  if (merchant === undefined) throw createFailure("merchant_not_found");
   const id = createId("staff", access.now.getTime());
   await transaction
     .insertInto("staffAccount")
@@ -98,14 +99,14 @@ export async function createStaff(
 const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {
-    if (getBrokenConstraint(error) !== "staff_account_by_email") throw error;
-    throw failWithDetail("already_exists", { in: "body", field, code: "duplicate", message });
+    if (getViolatedConstraint(error) !== "staff_account_by_email") throw error;
+    throw createFailureWithDetail("already_exists", { in: "body", field, code: "duplicate", message });
   };
 
 const emailFormat = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
 const nameLengthMax = 200;
 
-function requireValidFields({ email, name }: Pick<StaffInput, "email" | "name">): void {
+function requireValidFields({ email, name }: Pick<NewStaffAccount, "email" | "name">): void {
   if (email.length > 254 || !emailFormat.test(email))
     throw fieldFailure(
       "/email",
@@ -117,7 +118,7 @@ function requireValidFields({ email, name }: Pick<StaffInput, "email" | "name">)
 }
 
 const fieldFailure = (field: string, code: string, message: string): Error =>
-  failWithDetail("invalid_field", { in: "body", field, code, message });
+  createFailureWithDetail("invalid_field", { in: "body", field, code, message });
 
 /** Normalizes an e-mail address for comparison: NFC, trimmed, in lower case. */
 export function normalizeEmail(email: string): string {
@@ -130,13 +131,13 @@ export function normalizeEmail(email: string): string {
  */
 export async function disableStaff(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   staffId: string,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
   if (account.disabledAt !== null) return;
   await changeStaff(transaction, account.id, { disabledAt: access.now });
-  await revokeGrants(transaction, access, {
+  await revokeOauthGrants(transaction, access, {
     column: "staffId",
     value: account.id,
     reason: "person_disabled",
@@ -149,7 +150,7 @@ export async function disableStaff(
  */
 export async function enableStaff(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   staffId: string,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
@@ -170,7 +171,7 @@ export interface StaffRoleInput {
  */
 export async function setStaffRole(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   { staffId, role }: StaffRoleInput,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
@@ -179,7 +180,7 @@ export async function setStaffRole(
 
 export interface StaffPasswordInput {
   readonly staffId: string;
-  /** Hash returned by `preparePasswordHash`. */
+  /** Hash returned by `validateAndHashNewPassword`. */
   readonly passwordHash: string;
   /** True to revoke the grants that the account's owner gave to apps; false to leave them in force. */
   readonly isRevokingGrants: boolean;
@@ -191,13 +192,13 @@ export interface StaffPasswordInput {
  */
 export async function setStaffPassword(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   input: StaffPasswordInput,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, input.staffId);
   await changeStaff(transaction, account.id, { passwordHash: input.passwordHash });
   if (input.isRevokingGrants)
-    await revokeGrants(transaction, access, {
+    await revokeOauthGrants(transaction, access, {
       column: "staffId",
       value: account.id,
       reason: "password_changed",
@@ -206,7 +207,7 @@ export async function setStaffPassword(
 
 async function lockStaff(
   transaction: Transaction,
-  access: AccessCommandContext,
+  access: AccessManagementContext,
   staffId: string,
 ): Promise<Pick<StaffRow, "id" | "role" | "disabledAt">> {
   const account = await transaction
@@ -217,7 +218,7 @@ async function lockStaff(
     .forUpdate()
     .executeTakeFirst();
   if (account === undefined)
-    throw fail("resource_not_found", { message: "There is no staff account with this id." });
+    throw createFailure("resource_not_found", { message: "There is no staff account with this id." });
   return account;
 }
 
@@ -268,7 +269,7 @@ export async function findActiveStaff(
   return row === undefined ? undefined : toViewer(row);
 }
 
-export function recordSignIn(reader: DatabaseReader, staffId: string, now: Date): Promise<unknown> {
+export function recordStaffSignIn(reader: DatabaseReader, staffId: string, now: Date): Promise<unknown> {
   return sql`update staff_account set last_signed_in_at = ${now} where id = ${staffId}`.execute(reader);
 }
 

@@ -47,5 +47,5 @@ const problem =
     since,
     dueAt,
   });
-export const createWarningResult = problem("warn");
-export const createFailedResult = problem("fail");
+export const createWarningCheckResult = problem("warn");
+export const createFailedCheckResult = problem("fail");

@@ -5,11 +5,11 @@
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 
-export interface ReadinessData {
+export interface ReadinessCheckData {
   readonly now: Date;
   readonly installation: InstallationReadinessData;
   /**
@@ -18,10 +18,10 @@ export interface ReadinessData {
    */
   readonly credential: IntegratorViewer | null;
   /** The installation's webhook endpoints that are not deleted. */
-  readonly endpoints: readonly EndpointReadinessData[];
+  readonly endpoints: readonly WebhookEndpointReadinessData[];
 }
 
-export interface EndpointReadinessData {
+export interface WebhookEndpointReadinessData {
   readonly id: string;
   readonly status: "enabled" | "disabled" | "auto_disabled";
   readonly disabledAt: Date | null;
@@ -45,7 +45,7 @@ export interface InstallationReadinessData {
   readonly merchantSuspendedAt: Date | null;
   readonly defaultMarket: string;
   /** The installation's API keys that are neither revoked nor expired. */
-  readonly keys: readonly KeyReadinessData[];
+  readonly keys: readonly ApiKeyReadinessData[];
   /** The last time at which a key of the installation expired or was revoked; null if no key has ended. */
   readonly lastKeyEndedAt: Date | null;
   /** The installation's OAuth grants that are neither revoked nor expired. */
@@ -62,7 +62,7 @@ export interface InstallationReadinessData {
   readonly clockSkewMs: number;
 }
 
-export interface KeyReadinessData {
+export interface ApiKeyReadinessData {
   readonly id: string;
   readonly scopes: readonly string[];
   readonly createdAt: Date;
@@ -71,7 +71,7 @@ export interface KeyReadinessData {
 }
 
 type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
-  readonly keys: readonly (Omit<KeyReadinessData, "createdAt" | "expiresAt"> & {
+  readonly keys: readonly (Omit<ApiKeyReadinessData, "createdAt" | "expiresAt"> & {
     readonly createdAt: string;
     readonly expiresAt: string | null;
   })[];
@@ -82,7 +82,7 @@ type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
  * Reads the readiness data of installations, by id. The result has no entry for an id without an
  * installation.
  */
-export async function findReadinessData(
+export async function findReadinessCheckData(
   reader: DatabaseReader,
   ids: readonly string[],
   clock: Clock,
@@ -93,8 +93,8 @@ export async function findReadinessData(
       m.mode as merchant_mode, m.status as merchant_status, m.suspended_at as merchant_suspended_at,
       m.default_market,
       (select coalesce(json_agg(json_build_object('id', k.id, 'scopes', k.scopes, 'createdAt',
-      ${utcTextSql(sql`k.created_at`)},
-          'expiresAt', ${utcTextSql(sql`k.expires_at`)}, 'rotatesTo', k.rotates_to) order by k.id), '[]')
+      ${formatUtcTimeSql(sql`k.created_at`)},
+          'expiresAt', ${formatUtcTimeSql(sql`k.expires_at`)}, 'rotatesTo', k.rotates_to) order by k.id), '[]')
         from api_key k where k.installation_id = i.id and k.revoked_at is null and (k.expires_at is null
         or k.expires_at > ${sentAt}::timestamptz)) as keys,
       (select max(coalesce(k.revoked_at, k.expires_at)) from api_key k
@@ -150,10 +150,10 @@ interface ScopeLists {
  * one of the two has it, granted if both have it, and missing if only one has it. If `credential` is null,
  * all credentials of the installation are compared together.
  */
-export function compareInstallationScopes({
+export function compareInstallationAndCredentialScopes({
   installation,
   credential,
-}: Pick<ReadinessData, "installation" | "credential">): ScopeLists {
+}: Pick<ReadinessCheckData, "installation" | "credential">): ScopeLists {
   const credentialScopes = new Set(credentialsOf(installation, credential).flatMap(({ scopes }) => scopes));
   const requiredScopes = [...new Set([...installation.scopes, ...credentialScopes])].toSorted();
   const isGranted = (scope: string): boolean =>
@@ -165,11 +165,11 @@ export function compareInstallationScopes({
   };
 }
 
-type Installation = ReadinessData["installation"];
+type Installation = ReadinessCheckData["installation"];
 
 function credentialsOf(
   { keys, grants }: Installation,
-  credential: ReadinessData["credential"],
+  credential: ReadinessCheckData["credential"],
 ): readonly { readonly scopes: readonly string[] }[] {
   if (credential === null) return [...keys, ...grants];
   return credential.kind === "api_key"

@@ -4,16 +4,16 @@
  */
 import {
   type InstallationReadinessData,
-  type KeyReadinessData,
-  type ReadinessData,
-  compareInstallationScopes,
+  type ApiKeyReadinessData,
+  type ReadinessCheckData,
+  compareInstallationAndCredentialScopes,
 } from "./readiness-data.ts";
 import {
   type ReadinessCheckResult,
   createPassedCheckResult,
-  createFailedResult,
+  createFailedCheckResult,
   createSkippedCheckResult,
-  createWarningResult,
+  createWarningCheckResult,
 } from "./check-results.ts";
 import {
   assessWebhookDeliveryHealth,
@@ -41,7 +41,7 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-type RunCheck = (data: ReadinessData) => ReadinessCheckResult;
+type RunCheck = (data: ReadinessCheckData) => ReadinessCheckResult;
 
 const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
   api_key_active: checkApiKeyActive,
@@ -69,7 +69,7 @@ const skippedForOauth = createSkippedCheckResult(
 function checkApiKeyActive({
   installation: { keys, grants, lastKeyEndedAt },
   credential,
-}: ReadinessData): ReadinessCheckResult {
+}: ReadinessCheckData): ReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   if (credential === null && keys.length === 0 && grants.length > 0)
     return createSkippedCheckResult("The installation uses OAuth access tokens instead of API keys.");
@@ -78,13 +78,17 @@ function checkApiKeyActive({
     return createPassedCheckResult(
       credential === null ? "The installation has an active API key." : "The API key is active.",
     );
-  return createFailedResult("There is no active API key.", {
+  return createFailedCheckResult("There is no active API key.", {
     remedy: "Create an API key for the installation.",
     since: lastKeyEndedAt,
   });
 }
 
-function checkApiKeyExpiry({ now, installation: { keys }, credential }: ReadinessData): ReadinessCheckResult {
+function checkApiKeyExpiry({
+  now,
+  installation: { keys },
+  credential,
+}: ReadinessCheckData): ReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   const inUse =
     credential === null
@@ -98,11 +102,11 @@ function checkApiKeyExpiry({ now, installation: { keys }, credential }: Readines
   const warnsFrom = new Date(expiresAt.getTime() - keyWarningMs);
   if (now <= warnsFrom) return createPassedCheckResult(message, expiresAt);
   if (rotatesTo !== null)
-    return createWarningResult(message, {
+    return createWarningCheckResult(message, {
       remedy: `Use its successor, the API key ${rotatesTo}.`,
       dueAt: expiresAt,
     });
-  return createWarningResult(message, {
+  return createWarningCheckResult(message, {
     remedy: "Rotate the API key before it expires.",
     since: createdAt > warnsFrom ? createdAt : warnsFrom,
     dueAt: expiresAt,
@@ -112,11 +116,11 @@ function checkApiKeyExpiry({ now, installation: { keys }, credential }: Readines
 const endingKey = ({
   expiresAt,
   ...key
-}: KeyReadinessData): (KeyReadinessData & { readonly expiresAt: Date })[] =>
+}: ApiKeyReadinessData): (ApiKeyReadinessData & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
-function checkScopes(data: ReadinessData): ReadinessCheckResult {
-  const { missingScopes, grantedScopes } = compareInstallationScopes(data);
+function checkScopes(data: ReadinessCheckData): ReadinessCheckResult {
+  const { missingScopes, grantedScopes } = compareInstallationAndCredentialScopes(data);
   if (missingScopes.length === 0) {
     return createPassedCheckResult(
       grantedScopes.length === 0
@@ -133,26 +137,28 @@ function checkScopes(data: ReadinessData): ReadinessCheckResult {
     ...(lost.length === 0 ? [] : [`Ask the merchant to grant the scopes ${lost.join(", ")}.`]),
     ...(unused.length === 0 ? [] : [`Use a credential with the scopes ${unused.join(", ")}.`]),
   ];
-  return createFailedResult(`Missing scopes: ${missingScopes.join(", ")}.`, { remedy: remedies.join(" ") });
+  return createFailedCheckResult(`Missing scopes: ${missingScopes.join(", ")}.`, {
+    remedy: remedies.join(" "),
+  });
 }
 
-function checkMerchantActive({ installation }: ReadinessData): ReadinessCheckResult {
+function checkMerchantActive({ installation }: ReadinessCheckData): ReadinessCheckResult {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
-    return createFailedResult("The merchant is suspended.", {
+    return createFailedCheckResult("The merchant is suspended.", {
       remedy: "Ask the platform's operator to resume the merchant.",
       since: merchantSuspendedAt,
     });
   }
   if (status === "suspended") {
-    return createFailedResult("The installation is suspended.", {
+    return createFailedCheckResult("The installation is suspended.", {
       remedy: "Ask the merchant to resume the installation.",
       since: suspendedAt,
     });
   }
   // An uninstalled installation never changes again, so `updatedAt` is the time when it was uninstalled.
   if (status === "uninstalled")
-    return createFailedResult("The app is uninstalled from the merchant.", {
+    return createFailedCheckResult("The app is uninstalled from the merchant.", {
       remedy: "Ask the merchant to install the app again.",
       since: updatedAt,
     });
@@ -160,10 +166,10 @@ function checkMerchantActive({ installation }: ReadinessData): ReadinessCheckRes
 }
 
 /** Checks the payment provider. The built-in provider is the only one, and it works only in test mode. */
-function checkPaymentProvider({ installation }: ReadinessData): ReadinessCheckResult {
+function checkPaymentProvider({ installation }: ReadinessCheckData): ReadinessCheckResult {
   if (installation.merchantMode === "test")
     return createPassedCheckResult("Merchants in test mode use the built-in payment provider.");
-  return createFailedResult("No payment provider is connected.", {
+  return createFailedCheckResult("No payment provider is connected.", {
     remedy: "Ask the merchant to connect a payment provider.",
   });
 }
@@ -172,45 +178,45 @@ const noMarket = createSkippedCheckResult("The merchant has no market.");
 
 function checkTaxRates({
   installation: { marketCount, untaxedCountries },
-}: ReadinessData): ReadinessCheckResult {
+}: ReadinessCheckData): ReadinessCheckResult {
   if (marketCount === 0) return noMarket;
   if (untaxedCountries.length === 0)
     return createPassedCheckResult("Every country of the merchant's markets has a tax rate.");
-  return createWarningResult(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
+  return createWarningCheckResult(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
     remedy: "Ask the merchant to set the tax rates.",
   });
 }
 
 function checkMarkets({
   installation: { marketCount, isDefaultMarketServed, defaultMarket },
-}: ReadinessData): ReadinessCheckResult {
+}: ReadinessCheckData): ReadinessCheckResult {
   if (marketCount === 0)
-    return createFailedResult("The merchant has no market.", {
+    return createFailedCheckResult("The merchant has no market.", {
       remedy: "Ask the merchant to create a market.",
     });
   if (isDefaultMarketServed)
     return createPassedCheckResult("The merchant has a market, and a market serves the default country.");
   const remedy = "Ask the merchant to add the country to a market, or to choose another default country.";
-  return createWarningResult(`The merchant's default country, ${defaultMarket}, belongs to no market.`, {
+  return createWarningCheckResult(`The merchant's default country, ${defaultMarket}, belongs to no market.`, {
     remedy,
   });
 }
 
 function checkReturnPolicies({
   installation: { marketCount, marketsWithoutReturnPolicy },
-}: ReadinessData): ReadinessCheckResult {
+}: ReadinessCheckData): ReadinessCheckResult {
   if (marketCount === 0) return noMarket;
   if (marketsWithoutReturnPolicy.length === 0)
     return createPassedCheckResult("Every market has a return policy.");
-  return createWarningResult(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
+  return createWarningCheckResult(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
     remedy: "Ask the merchant to create a return policy.",
   });
 }
 
-function checkClockSkew({ installation: { clockSkewMs } }: ReadinessData): ReadinessCheckResult {
+function checkClockSkew({ installation: { clockSkewMs } }: ReadinessCheckData): ReadinessCheckResult {
   if (clockSkewMs <= skewMs.warn) return createPassedCheckResult("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
-  const results = clockSkewMs > skewMs.fail ? createFailedResult : createWarningResult;
+  const results = clockSkewMs > skewMs.fail ? createFailedCheckResult : createWarningCheckResult;
   return results(`The clocks of server and database are ${seconds} s apart.`, {
     remedy: "Ask the platform's operator to synchronize the clocks.",
   });
@@ -234,7 +240,7 @@ export interface InstallationReadiness {
 
 const codes = Object.keys(checksByCode) as CheckCode[];
 
-export function assessReadiness(data: ReadinessData): InstallationReadiness {
+export function assessReadiness(data: ReadinessCheckData): InstallationReadiness {
   const { now, installation } = data;
   const results = codes.map((code) => ({ code, result: checksByCode[code](data) }));
   const checks = results.map(({ code, result: { status, message, remedy, since } }) => ({
@@ -252,7 +258,7 @@ export function assessReadiness(data: ReadinessData): InstallationReadiness {
     status: statusOf(installation, checks),
     evaluatedAt: now,
     installationId: installation.installationId,
-    ...compareInstallationScopes(data),
+    ...compareInstallationAndCredentialScopes(data),
     checks,
     nextActionAt: due.length === 0 ? null : new Date(Math.min(...due)),
   };

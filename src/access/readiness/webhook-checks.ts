@@ -2,34 +2,34 @@
 import {
   type ReadinessCheckResult,
   createPassedCheckResult,
-  createFailedResult,
+  createFailedCheckResult,
   createSkippedCheckResult,
-  createWarningResult,
+  createWarningCheckResult,
 } from "./check-results.ts";
 import {
-  compareInstallationScopes,
-  type EndpointReadinessData,
-  type ReadinessData,
+  compareInstallationAndCredentialScopes,
+  type WebhookEndpointReadinessData,
+  type ReadinessCheckData,
 } from "./readiness-data.ts";
 
 const dayMs = 86_400_000;
 const secretAgeMsMax = 365 * dayMs;
 
-export function assessWebhookEndpointPresence(data: ReadinessData): ReadinessCheckResult {
+export function assessWebhookEndpointPresence(data: ReadinessCheckData): ReadinessCheckResult {
   const { endpoints } = data;
-  const needsWebhooks = compareInstallationScopes(data).requiredScopes.some((scope) =>
+  const needsWebhooks = compareInstallationAndCredentialScopes(data).requiredScopes.some((scope) =>
     scope.startsWith("webhooks:"),
   );
   if (endpoints.length === 0) {
     if (!needsWebhooks) return createSkippedCheckResult("The installation has no scope for webhooks.");
-    return createWarningResult("There is no webhook endpoint.", {
+    return createWarningCheckResult("There is no webhook endpoint.", {
       remedy: "Create a webhook endpoint, or poll the API for changes.",
     });
   }
   if (endpoints.some(({ status }) => status === "enabled"))
     return createPassedCheckResult("At least one webhook endpoint is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
-  return createWarningResult("No webhook endpoint is enabled.", {
+  return createWarningCheckResult("No webhook endpoint is enabled.", {
     remedy: `Enable ${nameEndpoints(endpoints)}, or create another endpoint.`,
     since: times.length === 0 ? null : new Date(Math.max(...times)),
   });
@@ -39,17 +39,17 @@ export function assessWebhookEndpointPresence(data: ReadinessData): ReadinessChe
  * Names endpoints by their ids. URLs are not named, because a URL may contain secrets and every key of the
  * installation reads its readiness.
  */
-function nameEndpoints(endpoints: readonly EndpointReadinessData[]): string {
+function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): string {
   const ids = endpoints.map(({ id }) => id).join(", ");
   return endpoints.length === 1 ? `the webhook endpoint ${ids}` : `the webhook endpoints ${ids}`;
 }
 
 /** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
-const checkedEndpoints = ({ endpoints }: ReadinessData): readonly EndpointReadinessData[] =>
+const checkedEndpoints = ({ endpoints }: ReadinessCheckData): readonly WebhookEndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
 const noEndpoint = createSkippedCheckResult("There is no webhook endpoint to check.");
 
-export function assessWebhookDeliveryHealth(data: ReadinessData): ReadinessCheckResult {
+export function assessWebhookDeliveryHealth(data: ReadinessCheckData): ReadinessCheckResult {
   const endpoints = checkedEndpoints(data);
   if (endpoints.length === 0) return noEndpoint;
   const failing = endpoints.filter(
@@ -61,14 +61,14 @@ export function assessWebhookDeliveryHealth(data: ReadinessData): ReadinessCheck
     const message = isOff
       ? `Deliveries failed to ${named}, and at least one endpoint was disabled for this reason.`
       : `Deliveries fail to ${named}.`;
-    return createFailedResult(message, {
+    return createFailedCheckResult(message, {
       remedy: isOff ? "Repair the receiver and enable the endpoint." : "Repair the receiver.",
       since: failingSince(failing),
     });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
   if (degraded.length === 0) return createPassedCheckResult("Deliveries to all webhook endpoints succeed.");
-  return createWarningResult(`No delivery has succeeded for a day to ${nameEndpoints(degraded)}.`, {
+  return createWarningCheckResult(`No delivery has succeeded for a day to ${nameEndpoints(degraded)}.`, {
     remedy: "Repair the receiver.",
     since: failingSince(degraded),
   });
@@ -78,14 +78,14 @@ export function assessWebhookDeliveryHealth(data: ReadinessData): ReadinessCheck
  * Returns the earliest time since which one of the endpoints has had problems. For each endpoint, this is the
  * time at which it was disabled, else its last successful delivery, else its creation.
  */
-function failingSince(endpoints: readonly EndpointReadinessData[]): Date {
+function failingSince(endpoints: readonly WebhookEndpointReadinessData[]): Date {
   const times = endpoints.map(
     ({ disabledAt, health, createdAt }) => disabledAt ?? health.lastSuccessAt ?? createdAt,
   );
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-export function assessWebhookSecretAge(data: ReadinessData): ReadinessCheckResult {
+export function assessWebhookSecretAge(data: ReadinessCheckData): ReadinessCheckResult {
   const endpoints = checkedEndpoints(data);
   const current = endpoints.flatMap((endpoint) =>
     endpoint.secrets
@@ -98,7 +98,7 @@ export function assessWebhookSecretAge(data: ReadinessData): ReadinessCheckResul
   if (data.now <= oldFrom)
     return createPassedCheckResult("All webhook signing secrets are less than a year old.", oldFrom);
   const old = current.filter(({ createdAt }) => createdAt + secretAgeMsMax < data.now.getTime());
-  return createWarningResult("A webhook signing secret is more than a year old.", {
+  return createWarningCheckResult("A webhook signing secret is more than a year old.", {
     remedy: `Rotate the secret of ${nameEndpoints(old.map(({ endpoint }) => endpoint))}.`,
     since: oldFrom,
   });

@@ -192,20 +192,20 @@ interface AddressFormField {
 }
 
 /** The fields of an address form, in the order that is usual in the country. */
-export interface AddressForm {
+export interface AddressFormLayout {
   /** The fields of the form after the country. The country is always the first field of a form. */
   readonly fields: readonly AddressFormField[];
   /** The regions that the form offers, sorted by name; empty if the form has no region field. */
   readonly regions: readonly AddressFormRegion[];
 }
 
-const addressForms = new Map<string, AddressForm>();
+const addressForms = new Map<string, AddressFormLayout>();
 
 /**
  * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns a
  * form with the fields that are the same in all countries.
  */
-export function getAddressForm(countryCode: string): AddressForm {
+export function getAddressFormLayout(countryCode: string): AddressFormLayout {
   const code = isCountry(countryCode) ? countryCode : "";
   const found = addressForms.get(code) ?? readAddressForm(code);
   addressForms.set(code, found);
@@ -216,7 +216,7 @@ export function getAddressForm(countryCode: string): AddressForm {
 export const largestPartFirst: ReadonlySet<string> = new Set(["CN", "HK", "JP", "KR", "MO", "TW"]);
 const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "line1"]);
 
-function readAddressForm(code: string): AddressForm {
+function readAddressForm(code: string): AddressFormLayout {
   const data = code === "" ? undefined : getCountryData(code);
   const format = data?.lfmt ?? "%N%n%O%n%A%n%Z %C";
   const requires: Partial<Record<AddressField, boolean>> =

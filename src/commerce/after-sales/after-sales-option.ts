@@ -2,25 +2,29 @@
  * Defines an after-sales option (what a buyer can request for an order line after the sale, for example a
  * return): its decision, quantity and terms, and the time windows of the order line.
  */
-import { guaranteeMonthsMin, isInEuropeanUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
-  calculateLineArrival,
-  calculateLineLossTime,
+  guaranteeMonthsMin,
+  isEuropeanUnionCountry,
+  type ReturnMethod,
+} from "#commerce/markets/policy-rules.ts";
+import {
+  calculateOrderLineArrival,
+  calculateOrderLineLossTime,
   getOrderPolicy,
-  getWindowBoundaries,
-  type OrderWindow,
-  calculateWindowFromArrival,
-  calculateWithdrawalWindowFromPlacing,
+  getTimeWindowBoundaries,
+  type OrderTimeWindow,
+  calculateTimeWindowFromArrival,
+  calculateWithdrawalWindowFromPurchase,
   calculateWithdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
 import { type EligibilityDecision, decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
-import type { AfterSalesReason, ReturnReason } from "./reasons.ts";
+import type { AfterSalesObstacleReason, ReturnReason } from "./reasons.ts";
 
 /** Facts outside the order that decide its after-sales options: stock, prices and the buyer's returns. */
-export interface AfterSalesFacts {
+export interface AfterSalesEligibilityFacts {
   readonly now: Date;
   /**
    * For each product id: the ids of the product's variants that are in stock and that the merchant may send
@@ -65,9 +69,9 @@ export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesO
   readonly decision: EligibilityDecision;
   readonly eligibleQuantity: number;
   /** Reasons against the option. The list is empty if and only if the decision is "allowed". */
-  readonly reasons: readonly AfterSalesReason[];
+  readonly reasons: readonly AfterSalesObstacleReason[];
   readonly allowedReasonCodes: readonly ReturnReason[];
-  readonly window: OrderWindow;
+  readonly window: OrderTimeWindow;
   readonly policyId: string;
 }
 
@@ -75,9 +79,9 @@ export type AfterSalesOption = AfterSalesOptionOfKind<ReturnKind>;
 export type OrderLevelAfterSalesOption = AfterSalesOptionOfKind<"refund_undelivered" | "withdrawal">;
 
 /** The order, order line, facts and time windows from which an after-sales option of this line is evaluated. */
-export interface AfterSalesLineContext {
+export interface AfterSalesLineEvaluationContext {
   readonly order: OrderAggregate;
-  readonly facts: AfterSalesFacts;
+  readonly facts: AfterSalesEligibilityFacts;
   readonly line: OrderLine;
   readonly windows: AfterSalesWindows;
 }
@@ -86,17 +90,17 @@ export interface AfterSalesLineContext {
  * The values from which an after-sales option is evaluated: order, order line, facts and time windows, and
  * whether the merchant is at fault for the return.
  */
-export interface AfterSalesOptionContext extends AfterSalesLineContext {
+export interface AfterSalesOptionEvaluationContext extends AfterSalesLineEvaluationContext {
   readonly isFault: boolean;
 }
 
-/** The values from which `toAfterSalesOption` builds an after-sales option. */
+/** The values from which `buildAfterSalesOption` builds an after-sales option. */
 export interface AfterSalesOptionInput {
   readonly kind: ReturnKind;
-  readonly reasons: readonly AfterSalesReason[];
+  readonly reasons: readonly AfterSalesObstacleReason[];
   readonly quantity: number;
   readonly codes: readonly ReturnReason[];
-  readonly window: OrderWindow;
+  readonly window: OrderTimeWindow;
   readonly policyId: string;
   readonly terms: (quantity: number) => AfterSalesOptionTerms;
 }
@@ -113,7 +117,7 @@ const noTerms: AfterSalesOptionTerms = {
  * Builds an after-sales option and derives its decision from the reasons against it. If the decision is
  * "denied", the option has quantity 0 and no terms.
  */
-export function toAfterSalesOption({
+export function buildAfterSalesOption({
   kind,
   reasons,
   quantity,
@@ -142,7 +146,7 @@ export function toAfterSalesOption({
  * unless this option is denied. Then returns the option for the merchant's fault if this option is not
  * denied.
  */
-export function mergeOrdinaryAndFaultOption(
+export function mergeOrdinaryAndMerchantFaultOption(
   ordinary: AfterSalesOption,
   fault: AfterSalesOption,
 ): AfterSalesOption {
@@ -152,84 +156,84 @@ export function mergeOrdinaryAndFaultOption(
 
 /** The time windows of one order line in which a buyer may make after-sales requests. */
 interface AfterSalesWindows {
-  readonly returns: OrderWindow;
+  readonly returns: OrderTimeWindow;
   /** Time window for exchanges; null if the merchant offers no exchanges. */
-  readonly exchanges: OrderWindow | null;
+  readonly exchanges: OrderTimeWindow | null;
   /** Time window for returns for which the merchant is at fault; ends no earlier than the window `returns`. */
-  readonly faults: OrderWindow;
+  readonly faults: OrderTimeWindow;
   /**
    * Time window for reporting lost units. When the window starts, units that were sent and not delivered
    * count as lost.
    */
-  readonly loss: OrderWindow;
-  readonly withdrawal: OrderWindow;
+  readonly loss: OrderTimeWindow;
+  readonly withdrawal: OrderTimeWindow;
   /** Time window of the statutory guarantee; null if the order's country is outside the European Union. */
-  readonly guarantee: OrderWindow | null;
+  readonly guarantee: OrderTimeWindow | null;
   /**
    * Time window of the merchant's warranty if the buyer registers it; null if the order was placed without a
    * warranty.
    */
-  readonly warranted: OrderWindow | null;
-  readonly registered: OrderWindow | null;
+  readonly warranted: OrderTimeWindow | null;
+  readonly registered: OrderTimeWindow | null;
 }
 
 export function calculateAfterSalesWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
   const { windowDays, exchangeWindowDays, extendUntil } = getOrderPolicy(order, "return").rules;
   const { months } = getOrderPolicy(order, "warranty").rules;
-  const arrival = calculateLineArrival(order, line);
-  const returns = calculateWindowFromArrival(order, arrival, { ...daysOf(windowDays), extendUntil });
-  const warranted = calculateWindowFromArrival(order, arrival, { months });
+  const arrival = calculateOrderLineArrival(order, line);
+  const returns = calculateTimeWindowFromArrival(order, arrival, { ...daysOf(windowDays), extendUntil });
+  const warranted = calculateTimeWindowFromArrival(order, arrival, { months });
   return {
     returns,
     exchanges:
       exchangeWindowDays === null
         ? null
-        : calculateWindowFromArrival(order, arrival, { days: exchangeWindowDays, extendUntil }),
+        : calculateTimeWindowFromArrival(order, arrival, { days: exchangeWindowDays, extendUntil }),
     faults: months > 0 ? longer(returns, warranted) : returns,
     loss: {
       clock: "shipped_plus_transit",
-      startsAt: calculateLineLossTime(order, line),
+      startsAt: calculateOrderLineLossTime(order, line),
       endsAt: null,
       estimated: true,
     },
     withdrawal: withdrawalOf(order, line),
-    guarantee: isInEuropeanUnion(order.country)
-      ? calculateWindowFromArrival(order, arrival, { months: guaranteeMonthsMin })
+    guarantee: isEuropeanUnionCountry(order.country)
+      ? calculateTimeWindowFromArrival(order, arrival, { months: guaranteeMonthsMin })
       : null,
     warranted: months > 0 ? warranted : null,
-    registered: registeredWindow(findLineWarranty(order, line)),
+    registered: registeredWindow(findWarrantyOfOrderLine(order, line)),
   };
 }
 
-function withdrawalOf(order: OrderAggregate, line: OrderLine): OrderWindow {
+function withdrawalOf(order: OrderAggregate, line: OrderLine): OrderTimeWindow {
   const { windowDays } = getOrderPolicy(order, "withdrawal").rules;
   return line.requiresShipping
     ? calculateWithdrawalWindow(order, windowDays)
-    : calculateWithdrawalWindowFromPlacing(order, windowDays);
+    : calculateWithdrawalWindowFromPurchase(order, windowDays);
 }
 
-export function findLineWarranty(
+export function findWarrantyOfOrderLine(
   { warranties }: Pick<OrderAggregate, "warranties">,
   line: Pick<OrderLine, "id">,
 ): OrderWarranty | undefined {
   return warranties.find(({ lineId }) => lineId === line.id);
 }
 
-export function getWindowChangeTimes(windows: AfterSalesWindows): number[] {
-  return Object.values(windows).flatMap((window: OrderWindow | null) =>
-    window === null ? [] : getWindowBoundaries(window),
+export function getAfterSalesWindowBoundaryTimes(windows: AfterSalesWindows): number[] {
+  return Object.values(windows).flatMap((window: OrderTimeWindow | null) =>
+    window === null ? [] : getTimeWindowBoundaries(window),
   );
 }
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
 /** Returns the time window that ends later. A window without an end counts as the longer one. */
-function longer(one: OrderWindow, other: OrderWindow): OrderWindow {
+function longer(one: OrderTimeWindow, other: OrderTimeWindow): OrderTimeWindow {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;
 }
 
-function registeredWindow(registration: OrderWarranty | undefined): OrderWindow | null {
+function registeredWindow(registration: OrderWarranty | undefined): OrderTimeWindow | null {
   if (registration === undefined) return null;
   return {
     clock: "warranty_start",

@@ -1,12 +1,12 @@
 /** The policies of an order on which its after-sales options depend, as shown to the buyer. */
-import { getOrderPolicy, type WindowStartEvent } from "#commerce/orders/order-terms.ts";
+import { getOrderPolicy, type TimeWindowStartEvent } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 
 /** A policy of an order (on returns, warranty or withdrawal) on which after-sales options depend. */
 export interface AfterSalesPolicy {
   readonly id: string;
   readonly type: "return" | "warranty" | "withdrawal";
-  readonly clock: WindowStartEvent;
+  readonly clock: TimeWindowStartEvent;
   /** Length of the policy's time window in days; null if the window has no end or is counted in months. */
   readonly windowDays: number | null;
   readonly summary: string;

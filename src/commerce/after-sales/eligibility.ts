@@ -4,10 +4,10 @@
  * `requestReturn` uses the same functions, so a request and the displayed options cannot disagree.
  */
 import {
-  findBestDecision,
+  findMostFavorableDecision,
   type EligibilityDecision,
-  calculateValidUntil,
-  removeRepeatedReasons,
+  calculateEligibilityExpiry,
+  removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
 import type {
   LineQuantity,
@@ -17,21 +17,21 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { createMoney } from "#foundation/money.ts";
-import type { OrderWindow } from "#commerce/orders/order-terms.ts";
+import type { OrderTimeWindow } from "#commerce/orders/order-terms.ts";
 import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
 import { type AfterSalesPolicy, getAfterSalesPolicies } from "./after-sales-policies.ts";
 import { countUndeliveredUnits } from "./obstacles.ts";
 import {
-  type AfterSalesFacts,
+  type AfterSalesEligibilityFacts,
   type AfterSalesOption,
-  type AfterSalesOptionContext,
-  type AfterSalesLineContext,
-  mergeOrdinaryAndFaultOption,
+  type AfterSalesOptionEvaluationContext,
+  type AfterSalesLineEvaluationContext,
+  mergeOrdinaryAndMerchantFaultOption,
   type OrderLevelAfterSalesOption,
-  getWindowChangeTimes,
+  getAfterSalesWindowBoundaryTimes,
   calculateAfterSalesWindows,
 } from "./after-sales-option.ts";
-import { isUndeliveredRefund, isMerchantFault, type ReturnReason } from "./reasons.ts";
+import { isRefundRequestForUndeliveredUnits, isMerchantFaultReason, type ReturnReason } from "./reasons.ts";
 import {
   createExchangeOption,
   createKeepItemRefundOption,
@@ -39,7 +39,7 @@ import {
   createReturnRefundOption,
   createWithdrawalOption,
 } from "./return-options.ts";
-import { calculateReturnValue } from "./return-rules.ts";
+import { calculateReturnedUnitsValue } from "./return-rules.ts";
 import { createWarrantyOption } from "./warranty-options.ts";
 
 type Quantities = Pick<
@@ -78,7 +78,7 @@ export interface AfterSalesEligibility {
 /** Evaluates every after-sales option of every order line and of the whole order. */
 export function evaluateAfterSalesEligibility(
   order: OrderAggregate,
-  facts: AfterSalesFacts,
+  facts: AfterSalesEligibilityFacts,
 ): AfterSalesEligibility {
   const contexts = order.lines.map((line) => ({
     order,
@@ -100,15 +100,15 @@ export function evaluateAfterSalesEligibility(
     openCases: order.returns.filter(isOpenReturn).map(toOpenReturnSummary),
     policies: getAfterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
-    validUntil: calculateValidUntil(facts.now, [
+    validUntil: calculateEligibilityExpiry(facts.now, [
       ...facts.changeTimes,
-      ...contexts.flatMap(({ windows }) => getWindowChangeTimes(windows)),
+      ...contexts.flatMap(({ windows }) => getAfterSalesWindowBoundaryTimes(windows)),
     ]),
   };
 }
 
 /** Selects one after-sales option: by order line, kind of return and the buyer's reason. */
-export interface ReturnOptionQuery {
+export interface ReturnOptionSelector {
   readonly lineId: string;
   readonly kind: ReturnKind;
   readonly reason: ReturnReason;
@@ -120,8 +120,8 @@ export interface ReturnOptionQuery {
  */
 export function evaluateReturnOption(
   order: OrderAggregate,
-  facts: AfterSalesFacts,
-  { lineId, kind, reason }: ReturnOptionQuery,
+  facts: AfterSalesEligibilityFacts,
+  { lineId, kind, reason }: ReturnOptionSelector,
 ): AfterSalesOption | undefined {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined) return undefined;
@@ -130,14 +130,16 @@ export function evaluateReturnOption(
     facts,
     line,
     windows: calculateAfterSalesWindows(order, line),
-    isFault: isMerchantFault(reason),
+    isFault: isMerchantFaultReason(reason),
   };
-  return isUndeliveredRefund({ kind, reason })
+  return isRefundRequestForUndeliveredUnits({ kind, reason })
     ? createUndeliveredRefundOption(optionContext)
     : optionByKind[kind](optionContext);
 }
 
-const optionByKind: Readonly<Record<ReturnKind, (line: AfterSalesOptionContext) => AfterSalesOption>> = {
+const optionByKind: Readonly<
+  Record<ReturnKind, (line: AfterSalesOptionEvaluationContext) => AfterSalesOption>
+> = {
   return_refund: createReturnRefundOption,
   exchange: createExchangeOption,
   refund_only: createKeepItemRefundOption,
@@ -146,9 +148,9 @@ const optionByKind: Readonly<Record<ReturnKind, (line: AfterSalesOptionContext) 
   withdrawal: createWithdrawalOption,
 };
 
-function bestOptionOfKind(line: AfterSalesLineContext, kind: ReturnKind): AfterSalesOption {
+function bestOptionOfKind(line: AfterSalesLineEvaluationContext, kind: ReturnKind): AfterSalesOption {
   if (kind === "repair" || kind === "replacement") return createWarrantyOption(line, kind);
-  const option = mergeOrdinaryAndFaultOption(
+  const option = mergeOrdinaryAndMerchantFaultOption(
     optionByKind[kind]({ ...line, isFault: false }),
     optionByKind[kind]({ ...line, isFault: true }),
   );
@@ -167,7 +169,7 @@ interface RefundOnlyOptions {
  * never delivered. No unit belongs to both refunds, so the quantities are added.
  */
 function addUndeliveredUnits(
-  { order, line }: AfterSalesLineContext,
+  { order, line }: AfterSalesLineEvaluationContext,
   { kept, lost }: RefundOnlyOptions,
 ): AfterSalesOption {
   if (lost.decision === "denied")
@@ -175,7 +177,7 @@ function addUndeliveredUnits(
   if (kept.decision === "denied") return lost;
   const eligibleQuantity = kept.eligibleQuantity + lost.eligibleQuantity;
   const lines = [{ lineId: line.id, quantity: eligibleQuantity }];
-  const { refundMinor } = calculateReturnValue(order, {
+  const { refundMinor } = calculateReturnedUnitsValue(order, {
     kind: "refund_only",
     isFault: true,
     isLost: false,
@@ -192,7 +194,7 @@ function addUndeliveredUnits(
 
 function overallDecision(lines: readonly AfterSalesLineEligibility[]): AfterSalesEligibility["decision"] {
   const decided: EligibilityDecision[] = lines.map(({ options }) =>
-    findBestDecision(options.map(({ decision }) => decision)),
+    findMostFavorableDecision(options.map(({ decision }) => decision)),
   );
   if (decided.every((decision) => decision === "denied")) return "not_eligible";
   return decided.includes("denied") ? "partially_eligible" : "eligible";
@@ -208,22 +210,26 @@ function toOpenReturnSummary({ id, kind, status, lines }: OrderReturn): OpenRetu
 }
 
 /** Returns the option to get a refund for all units of the order that were sent and never delivered. */
-function orderUndeliveredRefundOption(lines: readonly AfterSalesLineContext[]): OrderLevelAfterSalesOption {
+function orderUndeliveredRefundOption(
+  lines: readonly AfterSalesLineEvaluationContext[],
+): OrderLevelAfterSalesOption {
   return combineLines("refund_undelivered", lines, createUndeliveredRefundOption);
 }
 
 /** Returns the option to withdraw from all order lines for which the buyer has the right of withdrawal. */
-function orderWithdrawalOption(lines: readonly AfterSalesLineContext[]): OrderLevelAfterSalesOption {
+function orderWithdrawalOption(
+  lines: readonly AfterSalesLineEvaluationContext[],
+): OrderLevelAfterSalesOption {
   return combineLines("withdrawal", lines, (line) => createWithdrawalOption({ ...line, isFault: false }));
 }
 
 function combineLines(
   kind: OrderLevelAfterSalesOption["kind"],
-  lines: readonly AfterSalesLineContext[],
-  optionFrom: (line: AfterSalesLineContext) => AfterSalesOption,
+  lines: readonly AfterSalesLineEvaluationContext[],
+  optionFrom: (line: AfterSalesLineEvaluationContext) => AfterSalesOption,
 ): OrderLevelAfterSalesOption {
   const options = lines.map((lineContext) => ({ lineContext, option: optionFrom(lineContext) }));
-  const decision = findBestDecision(options.map(({ option }) => option.decision));
+  const decision = findMostFavorableDecision(options.map(({ option }) => option.decision));
   const best = combinableOptions(options.filter(({ option }) => option.decision === decision));
   const [first] = best;
   if (first === undefined) throw new Error("An order has no lines.");
@@ -237,14 +243,14 @@ function combineLines(
     kind,
     decision,
     eligibleQuantity: chosen.reduce((sum, { quantity }) => sum + quantity, 0),
-    reasons: removeRepeatedReasons(best.flatMap((one) => one.option.reasons)),
+    reasons: removeReasonsWithRepeatedCode(best.flatMap((one) => one.option.reasons)),
     window: earliestWindow(best.map((one) => one.option.window)),
     ...(decision === "denied" ? {} : combinedRefund(lineContext.order, { option, chosen })),
   };
 }
 
 interface LineOption {
-  readonly lineContext: AfterSalesLineContext;
+  readonly lineContext: AfterSalesLineEvaluationContext;
   readonly option: AfterSalesOption;
 }
 
@@ -266,7 +272,7 @@ function combinedRefund(
   { option, chosen }: { readonly option: AfterSalesOption; readonly chosen: readonly LineQuantity[] },
 ): Pick<OrderLevelAfterSalesOption, "estimatedRefund"> {
   const isOfLost = option.kind === "refund_only";
-  const { refundMinor } = calculateReturnValue(order, {
+  const { refundMinor } = calculateReturnedUnitsValue(order, {
     kind: option.kind,
     isFault: isOfLost,
     isLost: isOfLost,
@@ -277,7 +283,7 @@ function combinedRefund(
 }
 
 /** Returns the time window that starts first. A window without a start counts as the last. */
-function earliestWindow(windows: readonly OrderWindow[]): OrderWindow {
+function earliestWindow(windows: readonly OrderTimeWindow[]): OrderTimeWindow {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");
   return rest.reduce(

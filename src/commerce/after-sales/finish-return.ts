@@ -26,17 +26,25 @@ import {
   isExchangeOrReplacement,
   isRepairOrReplacementReturn,
 } from "./replacement-fulfillments.ts";
-import { runReturnStep, type ReturnWithLockedOrder, type ReturnTarget } from "./return-steps.ts";
-import { type ReturnLineCount, findReturnLineCountFaults } from "./return-line-counts.ts";
-import { updateReturnLineCounts, incrementOrderLineCounts, updateReturnStatus } from "./return-rows.ts";
-import { createReturnFailure } from "./return-rules.ts";
+import {
+  runReturnStep,
+  type ReturnWithLockedOrder,
+  type ReturnIdAndExpectedVersion,
+} from "./return-steps.ts";
+import { type CountedReturnLine, findCountedReturnLineFaults } from "./return-line-counts.ts";
+import {
+  updateReturnLineUnitCounts,
+  incrementOrderLineUnitCounts,
+  updateReturnStatus,
+} from "./return-rows.ts";
+import { createReturnConflictFailure } from "./return-rules.ts";
 import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
 import { consumeWarrantyBenefits, voidWarranties } from "./warranty-claims.ts";
 
 export function closeReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: ReturnTarget,
+  target: ReturnIdAndExpectedVersion,
 ): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
@@ -60,7 +68,7 @@ async function closeLockedReturn(
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
   if (isRepairOrReplacementReturn(found)) {
-    await incrementOrderLineCounts(
+    await incrementOrderLineUnitCounts(
       transaction,
       found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
     );
@@ -85,7 +93,7 @@ async function closeLockedReturn(
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
   if (!isExchangeOrReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found))
     return;
-  throw createReturnFailure("invalid_state", found, {
+  throw createReturnConflictFailure("invalid_state", found, {
     reason: "replacement_not_sent",
     message: "The replacement has not been sent yet.",
     data: {
@@ -115,13 +123,13 @@ function findFullyReturnedWarranties(
   );
 }
 
-interface InspectedLine extends ReturnLineCount {
+interface InspectedLine extends CountedReturnLine {
   readonly accepted: number;
   /** Number of accepted units that can be sold again and are added to the stock. */
   readonly restock: number;
 }
 
-interface ReturnInspectInput extends ReturnTarget {
+interface ReturnInspectInput extends ReturnIdAndExpectedVersion {
   readonly lines: readonly InspectedLine[];
   readonly note?: string | null | undefined;
 }
@@ -152,7 +160,7 @@ async function inspectLockedReturn(
   const { id, lines } = found;
   const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
   const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedByLine.get(lineId) ?? 0 }));
-  await updateReturnLineCounts(transaction, {
+  await updateReturnLineUnitCounts(transaction, {
     returnId: id,
     lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })),
   });
@@ -162,7 +170,7 @@ async function inspectLockedReturn(
     inspectionNote: input.note ?? null,
   });
   if (!isRepairOrReplacementReturn(found))
-    await incrementOrderLineCounts(
+    await incrementOrderLineUnitCounts(
       transaction,
       lines.map(({ lineId, quantity }) => ({
         lineId,
@@ -179,7 +187,7 @@ async function inspectLockedReturn(
 }
 
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
-  return findReturnLineCountFaults(found, lines, {
+  return findCountedReturnLineFaults(found, lines, {
     accepted: ({ received }) => received,
     // Repaired units cannot be added to the stock, because the buyer gets the repaired item back.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),

@@ -3,16 +3,16 @@
  * statement for any number of orders.
  */
 import { type RawBuilder, sql } from "kysely";
-import { currentAmountSql } from "#commerce/catalog/current-price.ts";
+import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { utcTextSql } from "#database/sql-fragments.ts";
-import type { AfterSalesFacts } from "./after-sales-option.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
+import type { AfterSalesEligibilityFacts } from "./after-sales-option.ts";
 
 const returnDays = 365;
 const dayMs = 86_400_000;
 
-type Facts = Omit<AfterSalesFacts, "now">;
+type Facts = Omit<AfterSalesEligibilityFacts, "now">;
 
 interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
@@ -25,16 +25,16 @@ interface FactsRow {
 }
 
 /** Loads the facts that decide the after-sales options of several orders; returns the facts by order id. */
-export async function loadAfterSalesFactsByOrder(
+export async function loadAfterSalesEligibilityFactsByOrder(
   reader: DatabaseReader,
   orders: readonly OrderAggregate[],
   now: Date,
-): Promise<Map<string, AfterSalesFacts>> {
+): Promise<Map<string, AfterSalesEligibilityFacts>> {
   const since = new Date(now.getTime() - returnDays * dayMs);
   const { rows } = await sql<FactsRow & { readonly orderId: string }>`
     select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
-      json_build_array(${utcTextSql(sql`stocked.freed_at`)}, ${utcTextSql(sql`priced.turns_at`)},
-      ${utcTextSql(sql`returns.turns_at`)}) as change_times
+      json_build_array(${formatUtcTimeSql(sql`stocked.freed_at`)}, ${formatUtcTimeSql(sql`priced.turns_at`)},
+      ${formatUtcTimeSql(sql`returns.turns_at`)}) as change_times
     from unnest(${orders.map(({ id }) => id)}::text[]) as asked (id)
     join sales_order o on o.id = asked.id
     cross join lateral (
@@ -76,19 +76,19 @@ export async function loadAfterSalesFactsByOrder(
  * variant of the same price, because an exchange costs nothing.
  */
 function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> {
-  return sql<number>`(select ${currentAmountSql(now)} from price pr where pr.variant_id = ${variantId}
+  return sql<number>`(select ${currentPriceAmountSql(now)} from price pr where pr.variant_id = ${variantId}
     and pr.market_id = o.market_id
     and pr.valid_from <= ${now}::timestamptz and (pr.valid_until is null
     or pr.valid_until > ${now}::timestamptz))`;
 }
 
 /** Loads the facts that decide the after-sales options of one order. */
-export async function loadAfterSalesFacts(
+export async function loadAfterSalesEligibilityFacts(
   reader: DatabaseReader,
   order: OrderAggregate,
   now: Date,
-): Promise<AfterSalesFacts> {
-  const facts = (await loadAfterSalesFactsByOrder(reader, [order], now)).get(order.id);
+): Promise<AfterSalesEligibilityFacts> {
+  const facts = (await loadAfterSalesEligibilityFactsByOrder(reader, [order], now)).get(order.id);
   return facts ?? { now, ...toFacts({ stocked: [], returns: 0, changeTimes: [] }) };
 }
 

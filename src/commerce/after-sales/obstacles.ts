@@ -3,15 +3,15 @@
  * the restrictions of the product, the merchant's return policy and the time limits.
  */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
-import { isWindowOver, type OrderWindow } from "#commerce/orders/order-terms.ts";
+import { isTimeWindowOver, type OrderTimeWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import {
   isOpenReturn,
   countUnsentIntangibleUnits,
   getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
-import type { AfterSalesOptionContext } from "./after-sales-option.ts";
-import { type AfterSalesReason, createAfterSalesObstacle } from "./reasons.ts";
+import type { AfterSalesOptionEvaluationContext } from "./after-sales-option.ts";
+import { type AfterSalesObstacleReason, createAfterSalesObstacle } from "./reasons.ts";
 
 /** Maximum number of returns of one order, in all statuses, so that the data of an order stays bounded. */
 export const returnsPerOrderMax = 100;
@@ -20,7 +20,7 @@ interface OrderStateContext {
   /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
   readonly isRight: boolean;
   /** The obstacles that do not follow from the order's state. */
-  readonly reasons: readonly AfterSalesReason[];
+  readonly reasons: readonly AfterSalesObstacleReason[];
 }
 
 /**
@@ -31,7 +31,7 @@ interface OrderStateContext {
 export function prependOrderStateObstacles(
   order: OrderAggregate,
   { isRight, reasons }: OrderStateContext,
-): AfterSalesReason[] {
+): AfterSalesObstacleReason[] {
   return order.status === "canceled"
     ? [createAfterSalesObstacle("order_canceled")]
     : [...findOrderStateObstacles(order, isRight), ...reasons];
@@ -45,7 +45,7 @@ export function prependOrderStateObstacles(
 function findOrderStateObstacles(
   { status, paymentStatus, payments, returns }: OrderAggregate,
   isRight: boolean,
-): AfterSalesReason[] {
+): AfterSalesObstacleReason[] {
   const waits = { blocking: !isRight };
   const full = { limit: returnsPerOrderMax, returns: returns.length };
   return [
@@ -66,7 +66,7 @@ function findOrderStateObstacles(
  */
 export interface ReturnableUnits {
   readonly quantity: number;
-  readonly reasons: readonly AfterSalesReason[];
+  readonly reasons: readonly AfterSalesObstacleReason[];
 }
 
 /**
@@ -75,7 +75,7 @@ export interface ReturnableUnits {
  */
 export function assessReturnableUnits(order: OrderAggregate, line: OrderLine): ReturnableUnits {
   const quantity = countReturnableUnits(order, line);
-  return { quantity, reasons: quantity > 0 ? [] : [explainNoReturnableUnits(order, line)] };
+  return { quantity, reasons: quantity > 0 ? [] : [explainWhyNoUnitsAreReturnable(order, line)] };
 }
 
 const finalSaleRestrictions = ["no_returns", "final_sale"];
@@ -88,7 +88,7 @@ const finalSaleRestrictions = ["no_returns", "final_sale"];
 export function findProductRestrictionObstacles({
   line,
   isFault,
-}: AfterSalesOptionContext): AfterSalesReason[] {
+}: AfterSalesOptionEvaluationContext): AfterSalesObstacleReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const waived = { blocking: !isFault };
   return [
@@ -106,9 +106,9 @@ export function findProductRestrictionObstacles({
  * too many returns of the buyer.
  */
 export function findReturnPolicyObstacles(
-  { order, facts, line, isFault }: AfterSalesOptionContext,
+  { order, facts, line, isFault }: AfterSalesOptionEvaluationContext,
   rules: ReturnRules,
-): AfterSalesReason[] {
+): AfterSalesObstacleReason[] {
   const { excludedCountries, excludedCategoryIds } = rules;
   const waived = { blocking: !isFault };
   const [disabled, limited] = [selfServiceObstacles(rules), limitObstacles(rules, { facts, isFault })];
@@ -129,13 +129,13 @@ export function findReturnPolicyObstacles(
  * and categories do not matter, because no goods come back.
  */
 export function findUndeliveredRefundPolicyObstacles(
-  context: Pick<AfterSalesOptionContext, "facts" | "isFault">,
+  context: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
   rules: ReturnRules,
-): AfterSalesReason[] {
+): AfterSalesObstacleReason[] {
   return [...selfServiceObstacles(rules), ...limitObstacles(rules, context)];
 }
 
-function selfServiceObstacles({ mode }: ReturnRules): AfterSalesReason[] {
+function selfServiceObstacles({ mode }: ReturnRules): AfterSalesObstacleReason[] {
   return mode === "immediate"
     ? []
     : [createAfterSalesObstacle("self_service_disabled", { blocking: mode === "none" })];
@@ -143,8 +143,8 @@ function selfServiceObstacles({ mode }: ReturnRules): AfterSalesReason[] {
 
 function limitObstacles(
   { returnsPerBuyerMax: limit }: ReturnRules,
-  { facts, isFault }: Pick<AfterSalesOptionContext, "facts" | "isFault">,
-): AfterSalesReason[] {
+  { facts, isFault }: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
+): AfterSalesObstacleReason[] {
   if (limit === null || facts.returnsOfBuyer < limit) return [];
   return [
     createAfterSalesObstacle("buyer_limit_reached", {
@@ -160,11 +160,11 @@ function limitObstacles(
  * applies after the end of the given window, and the merchant decides about the request.
  */
 export function findReturnWindowObstacles(
-  { facts, windows, isFault }: AfterSalesOptionContext,
-  window: OrderWindow,
-): { readonly window: OrderWindow; readonly reasons: AfterSalesReason[] } {
-  if (!isWindowOver(window, facts.now)) return { window, reasons: [] };
-  const isExtended = isFault && !isWindowOver(windows.faults, facts.now);
+  { facts, windows, isFault }: AfterSalesOptionEvaluationContext,
+  window: OrderTimeWindow,
+): { readonly window: OrderTimeWindow; readonly reasons: AfterSalesObstacleReason[] } {
+  if (!isTimeWindowOver(window, facts.now)) return { window, reasons: [] };
+  const isExtended = isFault && !isTimeWindowOver(windows.faults, facts.now);
   const reasons = [
     createAfterSalesObstacle("return_window_elapsed", {
       blocking: !isExtended,
@@ -208,7 +208,7 @@ function countSettledUnits(order: Returns, line: OrderLine): number {
  * Counts the units of an order line that were refunded, or that the merchant has accepted for a refund.
  * Exchanged units do not count, because their price is not refunded.
  */
-export function countRefundedOrDueUnits(order: Returns, line: OrderLine): number {
+export function countRefundedOrAcceptedForRefundUnits(order: Returns, line: OrderLine): number {
   return countSettledUnits(order, line) - countAcceptedUnits(order, line, isExchanged);
 }
 
@@ -247,10 +247,10 @@ export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns
   );
 }
 
-export function explainNoReturnableUnits(
+export function explainWhyNoUnitsAreReturnable(
   order: Pick<OrderAggregate, "returns">,
   line: OrderLine,
-): AfterSalesReason {
+): AfterSalesObstacleReason {
   const { shipped, delivered, returned, returnRequested } = line;
   if (getUncanceledQuantity(line) === 0) return createAfterSalesObstacle("quantity_exhausted");
   if (shipped === 0) return createAfterSalesObstacle("not_fulfilled");

@@ -39,10 +39,10 @@ const merchantFaultReasons: ReadonlySet<ReturnReason> = new Set([
  * Returns true if the merchant is at fault for a return with this reason. The buyer then pays no fee and has
  * the longer time window of the statutory guarantee.
  */
-export const isMerchantFault = (reason: ReturnReason): boolean => merchantFaultReasons.has(reason);
+export const isMerchantFaultReason = (reason: ReturnReason): boolean => merchantFaultReasons.has(reason);
 
 /** Returns true if the buyer requests a refund for units that were sent but never delivered. */
-export const isUndeliveredRefund = ({
+export const isRefundRequestForUndeliveredUnits = ({
   kind,
   reason,
 }: {
@@ -75,21 +75,21 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
 
 /** For each obstacle code, the English text that people read. */
 export const afterSalesObstacleMessages = englishTexts.afterSalesObstacles;
-export type AfterSalesObstacle = keyof typeof afterSalesObstacleMessages;
+export type AfterSalesObstacleCode = keyof typeof afterSalesObstacleMessages;
 
-export type AfterSalesReason = EligibilityReason<AfterSalesObstacle>;
+export type AfterSalesObstacleReason = EligibilityReason<AfterSalesObstacleCode>;
 
 /**
  * Creates a reason against an after-sales option. If the reason is blocking, the option is denied; otherwise
  * the merchant decides.
  */
 export function createAfterSalesObstacle(
-  code: AfterSalesObstacle,
+  code: AfterSalesObstacleCode,
   {
     blocking = true,
     data = {},
   }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
-): AfterSalesReason {
+): AfterSalesObstacleReason {
   const message = getObstacleText("afterSalesObstacles", { code, blocking }, "en");
   return { code, message, blocking, data };
 }

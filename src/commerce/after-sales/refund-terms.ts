@@ -3,14 +3,18 @@ import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.t
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { createMoney } from "#foundation/money.ts";
-import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } from "./after-sales-option.ts";
-import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
+import type {
+  AfterSalesFee,
+  AfterSalesOptionEvaluationContext,
+  AfterSalesOptionTerms,
+} from "./after-sales-option.ts";
+import { calculateReturnedUnitsValue, type ReturnedUnitsValueInput } from "./return-rules.ts";
 
 /**
  * Returns the methods by which the return policy lets buyers send goods back; "mail" if the policy names
  * none.
  */
-export function getGoodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
+export function getReturnMethodsOfPolicy({ methods }: ReturnRules): ReturnMethod[] {
   const sending = methods.filter((method) => method !== "keep_item");
   return sending.length === 0 ? ["mail"] : sending;
 }
@@ -24,12 +28,12 @@ interface RefundOptionTermsInput {
 }
 
 /** Returns the terms of an after-sales option that refunds units of one order line. */
-export function createRefundTerms(
-  context: AfterSalesOptionContext,
+export function createAfterSalesRefundTerms(
+  context: AfterSalesOptionEvaluationContext,
   { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
-  const value = calculateSingleLineReturnValue(context, {
+  const value = calculateSingleLineReturnedUnitsValue(context, {
     kind,
     quantity,
     method: methods[0] ?? "mail",
@@ -40,24 +44,24 @@ export function createRefundTerms(
     fees: methods.includes("keep_item") ? [] : feesOf(context, value),
     estimatedRefund: createMoney(value.refundMinor, order.currency),
     settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
-    evidenceRequired: getRequiredEvidence(getOrderPolicy(order, "return").rules),
+    evidenceRequired: getRequiredReturnEvidence(getOrderPolicy(order, "return").rules),
   };
 }
 
 /** Calculates the value of a return that has a single order line. */
-export function calculateSingleLineReturnValue(
-  { order, line, isFault }: AfterSalesOptionContext,
+export function calculateSingleLineReturnedUnitsValue(
+  { order, line, isFault }: AfterSalesOptionEvaluationContext,
   {
     quantity,
     ...context
-  }: Pick<ReturnValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
-): ReturnType<typeof calculateReturnValue> {
-  return calculateReturnValue(order, { ...context, isFault, lines: [{ lineId: line.id, quantity }] });
+  }: Pick<ReturnedUnitsValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
+): ReturnType<typeof calculateReturnedUnitsValue> {
+  return calculateReturnedUnitsValue(order, { ...context, isFault, lines: [{ lineId: line.id, quantity }] });
 }
 
 function feesOf(
-  context: AfterSalesOptionContext,
-  { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnValue>,
+  context: AfterSalesOptionEvaluationContext,
+  { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnedUnitsValue>,
 ): AfterSalesFee[] {
   const { order } = context;
   const { restockingBasisPoints } = getOrderPolicy(order, "return").rules;
@@ -82,7 +86,7 @@ function feesOf(
 /** Creates a return shipping fee of amount 0, because the merchant pays the return shipping. */
 export function createFreeReturnShippingFee({
   order,
-}: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
+}: Pick<AfterSalesOptionEvaluationContext, "order">): AfterSalesFee {
   return {
     code: "return_shipping",
     amount: createMoney(0, order.currency),
@@ -92,7 +96,7 @@ export function createFreeReturnShippingFee({
 }
 
 /** Returns the evidence (for example a photo) that the return policy requires. */
-export const getRequiredEvidence = ({
+export const getRequiredReturnEvidence = ({
   photoRequired,
 }: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] => (photoRequired ? ["photo"] : []);
 
@@ -101,7 +105,7 @@ export const getRequiredEvidence = ({
  * never lets the buyer keep the goods.
  */
 export function getKeepItemRefundLimit(
-  { order }: AfterSalesOptionContext,
+  { order }: AfterSalesOptionEvaluationContext,
   { keepItemMinor }: ReturnRules,
 ): AfterSalesFee["amount"] {
   return keepItemMinor === null ? null : createMoney(keepItemMinor, order.currency);

@@ -2,21 +2,25 @@
  * Registers the merchant's warranty for a delivered order line. The terms of the warranty are those with
  * which the order was placed.
  */
-import { type Faults, failAtField, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { type Faults, createFieldFailure, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeLockedOrder,
   lockOrder,
-  type OrderTarget,
+  type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
-import { createOrderFailure } from "#commerce/orders/order-checks.ts";
-import { calculateDayEndAfter, getLineDeliveredAt, getOrderPolicy } from "#commerce/orders/order-terms.ts";
+import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
+import {
+  calculateEndOfDayAfterDuration,
+  getOrderLineDeliveryTime,
+  getOrderPolicy,
+} from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 
-export interface WarrantyRegisterInput extends OrderTarget {
+export interface WarrantyRegisterInput extends OrderIdAndExpectedVersion {
   readonly lineId: string;
   readonly serialNumber?: string | null | undefined;
 }
@@ -78,34 +82,39 @@ export interface WarrantyCoverage {
 export function calculateWarrantyCoverage(order: OrderAggregate, lineId: string): WarrantyCoverage {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined)
-    throw failAtField("resource_not_found", "/lineId", {
+    throw createFieldFailure("resource_not_found", "/lineId", {
       code: "unknown",
       message: '"lineId" is not a line of this order.',
     });
   const registered = order.warranties.find((warranty) => warranty.lineId === lineId);
   if (registered !== undefined)
-    throw createOrderFailure("already_exists", order, { data: { lineId, warrantyId: registered.id } });
+    throw createOrderConflictFailure("already_exists", order, {
+      data: { lineId, warrantyId: registered.id },
+    });
   const { months, repairs, replacements } = getOrderPolicy(order, "warranty").rules;
   if (months === 0)
-    throw createOrderFailure("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
+    throw createOrderConflictFailure("invalid_state", order, {
+      reason: "warranty_not_offered",
+      data: { lineId },
+    });
   const startsAt = warrantyStart(order, line);
   return {
     startsAt,
-    endsAt: calculateDayEndAfter(startsAt, { months }, order.timeZone),
+    endsAt: calculateEndOfDayAfterDuration(startsAt, { months }, order.timeZone),
     repairsLeft: repairs,
     replacementsLeft: replacements,
   };
 }
 
 function warrantyStart(order: OrderAggregate, line: OrderLine): string {
-  const deliveredAt = getLineDeliveredAt(order, line);
+  const deliveredAt = getOrderLineDeliveryTime(order, line);
   if (line.delivered === 0 || deliveredAt === null)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "not_delivered_yet",
       data: { lineId: line.id },
     });
   if (line.delivered === line.returned)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "already_returned",
       data: { lineId: line.id },
     });

@@ -3,10 +3,10 @@
  * is approved. The sent replacement is not counted in the quantities of the order's lines. If the inspection
  * refuses returned units, no replacement is sent for these units.
  */
-import { releaseOrderStock, reserveStock } from "#commerce/inventory/order-stock.ts";
+import { releaseOrderStock, reserveOrderStock } from "#commerce/inventory/order-stock.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { createOrderFailure } from "#commerce/orders/order-checks.ts";
+import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
 import type {
   LineQuantity,
   OrderAggregate,
@@ -46,9 +46,9 @@ export async function createReplacementFulfillment(
   { order, found }: ReplacementContext,
 ): Promise<OrderEvent[]> {
   const lines = replacementStock(order, found, found.lines);
-  const shortages = await reserveStock(transaction, context, lines);
+  const shortages = await reserveOrderStock(transaction, context, lines);
   if (shortages.length > 0)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "exchange_out_of_stock",
       data: { shortages },
     });

@@ -9,32 +9,37 @@ import {
   changeLockedOrder,
   lockOrder,
   type OrderChangeOutcome,
-  type OrderTarget,
+  type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  findLineSelectionFaults,
+  findOrderLineSelectionFaults,
   noteLengthMax,
-  createOrderConflict,
+  toOrderConflictDetail,
   requireSelectableUnits,
-  requireKnownLines,
+  requireKnownOrderLines,
 } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import { fail } from "#foundation/failure.ts";
-import { loadAfterSalesFacts } from "./load-after-sales-facts.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { loadAfterSalesEligibilityFacts } from "./load-after-sales-facts.ts";
 import { approveLockedReturn } from "./return-steps.ts";
-import { isExpectingReturnedUnits, insertReturn, incrementOrderLineCounts } from "./return-rows.ts";
+import { isExpectingReturnedUnits, insertReturn, incrementOrderLineUnitCounts } from "./return-rows.ts";
 import { evaluateReturnOption } from "./eligibility.ts";
-import type { AfterSalesFacts, AfterSalesOption } from "./after-sales-option.ts";
-import { isUndeliveredRefund, isMerchantFault, returnReasonsByKind, type ReturnReason } from "./reasons.ts";
+import type { AfterSalesEligibilityFacts, AfterSalesOption } from "./after-sales-option.ts";
+import {
+  isRefundRequestForUndeliveredUnits,
+  isMerchantFaultReason,
+  returnReasonsByKind,
+  type ReturnReason,
+} from "./reasons.ts";
 import { findExchangeableVariantIds } from "./return-options.ts";
-import { calculateReturnValue } from "./return-rules.ts";
+import { calculateReturnedUnitsValue } from "./return-rules.ts";
 
-export type ReturnRequestInput = OrderTarget & ReturnRequest;
+export type ReturnRequestInput = OrderIdAndExpectedVersion & ReturnRequestFields;
 
 export async function requestReturn(
   transaction: Transaction,
@@ -44,7 +49,7 @@ export async function requestReturn(
   requireNoFaults(requestFaults(input));
   const id = createId("return", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
-  const facts = await loadAfterSalesFacts(transaction, found, context.now);
+  const facts = await loadAfterSalesEligibilityFacts(transaction, found, context.now);
   const plan = planReturn(found, { facts, input });
   const order = await changeLockedOrder(transaction, context, {
     order: found,
@@ -55,11 +60,11 @@ export async function requestReturn(
 }
 
 /** Returns the faults of a return request that can be found without reading the order. */
-function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest): Faults {
+function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFields): Faults {
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
   return [
-    ...findLineSelectionFaults(lines),
+    ...findOrderLineSelectionFaults(lines),
     ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(isExchange && lines.length > 1
       ? [createBodyFault("/lines", "too_long", '"lines" must contain exactly one line for an exchange.')]
@@ -89,7 +94,7 @@ interface PlannedReturnRequest {
   readonly order: OrderAggregate;
   readonly input: ReturnRequestInput;
   readonly id: string;
-  readonly plan: ReturnPlan;
+  readonly plan: PlannedReturn;
 }
 
 async function insertReturnRequest(
@@ -101,7 +106,7 @@ async function insertReturnRequest(
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
   if (isExpectingReturnedUnits(row))
-    await incrementOrderLineCounts(
+    await incrementOrderLineUnitCounts(
       transaction,
       row.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: quantity })),
     );
@@ -112,7 +117,7 @@ async function insertReturnRequest(
 }
 
 /** The input of a return request, without the id of the order. */
-export interface ReturnRequest {
+export interface ReturnRequestFields {
   readonly kind: ReturnKind;
   readonly lines: readonly LineQuantity[];
   readonly reason: ReturnReason;
@@ -123,7 +128,7 @@ export interface ReturnRequest {
 }
 
 /** A return that has been decided and whose value is calculated, ready to be inserted into the database. */
-export interface ReturnPlan extends Pick<
+export interface PlannedReturn extends Pick<
   OrderReturn,
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
 > {
@@ -132,18 +137,18 @@ export interface ReturnPlan extends Pick<
 }
 
 interface ReturnPlanInput {
-  readonly facts: AfterSalesFacts;
-  readonly input: ReturnRequest;
+  readonly facts: AfterSalesEligibilityFacts;
+  readonly input: ReturnRequestFields;
 }
 
 /**
  * Decides a return request and calculates the value of the return. Throws a failure if an after-sales option
  * that the request needs is denied. Pure.
  */
-export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanInput): ReturnPlan {
+export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanInput): PlannedReturn {
   const { kind, reason, lines } = input;
   requireReason(input);
-  requireKnownLines(order, lines);
+  requireKnownOrderLines(order, lines);
   const options = lines.flatMap(
     ({ lineId }) => evaluateReturnOption(order, facts, { lineId, kind, reason }) ?? [],
   );
@@ -159,12 +164,12 @@ export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanIn
   );
   const value = {
     kind,
-    isFault: isMerchantFault(reason),
-    isLost: isUndeliveredRefund(input),
+    isFault: isMerchantFaultReason(reason),
+    isLost: isRefundRequestForUndeliveredUnits(input),
     method: method ?? "keep_item",
     lines,
   };
-  const { refundMinor, restockingMinor, postageMinor } = calculateReturnValue(order, value);
+  const { refundMinor, restockingMinor, postageMinor } = calculateReturnedUnitsValue(order, value);
   return {
     decision: decideRequest(order, { facts, input, options }),
     lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })),
@@ -176,7 +181,7 @@ export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanIn
   };
 }
 
-function requireReason({ kind, reason }: ReturnRequest): void {
+function requireReason({ kind, reason }: ReturnRequestFields): void {
   const allowed = returnReasonsByKind[kind];
   if (allowed.includes(reason)) return;
   requireNoFaults([
@@ -221,10 +226,10 @@ function requireExchangeable(
   const allowed = findExchangeableVariantIds({ order, facts, line });
   if (typeof exchangeVariantId === "string" && allowed.includes(exchangeVariantId)) return;
   const message = '"exchangeVariantId" must be a variant in stock of the same product and price.';
-  throw fail("invalid_state", {
+  throw createFailure("invalid_state", {
     message,
     details: [{ ...createBodyFault("/exchangeVariantId", "not_allowed", message), allowed }],
-    conflict: createOrderConflict(order, {
+    conflict: toOrderConflictDetail(order, {
       reason: "exchange_out_of_stock",
       data: { exchangeVariantIds: allowed },
     }),
@@ -285,7 +290,7 @@ function chooseTerm<Term extends string>(
 function decideRequest(
   order: OrderAggregate,
   { facts, input, options }: ReturnPlanInput & { readonly options: readonly AfterSalesOption[] },
-): ReturnPlan["decision"] {
+): PlannedReturn["decision"] {
   const isMissing =
     input.kind === "replacement" &&
     order.lines.some(

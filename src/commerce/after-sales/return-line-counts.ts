@@ -10,7 +10,7 @@ import { createBodyFault, type Faults, findIntegerFaults, findDuplicateFaults } 
  * The merchant reports every line once. The maximum is the number of requested units (on receipt) or received
  * units (on inspection).
  */
-export interface ReturnLineCount {
+export interface CountedReturnLine {
   readonly lineId: string;
 }
 
@@ -18,7 +18,7 @@ export interface ReturnLineCount {
  * For each reported number of units: a function that computes its maximum from the return line and from the
  * other numbers that the merchant reports for this line.
  */
-type CountBounds<Count extends ReturnLineCount> = Readonly<
+type CountBounds<Count extends CountedReturnLine> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;
 
@@ -26,7 +26,7 @@ type CountBounds<Count extends ReturnLineCount> = Readonly<
  * Checks the numbers of units that the merchant reports for a return: every line is reported once, and each
  * number is from 0 to its maximum.
  */
-export function findReturnLineCountFaults<Count extends ReturnLineCount>(
+export function findCountedReturnLineFaults<Count extends CountedReturnLine>(
   { lines }: Pick<OrderReturn, "lines">,
   counts: readonly Count[],
   bounds: CountBounds<Count>,
@@ -47,7 +47,7 @@ export function findReturnLineCountFaults<Count extends ReturnLineCount>(
   ];
 }
 
-function lineCountFaults<Count extends ReturnLineCount>(
+function lineCountFaults<Count extends CountedReturnLine>(
   lines: readonly ReturnLine[],
   {
     count,

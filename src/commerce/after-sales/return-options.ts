@@ -3,7 +3,7 @@
  * for which it matters whether the merchant is at fault is evaluated for one of the two cases at a time.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { isWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
+import { isTimeWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import {
@@ -19,28 +19,28 @@ import {
 } from "./obstacles.ts";
 import {
   type AfterSalesOption,
-  type AfterSalesOptionContext,
-  type AfterSalesLineContext,
-  toAfterSalesOption,
+  type AfterSalesOptionEvaluationContext,
+  type AfterSalesLineEvaluationContext,
+  buildAfterSalesOption,
 } from "./after-sales-option.ts";
 import {
-  type AfterSalesReason,
-  isMerchantFault,
+  type AfterSalesObstacleReason,
+  isMerchantFaultReason,
   createAfterSalesObstacle,
   returnReasonsByKind,
   type ReturnReason,
 } from "./reasons.ts";
 import {
   createFreeReturnShippingFee,
-  getGoodsReturnMethods,
+  getReturnMethodsOfPolicy,
   getKeepItemRefundLimit,
-  createRefundTerms,
-  getRequiredEvidence,
-  calculateSingleLineReturnValue,
+  createAfterSalesRefundTerms,
+  getRequiredReturnEvidence,
+  calculateSingleLineReturnedUnitsValue,
 } from "./refund-terms.ts";
 
 /** Returns the after-sales option to send delivered units back for a refund. */
-export function createReturnRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createReturnRefundOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const units = returnableUnitsOf(context);
   const { window, reasons } = findReturnWindowObstacles(context, context.windows.returns);
@@ -49,17 +49,17 @@ export function createReturnRefundOption(context: AfterSalesOptionContext): Afte
     ...findReturnPolicyObstacles(context, rules),
     ...reasons,
   ];
-  return toAfterSalesOption({
+  return buildAfterSalesOption({
     kind: "return_refund",
     ...addReasonsIfAvailable(units, rest),
     codes: reasonCodesOf("return_refund", context),
     window,
     policyId,
     terms: (quantity) =>
-      createRefundTerms(context, {
+      createAfterSalesRefundTerms(context, {
         kind: "return_refund",
         quantity,
-        methods: getGoodsReturnMethods(rules),
+        methods: getReturnMethodsOfPolicy(rules),
         hasStoreCredit: rules.storeCredit,
       }),
   });
@@ -69,7 +69,7 @@ export function createReturnRefundOption(context: AfterSalesOptionContext): Afte
  * Returns the after-sales option to exchange delivered units for another variant of the same product and
  * price.
  */
-export function createExchangeOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createExchangeOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = findReturnWindowObstacles(
     context,
@@ -81,18 +81,18 @@ export function createExchangeOption(context: AfterSalesOptionContext): AfterSal
     ...reasons,
     ...exchangeObstacles(context),
   ];
-  return toAfterSalesOption({
+  return buildAfterSalesOption({
     kind: "exchange",
     ...addReasonsIfAvailable(returnableUnitsOf(context), rest),
     codes: reasonCodesOf("exchange", context),
     window,
     policyId,
     terms: () => ({
-      methods: getGoodsReturnMethods(rules),
+      methods: getReturnMethodsOfPolicy(rules),
       fees: [createFreeReturnShippingFee(context)],
       estimatedRefund: null,
       settlement: ["replacement"],
-      evidenceRequired: getRequiredEvidence(rules),
+      evidenceRequired: getRequiredReturnEvidence(rules),
     }),
   });
 }
@@ -101,11 +101,11 @@ export function createExchangeOption(context: AfterSalesOptionContext): AfterSal
  * Returns the after-sales option to get a refund and keep the goods. The option is denied if the return
  * policy has no `keepItemMinor` or the refund is higher than `keepItemMinor`.
  */
-export function createKeepItemRefundOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = findReturnWindowObstacles(context, context.windows.returns);
   const units = returnableUnitsOf(context);
-  const { refundMinor } = calculateSingleLineReturnValue(context, {
+  const { refundMinor } = calculateSingleLineReturnedUnitsValue(context, {
     kind: "refund_only",
     quantity: units.quantity,
     method: "keep_item",
@@ -126,14 +126,14 @@ export function createKeepItemRefundOption(context: AfterSalesOptionContext): Af
           }),
         ]),
   ];
-  return toAfterSalesOption({
+  return buildAfterSalesOption({
     kind: "refund_only",
     ...addReasonsIfAvailable(units, rest),
     codes: reasonCodesOf("refund_only", context).filter((code) => code !== "not_received"),
     window,
     policyId,
     terms: (quantity) =>
-      createRefundTerms(context, {
+      createAfterSalesRefundTerms(context, {
         kind: "refund_only",
         quantity,
         methods: ["keep_item"],
@@ -143,7 +143,7 @@ export function createKeepItemRefundOption(context: AfterSalesOptionContext): Af
 }
 
 /** Returns the after-sales option to get a refund for units that were sent and never delivered. */
-export function createUndeliveredRefundOption(context: AfterSalesLineContext): AfterSalesOption {
+export function createUndeliveredRefundOption(context: AfterSalesLineEvaluationContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = getOrderPolicy(order, "return");
   const { startsAt } = windows.loss;
@@ -162,7 +162,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
       ? []
       : [createAfterSalesObstacle("return_window_not_started", { data: { startsAt } })];
   const rest = [...findUndeliveredRefundPolicyObstacles({ facts, isFault: true }, rules), ...early];
-  return toAfterSalesOption({
+  return buildAfterSalesOption({
     kind: "refund_only",
     ...addReasonsIfAvailable(
       { quantity: missing, reasons: prependOrderStateObstacles(order, { isRight: false, reasons: none }) },
@@ -172,7 +172,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
     window: windows.loss,
     policyId,
     terms: (quantity) => ({
-      ...createRefundTerms(
+      ...createAfterSalesRefundTerms(
         { ...context, isFault: true },
         { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: false, isLost: true },
       ),
@@ -185,22 +185,22 @@ export function createUndeliveredRefundOption(context: AfterSalesLineContext): A
  * Returns the after-sales option to use the statutory right of withdrawal. The buyer needs neither a reason
  * nor the merchant's consent, except in the cases that the law excludes.
  */
-export function createWithdrawalOption(context: AfterSalesOptionContext): AfterSalesOption {
+export function createWithdrawalOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = getOrderPolicy(order, "withdrawal");
   const unsent = countWithdrawableUnsentUnits(order, line);
   const { quantity, reasons } =
     unsent > 0 ? { quantity: unsent, reasons: [] } : assessReturnableUnits(order, line);
   const { endsAt } = windows.withdrawal;
-  const isElapsed = isWindowOver(windows.withdrawal, facts.now);
+  const isElapsed = isTimeWindowOver(windows.withdrawal, facts.now);
   const rest = [
     ...withdrawalExceptions(context),
     ...(isElapsed ? [createAfterSalesObstacle("return_window_elapsed", { data: { endsAt } })] : []),
   ];
   const none = rules.windowDays > 0 ? [] : [createAfterSalesObstacle("region_not_supported")];
   const methods: readonly ReturnMethod[] =
-    unsent > 0 ? ["keep_item"] : getGoodsReturnMethods(getOrderPolicy(order, "return").rules);
-  return toAfterSalesOption({
+    unsent > 0 ? ["keep_item"] : getReturnMethodsOfPolicy(getOrderPolicy(order, "return").rules);
+  return buildAfterSalesOption({
     kind: "withdrawal",
     ...addReasonsIfAvailable(
       {
@@ -213,7 +213,12 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
     window: windows.withdrawal,
     policyId,
     terms: (units) => ({
-      ...createRefundTerms(context, { kind: "withdrawal", quantity: units, methods, hasStoreCredit: false }),
+      ...createAfterSalesRefundTerms(context, {
+        kind: "withdrawal",
+        quantity: units,
+        methods,
+        hasStoreCredit: false,
+      }),
       evidenceRequired: [],
     }),
   });
@@ -225,7 +230,10 @@ export function createWithdrawalOption(context: AfterSalesOptionContext): AfterS
  * Digital content and gift cards that the merchant has not provided yet are no exceptions, because they
  * cannot have been used.
  */
-function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSalesReason[] {
+function withdrawalExceptions({
+  order,
+  line,
+}: AfterSalesOptionEvaluationContext): AfterSalesObstacleReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const isGivenOut = countWithdrawableUnsentUnits(order, line) === 0;
   return [
@@ -237,7 +245,12 @@ function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSa
   ];
 }
 
-function exchangeObstacles({ order, facts, line, windows }: AfterSalesOptionContext): AfterSalesReason[] {
+function exchangeObstacles({
+  order,
+  facts,
+  line,
+  windows,
+}: AfterSalesOptionEvaluationContext): AfterSalesObstacleReason[] {
   if (windows.exchanges === null) return [createAfterSalesObstacle("exchange_not_offered")];
   return findExchangeableVariantIds({ order, facts, line }).length > 0
     ? []
@@ -251,13 +264,13 @@ function exchangeObstacles({ order, facts, line, windows }: AfterSalesOptionCont
 export function findExchangeableVariantIds({
   facts,
   line,
-}: Pick<AfterSalesOptionContext, "order" | "facts" | "line">): string[] {
+}: Pick<AfterSalesOptionEvaluationContext, "order" | "facts" | "line">): string[] {
   return (facts.siblingsInStock.get(line.productId) ?? []).filter(
     (variantId) => variantId !== line.variantId,
   );
 }
 
-function returnableUnitsOf({ order, line }: AfterSalesOptionContext): ReturnableUnits {
+function returnableUnitsOf({ order, line }: AfterSalesOptionEvaluationContext): ReturnableUnits {
   const { quantity, reasons } = assessReturnableUnits(order, line);
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
@@ -265,11 +278,11 @@ function returnableUnitsOf({ order, line }: AfterSalesOptionContext): Returnable
 /** Adds reasons against an after-sales option, unless a blocking reason already denies the option. */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableUnits,
-  rest: readonly AfterSalesReason[],
+  rest: readonly AfterSalesObstacleReason[],
 ): ReturnableUnits {
   return { quantity, reasons: reasons.some(({ blocking }) => blocking) ? reasons : [...reasons, ...rest] };
 }
 
-function reasonCodesOf(kind: ReturnKind, { isFault }: AfterSalesOptionContext): ReturnReason[] {
-  return returnReasonsByKind[kind].filter((code) => isMerchantFault(code) === isFault);
+function reasonCodesOf(kind: ReturnKind, { isFault }: AfterSalesOptionEvaluationContext): ReturnReason[] {
+  return returnReasonsByKind[kind].filter((code) => isMerchantFaultReason(code) === isFault);
 }

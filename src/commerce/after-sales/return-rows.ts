@@ -8,7 +8,7 @@ import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
-import { isUndeliveredRefund } from "./reasons.ts";
+import { isRefundRequestForUndeliveredUnits } from "./reasons.ts";
 
 /** A return to insert into the database, with its requested lines. */
 export interface NewReturn extends Omit<
@@ -39,7 +39,7 @@ export async function insertReturn(
  * order line. Units that were never delivered or never sent cannot come back, so they do not count.
  */
 export function isExpectingReturnedUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
-  return !isUndeliveredRefund(found) && !isWithdrawalOfUnsentUnits(found);
+  return !isRefundRequestForUndeliveredUnits(found) && !isWithdrawalOfUnsentUnits(found);
 }
 
 /** The new status of a return, with the reason or note that explains the status, if any. */
@@ -70,7 +70,7 @@ export async function updateReturnStatus(
 }
 
 /** New unit counts of one return line. A count that is left out stays unchanged. */
-export interface ReturnLineCountUpdate {
+export interface ReturnLineUnitCountsUpdate {
   readonly lineId: string;
   readonly received?: number;
   readonly accepted?: number;
@@ -78,9 +78,9 @@ export interface ReturnLineCountUpdate {
 }
 
 /** Sets unit counts of return lines. A count that is left out stays unchanged. */
-export async function updateReturnLineCounts(
+export async function updateReturnLineUnitCounts(
   transaction: Transaction,
-  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineCountUpdate[] },
+  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineUnitCountsUpdate[] },
 ): Promise<void> {
   await sql`
     update return_line l
@@ -92,7 +92,7 @@ export async function updateReturnLineCounts(
 }
 
 /** Amounts to add to the quantities of one order line. An amount that is left out adds 0. */
-export interface OrderLineCountsIncrement {
+export interface OrderLineUnitCountsIncrement {
   readonly lineId: string;
   readonly returnRequested?: number;
   readonly returned?: number;
@@ -101,9 +101,9 @@ export interface OrderLineCountsIncrement {
 }
 
 /** Adds amounts to the quantities of order lines. An amount that is left out adds 0. */
-export async function incrementOrderLineCounts(
+export async function incrementOrderLineUnitCounts(
   transaction: Transaction,
-  moves: readonly OrderLineCountsIncrement[],
+  moves: readonly OrderLineUnitCountsIncrement[],
 ): Promise<void> {
   await sql`
     update order_line l

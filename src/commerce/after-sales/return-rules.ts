@@ -4,19 +4,19 @@
  * buyer's fees).
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { computeRemainingShippingMinor, computeUnitsValueMinor } from "#commerce/orders/order-value.ts";
+import { computeRemainingShippingMinor, computeLineUnitsValueMinor } from "#commerce/orders/order-value.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import { multiplyDivideHalfEven } from "#commerce/pricing/discounts.ts";
-import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
-import { countRefundedOrDueUnits } from "./obstacles.ts";
+import { createFailure, type Failure, type FailureCode } from "#foundation/failure.ts";
+import { countRefundedOrAcceptedForRefundUnits } from "./obstacles.ts";
 
 /**
  * The data from which the value of a return is calculated: its kind, method and lines, whether the merchant
  * is at fault, and whether the units were lost.
  */
-export interface ReturnValueInput {
+export interface ReturnedUnitsValueInput {
   readonly kind: ReturnKind;
   /** True if the merchant is at fault for the return, according to the reason of the return. */
   readonly isFault: boolean;
@@ -27,7 +27,7 @@ export interface ReturnValueInput {
 }
 
 /** The value of returned units and the fees that are deducted, in minor units of the order's currency. */
-export interface ReturnValue {
+export interface ReturnedUnitsValue {
   /** Value of the returned units for each line, in the order of the input lines. */
   readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
   /** Delivery costs that are refunded to the buyer, in minor units. */
@@ -46,7 +46,10 @@ const wholeBasisPoints = 10_000;
  * Calculates the value of a return; 0 for exchanges, repairs and replacements. The refund is at most the
  * order's total less earlier reductions.
  */
-export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueInput): ReturnValue {
+export function calculateReturnedUnitsValue(
+  order: OrderAggregate,
+  valued: ReturnedUnitsValueInput,
+): ReturnedUnitsValue {
   const { kind, isFault, method, lines: valuedLines } = valued;
   if (!kindsWithRefund.has(kind))
     return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
@@ -76,7 +79,7 @@ export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueI
 
 function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity): number {
   const line = lines.find(({ id }) => id === lineId);
-  return line === undefined ? 0 : computeUnitsValueMinor(line, quantity);
+  return line === undefined ? 0 : computeLineUnitsValueMinor(line, quantity);
 }
 
 /**
@@ -84,13 +87,14 @@ function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQua
  * were neither canceled nor refunded. In addition, the return must be a withdrawal (Directive 2011/83/EU,
  * article 13), or nothing of the order was ever delivered (article 18).
  */
-function refundsDelivery(order: OrderAggregate, { kind, isLost, lines }: ReturnValueInput): boolean {
+function refundsDelivery(order: OrderAggregate, { kind, isLost, lines }: ReturnedUnitsValueInput): boolean {
   const carried = order.lines.filter(({ requiresShipping }) => requiresShipping);
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   if (!carried.some(({ id }) => (quantities.get(id) ?? 0) > 0)) return false;
   const isLast = carried.every(
     (line) =>
-      line.canceled + countRefundedOrDueUnits(order, line) + (quantities.get(line.id) ?? 0) >= line.ordered,
+      line.canceled + countRefundedOrAcceptedForRefundUnits(order, line) + (quantities.get(line.id) ?? 0) >=
+      line.ordered,
   );
   return isLast && (kind === "withdrawal" || (isLost && carried.every(({ delivered }) => delivered === 0)));
 }
@@ -136,7 +140,7 @@ function nextReturnStatus(
 export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
   const next = nextReturnStatus(found, step);
   if (next === undefined)
-    throw createReturnFailure("invalid_state", found, describeImpossibleStep(found, step));
+    throw createReturnConflictFailure("invalid_state", found, describeImpossibleStep(found, step));
   return next;
 }
 
@@ -175,9 +179,12 @@ function describeImpossibleStep(found: OrderReturn, step: ReturnStep): ReturnRef
  * Throws `version_conflict` if the return has another version than the caller expects. Returns have their own
  * version, independent of the version of the order.
  */
-export function requireReturnVersion(found: OrderReturn, expectedVersion: number | null | undefined): void {
+export function requireExpectedReturnVersion(
+  found: OrderReturn,
+  expectedVersion: number | null | undefined,
+): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.version) return;
-  throw createReturnFailure("version_conflict", found);
+  throw createReturnConflictFailure("version_conflict", found);
 }
 
 interface ReturnRefusalDetails {
@@ -190,7 +197,7 @@ interface ReturnRefusalDetails {
  * Creates a 409 failure that contains the return's status and version, so that the caller need not read the
  * return.
  */
-export function createReturnFailure(
+export function createReturnConflictFailure(
   code: FailureCode,
   { id, status, version }: Pick<OrderReturn, "id" | "status" | "version">,
   { reason, data = {}, message }: ReturnRefusalDetails = {},
@@ -203,5 +210,5 @@ export function createReturnFailure(
     reason: reason ?? null,
     data,
   };
-  return fail(code, { conflict, ...(message === undefined ? {} : { message }) });
+  return createFailure(code, { conflict, ...(message === undefined ? {} : { message }) });
 }

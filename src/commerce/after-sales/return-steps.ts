@@ -15,7 +15,7 @@ import {
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { countUnsentIntangibleUnits } from "#commerce/orders/order-statuses.ts";
 import { cancelUnits } from "#commerce/orders/cancellation/cancel-units.ts";
 import {
@@ -24,24 +24,24 @@ import {
   isReplacementSent,
   isExchangeOrReplacement,
 } from "./replacement-fulfillments.ts";
-import { type ReturnLineCount, findReturnLineCountFaults } from "./return-line-counts.ts";
+import { type CountedReturnLine, findCountedReturnLineFaults } from "./return-line-counts.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
-  updateReturnLineCounts,
+  updateReturnLineUnitCounts,
   isExpectingReturnedUnits,
-  incrementOrderLineCounts,
+  incrementOrderLineUnitCounts,
   updateReturnStatus,
 } from "./return-rows.ts";
 import {
-  createReturnFailure,
-  requireReturnVersion,
+  createReturnConflictFailure,
+  requireExpectedReturnVersion,
   getStatusAfterReturnStep,
   type ReturnStep,
 } from "./return-rules.ts";
 import { requireRefundNotDisputed, type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
 /** The return that a command changes, and the version of the return that the caller expects. */
-export interface ReturnTarget extends ExpectedVersionInput {
+export interface ReturnIdAndExpectedVersion extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
@@ -55,8 +55,8 @@ export interface ReturnWithLockedOrder {
  * One step of a return, for example its approval: the return to change, a check before the step, and the work
  * of the step.
  */
-export interface ReturnStepChange {
-  readonly target: ReturnTarget;
+export interface ReturnStepDefinition {
+  readonly target: ReturnIdAndExpectedVersion;
   readonly step: ReturnStep;
   /**
    * Throws if the step is not possible for another reason than the status of the return. Called after the
@@ -70,7 +70,7 @@ export interface ReturnStepChange {
 export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
-  { target, step, requireState, work }: ReturnStepChange,
+  { target, step, requireState, work }: ReturnStepDefinition,
 ): Promise<ChangedOrderPart> {
   const { returnId: id, expectedVersion } = target;
   const orderId = await findOrderIdByPartId(transaction, context, { part: "return", id });
@@ -78,10 +78,10 @@ export async function runReturnStep(
     orderId,
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
-      if (found === undefined) throw fail("resource_not_found");
+      if (found === undefined) throw createFailure("resource_not_found");
       getStatusAfterReturnStep(found, step);
       requireState?.({ order: before, found });
-      requireReturnVersion(found, expectedVersion);
+      requireExpectedReturnVersion(found, expectedVersion);
       return work({ order: before, found });
     },
   });
@@ -91,7 +91,7 @@ export async function runReturnStep(
 export function approveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: ReturnTarget,
+  target: ReturnIdAndExpectedVersion,
 ): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
@@ -143,7 +143,7 @@ export async function approveLockedReturn(
   return { events: [approved, ...sent] };
 }
 
-export interface ReturnDeclineInput extends ReturnTarget {
+export interface ReturnDeclineInput extends ReturnIdAndExpectedVersion {
   readonly reason: string;
 }
 
@@ -177,7 +177,7 @@ function declineFaults({ reason }: ReturnDeclineInput): Faults {
 export function markReturnInTransit(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: ReturnTarget,
+  target: ReturnIdAndExpectedVersion,
 ): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
@@ -189,8 +189,8 @@ export function markReturnInTransit(
   });
 }
 
-export interface ReturnReceiveInput extends ReturnTarget {
-  readonly lines: readonly (ReturnLineCount & { readonly received: number })[];
+export interface ReturnReceiveInput extends ReturnIdAndExpectedVersion {
+  readonly lines: readonly (CountedReturnLine & { readonly received: number })[];
 }
 
 export function receiveReturn(
@@ -203,9 +203,9 @@ export function receiveReturn(
     step: "receive",
     work: async ({ found }) => {
       requireNoFaults(
-        findReturnLineCountFaults(found, input.lines, { received: ({ quantity }) => quantity }),
+        findCountedReturnLineFaults(found, input.lines, { received: ({ quantity }) => quantity }),
       );
-      await updateReturnLineCounts(transaction, { returnId: found.id, lines: input.lines });
+      await updateReturnLineUnitCounts(transaction, { returnId: found.id, lines: input.lines });
       await updateReturnStatus(transaction, context, { id: found.id, status: "received" });
       return { events: [{ type: "return.received", id: found.id }] };
     },
@@ -215,14 +215,14 @@ export function receiveReturn(
 export function cancelReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: ReturnTarget,
+  target: ReturnIdAndExpectedVersion,
 ): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "cancel",
     requireState: ({ order, found }) => {
       if (isReplacementSent(order, found))
-        throw createReturnFailure("invalid_state", found, { reason: "replacement_sent" });
+        throw createReturnConflictFailure("invalid_state", found, { reason: "replacement_sent" });
     },
     work: async ({ order, found }) => {
       await updateReturnStatus(transaction, context, { id: found.id, status: "canceled" });
@@ -238,7 +238,7 @@ async function releaseRequestedUnits(
   found: ReturnToApprove["found"],
 ): Promise<void> {
   if (!isExpectingReturnedUnits(found)) return;
-  await incrementOrderLineCounts(
+  await incrementOrderLineUnitCounts(
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
   );
@@ -283,7 +283,7 @@ function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   });
   if (sent.length === 0) return;
   const data = { lineIds: sent.map(({ lineId }) => lineId) };
-  throw createReturnFailure("invalid_state", found, {
+  throw createReturnConflictFailure("invalid_state", found, {
     reason: "units_sent",
     message: "Some of the units have been provided since the withdrawal was requested.",
     data,

@@ -11,14 +11,14 @@ import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/c
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
-import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
+import { allocateRefundToLinesAndShipping, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { requireNoDisputedPayment } from "#commerce/orders/order-checks.ts";
 import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
-import { isUndeliveredRefund, isMerchantFault } from "./reasons.ts";
-import { incrementOrderLineCounts } from "./return-rows.ts";
-import { calculateReturnValue } from "./return-rules.ts";
+import { isRefundRequestForUndeliveredUnits, isMerchantFaultReason } from "./reasons.ts";
+import { incrementOrderLineUnitCounts } from "./return-rows.ts";
+import { calculateReturnedUnitsValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
   readonly order: OrderAggregate;
@@ -57,21 +57,27 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
     .filter(({ quantity }) => quantity > 0);
   const terms = {
     kind,
-    isFault: isMerchantFault(reason),
-    isLost: isUndeliveredRefund(found),
+    isFault: isMerchantFaultReason(reason),
+    isLost: isRefundRequestForUndeliveredUnits(found),
     method: method ?? ("keep_item" as const),
   };
-  const value = calculateReturnValue(before, { ...terms, lines });
+  const value = calculateReturnedUnitsValue(before, { ...terms, lines });
   const isWhole = returnedLines.every(({ lineId, quantity }) =>
     lines.some((line) => line.lineId === lineId && line.quantity === quantity),
   );
   const netMinor = isWhole
     ? Math.max(promisedMinor, value.refundMinor)
     : Math.min(promisedMinor, value.refundMinor);
-  const covered = allocateRefund(Math.min(netMinor, order.totalMinor - order.reducedMinor), {
-    lines: distributeWithinLines(order, { lines: value.lines, wantedMinor: netMinor - value.shippingMinor }),
-    shippingMinor: value.shippingMinor,
-  });
+  const covered = allocateRefundToLinesAndShipping(
+    Math.min(netMinor, order.totalMinor - order.reducedMinor),
+    {
+      lines: distributeWithinLines(order, {
+        lines: value.lines,
+        wantedMinor: netMinor - value.shippingMinor,
+      }),
+      shippingMinor: value.shippingMinor,
+    },
+  );
   const reducedMinor = covered.lines.reduce(
     (sum, { amountMinor }) => sum + amountMinor,
     covered.shippingMinor,
@@ -142,7 +148,7 @@ export async function settleReturn(
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
   const isCredit = found.settlement === "store_credit";
-  await incrementOrderLineCounts(
+  await incrementOrderLineUnitCounts(
     transaction,
     settlement.lines.map(({ lineId, quantity, amountMinor }) => ({
       lineId,
@@ -174,7 +180,7 @@ async function queueReturnRefund(
 ): Promise<OrderEvent[]> {
   const { refundMinor: amountMinor } = settlement;
   if (amountMinor === 0) return [];
-  const covered = allocateRefund(amountMinor, settlement);
+  const covered = allocateRefundToLinesAndShipping(amountMinor, settlement);
   const id = await queueRefund(transaction, context, {
     order,
     amountMinor,

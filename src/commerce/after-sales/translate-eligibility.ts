@@ -1,5 +1,8 @@
 /** Translates all texts of an after-sales eligibility answer into the language of the caller. */
-import { chooseAnswerLanguage, summarizeOrderPolicy } from "#commerce/eligibility-texts/answer-language.ts";
+import {
+  chooseEligibilityAnswerLanguage,
+  summarizeOrderPolicy,
+} from "#commerce/eligibility-texts/answer-language.ts";
 import {
   type EligibilityLanguage,
   getObstacleText,
@@ -22,7 +25,7 @@ export function translateAfterSalesEligibility(
   answer: AfterSalesEligibility,
   callerLocales: readonly string[],
 ): TranslatedAfterSalesEligibility {
-  const answerLanguage = chooseAnswerLanguage(order, callerLocales);
+  const answerLanguage = chooseEligibilityAnswerLanguage(order, callerLocales);
   const { language } = answerLanguage;
   const translate = <Kind extends string>(
     option: AfterSalesOptionOfKind<Kind>,

@@ -20,9 +20,9 @@ import type {
   OrderWarranty,
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
-import { getRemainingWarrantyBenefit, findUnusedAcceptedClaimIds } from "./warranty-options.ts";
+import { createFailure, type Failure, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { getRemainingWarrantyBenefit, findUnusedAcceptedWarrantyClaimIds } from "./warranty-options.ts";
 
 export const warrantyClaimKinds = ["repair", "replacement"] as const;
 export type WarrantyClaimKind = (typeof warrantyClaimKinds)[number];
@@ -92,7 +92,7 @@ export async function resolveWarrantyClaim(
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
       const claim = warranty.claims.find(({ id }) => id === input.claimId);
-      if (claim === undefined) throw fail("resource_not_found");
+      if (claim === undefined) throw createFailure("resource_not_found");
       requireOpenClaim(warranty, claim);
       if (input.outcome === "accepted") requireBenefit(warranty, claim.kind);
       requireWarrantyVersion(warranty, input);
@@ -120,16 +120,16 @@ async function ownerOfClaim(
     .selectFrom("warrantyClaim as c")
     .innerJoin("warrantyRegistration as w", "w.id", "c.warrantyId")
     .select(["w.id as warrantyId", "w.orderId"])
-    .where("c.id", "=", toSafeId(claimId))
+    .where("c.id", "=", toDatabaseSafeId(claimId))
     .where("c.merchantId", "=", merchantId)
     .executeTakeFirst();
-  if (owner === undefined) throw fail("resource_not_found");
+  if (owner === undefined) throw createFailure("resource_not_found");
   return owner;
 }
 
 function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWarranty {
   const found = warranties.find(({ id }) => id === warrantyId);
-  if (found === undefined) throw fail("resource_not_found");
+  if (found === undefined) throw createFailure("resource_not_found");
   return found;
 }
 
@@ -204,7 +204,7 @@ export async function recordWarrantyUsage(
 function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: ExpectedVersionInput): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === warranty.version)
     return;
-  throw fail("version_conflict", { conflict: warrantyConflict(warranty, {}) });
+  throw createFailure("version_conflict", { conflict: warrantyConflict(warranty, {}) });
 }
 
 interface WarrantyRefusalDetails {
@@ -214,13 +214,13 @@ interface WarrantyRefusalDetails {
 
 /** Creates a 409 failure that contains the warranty's status and version. */
 function refuseWarranty(warranty: OrderWarranty, refused: WarrantyRefusalDetails): Failure {
-  return fail("invalid_state", { conflict: warrantyConflict(warranty, refused) });
+  return createFailure("invalid_state", { conflict: warrantyConflict(warranty, refused) });
 }
 
 function warrantyConflict(
   { id, status, version }: OrderWarranty,
   { reason, data = {} }: WarrantyRefusalDetails,
-): FailureConflict {
+): FailureConflictDetail {
   return {
     resource: "warranty",
     id,
@@ -253,7 +253,7 @@ export async function consumeWarrantyBenefits(
       (candidate) => candidate.lineId === lineId && candidate.status === "active",
     );
     if (warranty === undefined || quantity === 0) continue;
-    const claims = findUnusedAcceptedClaimIds(warranty, kind).slice(0, quantity);
+    const claims = findUnusedAcceptedWarrantyClaimIds(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
     const used = Math.min(quantity - claims.length, getRemainingWarrantyBenefit(warranty, kind));
     if (used > 0 || claims.length > 0)

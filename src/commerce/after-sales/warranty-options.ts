@@ -2,33 +2,36 @@
  * Evaluates the after-sales options to have an item repaired or replaced, under the merchant's registered
  * warranty or the statutory guarantee.
  */
-import { isWindowOver, getOrderPolicy, type OrderWindow } from "#commerce/orders/order-terms.ts";
+import { isTimeWindowOver, getOrderPolicy, type OrderTimeWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import {
   type AfterSalesOption,
-  type AfterSalesLineContext,
+  type AfterSalesLineEvaluationContext,
   type AfterSalesOptionTerms,
-  findLineWarranty,
-  toAfterSalesOption,
+  findWarrantyOfOrderLine,
+  buildAfterSalesOption,
 } from "./after-sales-option.ts";
 import { prependOrderStateObstacles, assessReturnableUnits } from "./obstacles.ts";
-import { type AfterSalesReason, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
-import { createFreeReturnShippingFee, getGoodsReturnMethods } from "./refund-terms.ts";
+import { type AfterSalesObstacleReason, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
+import { createFreeReturnShippingFee, getReturnMethodsOfPolicy } from "./refund-terms.ts";
 
 export type WarrantyRemedy = "repair" | "replacement";
 
 /** Returns the after-sales option to have delivered units of an order line repaired or replaced. */
-export function createWarrantyOption(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
+export function createWarrantyOption(
+  context: AfterSalesLineEvaluationContext,
+  kind: WarrantyRemedy,
+): AfterSalesOption {
   const { order, line } = context;
-  const registration = isGuaranteed(context) ? undefined : findLineWarranty(order, line);
+  const registration = isGuaranteed(context) ? undefined : findWarrantyOfOrderLine(order, line);
   const units = assessReturnableUnits(order, line);
   const first = prependOrderStateObstacles(order, { isRight: false, reasons: units.reasons });
   const rest =
     registration === undefined
       ? guaranteeObstacles(context)
       : registrationObstacles(context, { registration, kind });
-  return toAfterSalesOption({
+  return buildAfterSalesOption({
     kind,
     reasons: first.length > 0 ? first : [...goodsObstacles(context), ...rest],
     quantity:
@@ -46,8 +49,8 @@ export function createWarrantyOption(context: AfterSalesLineContext, kind: Warra
  * Returns true until the statutory guarantee ends. A registered warranty cannot reduce the buyer's rights in
  * that time.
  */
-const isGuaranteed = ({ facts, windows: { guarantee } }: AfterSalesLineContext): boolean =>
-  guarantee !== null && !isWindowOver(guarantee, facts.now);
+const isGuaranteed = ({ facts, windows: { guarantee } }: AfterSalesLineEvaluationContext): boolean =>
+  guarantee !== null && !isTimeWindowOver(guarantee, facts.now);
 
 interface RegisteredBenefit {
   readonly registration: OrderWarranty;
@@ -67,7 +70,7 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
  * returns that are not inspected yet.
  */
 function remainingUnitsOf(
-  { order, line }: AfterSalesLineContext,
+  { order, line }: AfterSalesLineEvaluationContext,
   { registration, kind }: RegisteredBenefit,
 ): number {
   const requestedReturns = order.returns
@@ -79,12 +82,12 @@ function remainingUnitsOf(
   );
   return (
     getRemainingWarrantyBenefit(registration, kind) +
-    findUnusedAcceptedClaimIds(registration, kind).length -
+    findUnusedAcceptedWarrantyClaimIds(registration, kind).length -
     underWay
   );
 }
 
-function goodsObstacles({ line }: AfterSalesLineContext): AfterSalesReason[] {
+function goodsObstacles({ line }: AfterSalesLineEvaluationContext): AfterSalesObstacleReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   return [
     ...(has("perishable") ? [createAfterSalesObstacle("perishable")] : []),
@@ -93,20 +96,20 @@ function goodsObstacles({ line }: AfterSalesLineContext): AfterSalesReason[] {
   ];
 }
 
-function guaranteeObstacles({ facts, windows }: AfterSalesLineContext): AfterSalesReason[] {
+function guaranteeObstacles({ facts, windows }: AfterSalesLineEvaluationContext): AfterSalesObstacleReason[] {
   const { guarantee, warranted } = windows;
-  const isRegistrable = warranted !== null && !isWindowOver(warranted, facts.now);
-  if (guarantee === null || (isRegistrable && isWindowOver(guarantee, facts.now)))
+  const isRegistrable = warranted !== null && !isTimeWindowOver(warranted, facts.now);
+  if (guarantee === null || (isRegistrable && isTimeWindowOver(guarantee, facts.now)))
     return [createAfterSalesObstacle("warranty_not_registered")];
-  return isWindowOver(guarantee, facts.now)
+  return isTimeWindowOver(guarantee, facts.now)
     ? [createAfterSalesObstacle("warranty_expired", { data: { endsAt: guarantee.endsAt } })]
     : [];
 }
 
 function registrationObstacles(
-  context: AfterSalesLineContext,
+  context: AfterSalesLineEvaluationContext,
   { registration, kind }: RegisteredBenefit,
-): AfterSalesReason[] {
+): AfterSalesObstacleReason[] {
   const { status, endsAt, claims } = registration;
   const open = claims.find((claim) => claim.status === "open");
   return [
@@ -114,7 +117,7 @@ function registrationObstacles(
       ? []
       : [createAfterSalesObstacle("return_in_progress", { data: { claimId: open.id } })]),
     ...(status === "void" ? [createAfterSalesObstacle("warranty_void")] : []),
-    ...(isWindowOver(registration, context.facts.now)
+    ...(isTimeWindowOver(registration, context.facts.now)
       ? [createAfterSalesObstacle("warranty_expired", { data: { endsAt } })]
       : []),
     ...(remainingUnitsOf(context, { registration, kind }) < 1
@@ -123,21 +126,23 @@ function registrationObstacles(
   ];
 }
 
-const noWindow: OrderWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
+const noWindow: OrderTimeWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
 /**
  * Returns the time window that ends later: that of the registered warranty or that of the statutory
  * guarantee.
  */
-function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineContext): OrderWindow {
+function laterWindow({
+  windows: { registered, guarantee },
+}: AfterSalesLineEvaluationContext): OrderTimeWindow {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;
 }
 
-function termsOf(context: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
-  const hasSerial = (findLineWarranty(context.order, context.line)?.serialNumber ?? null) !== null;
+function termsOf(context: AfterSalesLineEvaluationContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
+  const hasSerial = (findWarrantyOfOrderLine(context.order, context.line)?.serialNumber ?? null) !== null;
   return {
-    methods: getGoodsReturnMethods(getOrderPolicy(context.order, "return").rules),
+    methods: getReturnMethodsOfPolicy(getOrderPolicy(context.order, "return").rules),
     fees: [createFreeReturnShippingFee(context)],
     estimatedRefund: null,
     settlement: kind === "replacement" ? ["replacement"] : [],
@@ -157,7 +162,10 @@ export function getRemainingWarrantyBenefit(
  * Returns the ids of accepted warranty claims that no return has used yet. Each accepted claim grants one
  * repair or replacement.
  */
-export function findUnusedAcceptedClaimIds({ claims }: OrderWarranty, kind: WarrantyRemedy): string[] {
+export function findUnusedAcceptedWarrantyClaimIds(
+  { claims }: OrderWarranty,
+  kind: WarrantyRemedy,
+): string[] {
   return claims
     .filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null)
     .map(({ id }) => id);

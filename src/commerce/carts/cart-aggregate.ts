@@ -43,7 +43,7 @@ export interface StoredDeliveryOption {
   readonly pickup: boolean;
 }
 
-export interface CartLineDisplay {
+export interface CartLineDisplayFields {
   readonly productSlug: string;
   readonly sku: string;
   readonly title: string;
@@ -69,7 +69,7 @@ export interface StoredCartLine {
   readonly discountMinor: number;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
-  readonly display: CartLineDisplay;
+  readonly display: CartLineDisplayFields;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
 }
@@ -135,7 +135,7 @@ export type CartRevocationReason =
   | "other";
 
 /** Settings of a cart that callers choose and that the calculation of prices does not change. */
-export interface CartBuyerContext {
+export interface CartSettings {
   readonly marketId: string;
   readonly country: string;
   readonly locale: string;
@@ -144,7 +144,7 @@ export interface CartBuyerContext {
   readonly buyerSessionId: string | null;
 }
 
-export interface CartAggregate extends CartBuyerContext {
+export interface CartAggregate extends CartSettings {
   readonly id: string;
   readonly status: CartStatus;
   readonly version: number;
@@ -212,7 +212,7 @@ export const cartColumnTypes = {
 } as const satisfies Partial<
   Record<keyof CartAggregate & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">
 > &
-  Record<keyof CartBuyerContext & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
+  Record<keyof CartSettings & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
 
 export type CartColumn = keyof typeof cartColumnTypes;
 
@@ -223,7 +223,9 @@ export const toSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Returns the cart's promotion that was added by a code, if any; a cart has at most one. */
-export function findPromotionWithCode(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
+export function findPromotionAddedByCode(
+  cart: CartAggregate,
+): CartAggregate["promotions"][number] | undefined {
   return cart.promotions.find(({ trigger }) => trigger === "code");
 }
 

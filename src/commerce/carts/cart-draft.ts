@@ -7,8 +7,8 @@ import {
   type CartAggregate,
   type CartColumn,
   cartColumns,
-  type CartBuyerContext,
-  findPromotionWithCode,
+  type CartSettings,
+  findPromotionAddedByCode,
   type StoredCartAddress,
   type StoredCartLine,
   type StoredDeliveryOption,
@@ -32,7 +32,7 @@ export interface CartDraftLine {
   readonly before: StoredCartLine | null;
 }
 
-export interface CartDraft extends CartBuyerContext {
+export interface CartDraft extends CartSettings {
   readonly buyerEmailId: string | null;
   readonly lines: readonly CartDraftLine[];
   readonly deliveryMethodId: string | null;
@@ -49,18 +49,18 @@ export interface CartDraft extends CartBuyerContext {
  * Copies the settings of a cart. Every setting is listed by name, so that the compiler reports a setting that
  * is missing here.
  */
-export function pickCartSettings({
+export function copyCartSettings({
   marketId,
   country,
   locale,
   buyerReference,
   buyerSessionId,
-}: CartBuyerContext): CartBuyerContext {
+}: CartSettings): CartSettings {
   return { marketId, country, locale, buyerReference, buyerSessionId };
 }
 
 /** Returns the draft of a new cart without lines. */
-export function createCartDraft(settings: CartBuyerContext): CartDraft {
+export function createEmptyCartDraft(settings: CartSettings): CartDraft {
   return {
     ...settings,
     buyerEmailId: null,
@@ -76,7 +76,7 @@ export function createCartDraft(settings: CartBuyerContext): CartDraft {
 /** Returns a draft with the same content as the stored cart. The change of the cart then modifies the draft. */
 export function toCartDraft(cart: CartAggregate): CartDraft {
   return {
-    ...pickCartSettings(cart),
+    ...copyCartSettings(cart),
     buyerEmailId: cart.buyerEmail?.id ?? null,
     lines: cart.lines.map((line) => ({
       id: line.id,
@@ -87,13 +87,13 @@ export function toCartDraft(cart: CartAggregate): CartDraft {
     deliveryMethodId: cart.deliveryMethodId,
     address: cart.address,
     addressTokenDigest: undefined,
-    promotionCodeId: findPromotionWithCode(cart)?.promotionCodeId ?? null,
+    promotionCodeId: findPromotionAddedByCode(cart)?.promotionCodeId ?? null,
     warnings: [],
   };
 }
 
 /** The priced cart that a change of the cart saves: every column except the status and the times. */
-export interface RepricedCart extends CartBuyerContext {
+export interface RepricedCart extends CartSettings {
   readonly currency: string;
   readonly taxIncluded: boolean;
   readonly buyerEmailId: string | null;

@@ -2,7 +2,7 @@
  * Applies a promotion code to a cart and removes it. A cart has at most one code. A new code replaces the old
  * code; if the new code is refused, the old code stays.
  */
-import { failWithDetail, fail } from "#foundation/failure.ts";
+import { createFailureWithDetail, createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
 import {
   promotionCodeLengthMax,
@@ -10,12 +10,12 @@ import {
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type CartAggregate, findPromotionWithCode } from "./cart-aggregate.ts";
+import { type CartAggregate, findPromotionAddedByCode } from "./cart-aggregate.ts";
 import {
-  omitExpiredAddress,
-  createCartConflict,
+  omitExpiredCartAddress,
+  toCartConflictDetail,
   type ExpectedVersionInput,
-  createCartFailure,
+  createCartConflictFailure,
 } from "./cart-status.ts";
 import { toCartDraft } from "./cart-draft.ts";
 import {
@@ -24,7 +24,7 @@ import {
   changeCart,
   type CartChangePlanner,
 } from "./change-cart.ts";
-import { type PromotionStateView, toPromotionStateView } from "./render-promotion-state.ts";
+import { type CartPromotionStateView, toCartPromotionStateView } from "./render-promotion-state.ts";
 
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
@@ -39,13 +39,13 @@ export async function applyCartPromotion(
   transaction: Transaction,
   context: CartCommandContext,
   input: CartPromotionApplyInput & { readonly cartId: string },
-): Promise<PromotionStateView> {
-  const { plan, replaced } = planPromotionCode(input, context);
+): Promise<CartPromotionStateView> {
+  const { plan, replaced } = planAddingPromotionCode(input, context);
   const cart = await changeCart(transaction, context, { target: input, plan });
-  return toPromotionStateView(omitExpiredAddress(cart, context.now), { replaced: replaced() });
+  return toCartPromotionStateView(omitExpiredCartAddress(cart, context.now), { replaced: replaced() });
 }
 
-export interface PromotionCodePlan {
+export interface PromotionCodeChangePlan {
   readonly plan: CartChangePlanner;
   /**
    * Returns the promotion code that the new code replaced; null if no code was replaced. May only be called
@@ -58,26 +58,31 @@ export interface PromotionCodePlan {
  * Checks a promotion code and returns the plan to add the code to a cart. The caller applies the plan to an
  * active cart or to a cart in checkout.
  */
-export function planPromotionCode(
+export function planAddingPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
   context: CartCommandContext,
-): PromotionCodePlan {
+): PromotionCodeChangePlan {
   const codeNormalized = normalizePromotionCode(input.code);
   if (codeNormalized === undefined) {
     const message =
       `"code" must have 1 to ${promotionCodeLengthMax} letters, digits, _ and -, ` +
       "and must start with a letter or a digit.";
-    throw failWithDetail("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
+    throw createFailureWithDetail("invalid_field", {
+      in: "body",
+      field: "/code",
+      code: "pattern_mismatch",
+      message,
+    });
   }
   let replaced: string | null = null;
   const plan: CartChangePlanner = (before) => {
-    if (before.lines.length === 0) throw createCartFailure("cart_empty", before, context);
-    const present = findPromotionWithCode(before);
+    if (before.lines.length === 0) throw createCartConflictFailure("cart_empty", before, context);
+    const present = findPromotionAddedByCode(before);
     const isSame = present !== undefined && normalizePromotionCode(present.code ?? "") === codeNormalized;
     if (isSame && present.state === "applied") return null;
     if (present !== undefined && !isSame) {
       if (input.onExisting === "reject")
-        throw createCartFailure("promotion_already_applied", before, context);
+        throw createCartConflictFailure("promotion_already_applied", before, context);
       replaced = present.code;
     }
     return planNewCode(before, codeNormalized, context);
@@ -97,7 +102,7 @@ function planNewCode(
     codeNormalized,
     reviewOffer: ({ code }) => {
       if (code?.code === null || code === undefined) {
-        throw failWithDetail("promotion_code_not_found", {
+        throw createFailureWithDetail("promotion_code_not_found", {
           in: "body",
           field: "/code",
           code: "unknown",
@@ -130,10 +135,10 @@ function promotionNotApplicable(
           missingAmount: createMoney(missingAmountMinor, currency),
         };
   const message = refusalMessages[reason];
-  return fail("promotion_not_applicable", {
+  return createFailure("promotion_not_applicable", {
     message,
     details: [{ in: "body", field: "/code", code: reason, message }],
-    conflict: createCartConflict(cart, { now: context.now, reason, data: { ...amounts, ...quantities } }),
+    conflict: toCartConflictDetail(cart, { now: context.now, reason, data: { ...amounts, ...quantities } }),
   });
 }
 
@@ -158,19 +163,19 @@ export async function removeCartPromotion(
   transaction: Transaction,
   context: CartCommandContext,
   input: ExpectedVersionInput & { readonly cartId: string },
-): Promise<PromotionStateView> {
+): Promise<CartPromotionStateView> {
   const cart = await changeCart(transaction, context, {
     target: input,
-    plan: planPromotionRemoval(context.now),
+    plan: planPromotionCodeRemoval(context.now),
   });
-  return toPromotionStateView(omitExpiredAddress(cart, context.now));
+  return toCartPromotionStateView(omitExpiredCartAddress(cart, context.now));
 }
 
 /** Returns the plan to remove the promotion code from a cart that is active or in checkout. */
-export function planPromotionRemoval(now: Date): CartChangePlanner {
+export function planPromotionCodeRemoval(now: Date): CartChangePlanner {
   return (before) => {
-    if (findPromotionWithCode(before) === undefined)
-      throw createCartFailure("promotion_not_present", before, { now });
+    if (findPromotionAddedByCode(before) === undefined)
+      throw createCartConflictFailure("promotion_not_present", before, { now });
     return { event: null, draft: { ...toCartDraft(before), promotionCodeId: null } };
   };
 }

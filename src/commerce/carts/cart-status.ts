@@ -3,7 +3,12 @@
  * version. A locked cart whose checkout session has run out counts as active, and a cart without a change for
  * 30 days counts as expired, even before a background job stores the new status.
  */
-import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import {
+  createFailure,
+  type Failure,
+  type FailureCode,
+  type FailureConflictDetail,
+} from "#foundation/failure.ts";
 import { type CartStatus, type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
 
 const dayMs = 86_400_000;
@@ -23,7 +28,7 @@ type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "en
 
 /** Computes the status of a cart at the time `now`. The stored status may be outdated. */
 export function getCartStatusAt(cart: CartLifetime, now: Date): CartStatus {
-  if (cart.status === "locked" && !hasCartSessionEnded(cart, now)) return "locked";
+  if (cart.status === "locked" && !hasCheckoutSessionOfCartEnded(cart, now)) return "locked";
   if (cart.status !== "active" && cart.status !== "locked") return cart.status;
   return new Date(cart.expiresAt) <= now ? "expired" : "active";
 }
@@ -32,7 +37,10 @@ export function getCartStatusAt(cart: CartLifetime, now: Date): CartStatus {
  * Returns true if the cart has no running checkout session. A session whose expiry time has passed has ended,
  * even if it is still stored as open.
  */
-export function hasCartSessionEnded({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
+export function hasCheckoutSessionOfCartEnded(
+  { session }: Pick<CartLifetime, "session">,
+  now: Date,
+): boolean {
   if (session === null) return true;
   return session.status === "open" ? new Date(session.expiresAt) <= now : session.status !== "processing";
 }
@@ -71,9 +79,9 @@ export function requireChangeableCart(
   now: Date,
 ): void {
   const status = getCartStatusAt(cart, now);
-  if (status !== "active") throw createCartFailure(failureCodeOfStatus[status], cart, { now });
+  if (status !== "active") throw createCartConflictFailure(failureCodeOfStatus[status], cart, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== cart.version)
-    throw createCartFailure("cart_version_conflict", cart, { now });
+    throw createCartConflictFailure("cart_version_conflict", cart, { now });
 }
 
 interface CartConflictDetails {
@@ -86,18 +94,18 @@ interface CartConflictDetails {
  * Creates a 409 failure that contains the status and version of the cart, so that the caller need not read
  * the cart again.
  */
-export function createCartFailure(
+export function createCartConflictFailure(
   code: FailureCode,
   cart: CartAggregate,
   details: CartConflictDetails,
 ): Failure {
-  return fail(code, { conflict: createCartConflict(cart, details) });
+  return createFailure(code, { conflict: toCartConflictDetail(cart, details) });
 }
 
-export function createCartConflict(
+export function toCartConflictDetail(
   cart: CartAggregate,
   { now, reason = null, data = {} }: CartConflictDetails,
-): FailureConflict {
+): FailureConflictDetail {
   return {
     resource: "cart",
     id: cart.id,
@@ -112,7 +120,7 @@ export function createCartConflict(
  * The buyer for whom a caller acts. A caller with a buyer session (a token for one buyer's browser) acts for
  * this buyer only. Any other caller acts for the buyer that the request names, or for no particular buyer.
  */
-export interface ActingBuyer {
+export interface BuyerRepresentedByCaller {
   /**
    * The stable id that the frontend uses for the buyer; null if the caller acts for no particular buyer or
    * for a guest.
@@ -129,7 +137,7 @@ export interface ActingBuyer {
  */
 export function isCartOfOtherBuyer(
   cart: Pick<CartAggregate, "buyerReference" | "buyerSessionId">,
-  { buyerReference, buyerSessionId }: ActingBuyer,
+  { buyerReference, buyerSessionId }: BuyerRepresentedByCaller,
 ): boolean {
   if (cart.buyerReference === null) return buyerSessionId !== null && cart.buyerSessionId !== buyerSessionId;
   const actsForBuyer = buyerReference !== null || buyerSessionId !== null;
@@ -147,7 +155,7 @@ const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", 
  * delivery options, because they depend on the address. If the address has not expired, returns the cart
  * unchanged.
  */
-export function omitExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
+export function omitExpiredCartAddress(cart: CartAggregate, now: Date): CartAggregate {
   if (
     cart.address === null ||
     new Date(cart.address.expiresAt) > now ||

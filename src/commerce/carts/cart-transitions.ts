@@ -5,20 +5,23 @@
  */
 
 import { sql } from "kysely";
-import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
+import {
+  keepPersonalDataForOrder,
+  getPersonalDataIdsOfCartOrOrder,
+} from "#commerce/addresses/personal-data.ts";
 import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
-import { expireCartSession } from "#commerce/checkout/end-session.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import {
   type CartAggregate,
   cartRevocationNoteLengthMax,
   type CartRevocationReason,
 } from "./cart-aggregate.ts";
 import {
-  omitExpiredAddress,
+  omitExpiredCartAddress,
   cartLifetimeMs,
   buyerEmailRetentionMs,
   requireChangeableCart,
@@ -49,8 +52,8 @@ export async function revokeCart(
   );
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
-  if (cart.status === "locked") await expireCartSession(transaction, context, cart);
-  return endCartAndPublish(transaction, context, {
+  if (cart.status === "locked") await expireCheckoutSessionOfCart(transaction, context, cart);
+  return endCartAndPublishEvent(transaction, context, {
     cart,
     status: "revoked",
     revocation: { reason: input.reason ?? "other", note: input.note ?? null },
@@ -65,7 +68,7 @@ const erasureDelayMs = 24 * 3_600_000;
  * Ends a cart and publishes an event about the end. If the cart is stored as locked, because its checkout
  * session ran out, publishes `cart.unlocked` first.
  */
-export async function endCartAndPublish(
+export async function endCartAndPublishEvent(
   transaction: Transaction,
   context: CartEventContext,
   ending: CartEnd,
@@ -101,7 +104,7 @@ async function endCart(
   transaction: Transaction,
   { cart, status, revocation, mergedIntoCartId, now }: CartEnd,
 ): Promise<void> {
-  const { warnings } = omitExpiredAddress(cart, now);
+  const { warnings } = omitExpiredCartAddress(cart, now);
   const { rows } = await sql`
     with saved as (
       update cart set status = ${status}, version = version + 1, updated_at = ${now},
@@ -136,7 +139,7 @@ async function schedulePersonalDataErasure(
   cart: CartAggregate,
   now: Date,
 ): Promise<void> {
-  const ids = getPersonalDataIds(cart);
+  const ids = getPersonalDataIdsOfCartOrOrder(cart);
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
@@ -154,7 +157,7 @@ interface CartExpiryServices {
   readonly db: Database;
   readonly now: Date;
   readonly publicUrl: string;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -167,7 +170,7 @@ export function expireCarts({ db, now, publicUrl, render, signal }: CartExpirySe
   return processDueRows({
     find: (after: DueCart | undefined, rowsMax) => findDueCarts(db, { now, after, rowsMax }),
     handle: ({ id, merchantId }) =>
-      inTransaction(db, (transaction) =>
+      runInTransaction(db, (transaction) =>
         withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
           expireCart(transaction, id, { merchantId, outbox, now, publicUrl }),
         ),
@@ -230,8 +233,8 @@ async function expireCart(
     getCartStatusAt(cart, context.now) !== "expired"
   )
     return false;
-  if (cart.status === "locked") await expireCartSession(transaction, context, cart);
-  await endCartAndPublish(transaction, context, { cart, status: "expired", now: context.now });
+  if (cart.status === "locked") await expireCheckoutSessionOfCart(transaction, context, cart);
+  await endCartAndPublishEvent(transaction, context, { cart, status: "expired", now: context.now });
   return true;
 }
 
@@ -288,7 +291,7 @@ export async function completeCart(
     transaction,
   );
   requireOneRowSaved(rows, cart);
-  await keepPersonalDataForOrder(transaction, getPersonalDataIds(cart));
+  await keepPersonalDataForOrder(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   const after = await reloadCartAfterSave(transaction, cart.id, now);
   publishCartEvents(context, ["cart.completed"], { before: cart, after });
   return after;

@@ -5,36 +5,36 @@
  */
 
 import { type RawBuilder, sql } from "kysely";
-import type { ServiceEvents } from "#foundation/events.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import { AmountOutOfRangeError } from "#commerce/pricing/discounts.ts";
 import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
-import { runPipelined, type Transaction } from "#database/transaction.ts";
+import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toSafeId } from "#foundation/ids.ts";
-import { expireCartSession } from "#commerce/checkout/end-session.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import type { CartAggregate, StoredCartWarning } from "./cart-aggregate.ts";
 import {
-  type ActingBuyer,
+  type BuyerRepresentedByCaller,
   type ExpectedVersionInput,
   isCartOfOtherBuyer,
   isCartPastRetention,
   requireChangeableCart,
 } from "./cart-status.ts";
 import { type CartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
-import { loadCartOffer, type CartOffer, type CartOfferRequest } from "./load-offer.ts";
+import { loadCartOffer, type CartOffer, type LoadCartOfferOptions } from "./load-offer.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
-import { type CartQueryRow, buildCartsByIdQuery, findCarts } from "./find-carts.ts";
+import { type CartsByIdQueryRow, buildCartsByIdQuery, findCarts } from "./find-carts.ts";
 
 /**
- * The context of commands that change carts. If `ActingBuyer` names a buyer, the commands do not find carts
- * of other buyers.
+ * The context of commands that change carts. If `BuyerRepresentedByCaller` names a buyer, the commands do not
+ * find carts of other buyers.
  */
-export interface CartCommandContext extends CommandContext, ActingBuyer {
+export interface CartCommandContext extends CommandContext, BuyerRepresentedByCaller {
   readonly keyring: Keyring;
   /**
    * True if the service itself runs the command. The command then finds the carts of all buyers, and carts
@@ -43,10 +43,10 @@ export interface CartCommandContext extends CommandContext, ActingBuyer {
   readonly isSystem?: boolean | undefined;
   /** Base URL that is put before image paths in published cart events. */
   readonly publicUrl: string;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
 }
 
-export interface CartTarget extends ExpectedVersionInput {
+export interface CartIdAndExpectedVersion extends ExpectedVersionInput {
   readonly cartId: string;
 }
 
@@ -78,7 +78,7 @@ export interface CartChangePlan {
 export type CartChangePlanner = (cart: CartAggregate) => CartChangePlan | null;
 
 export interface CartChangeRequest {
-  readonly target: CartTarget;
+  readonly target: CartIdAndExpectedVersion;
   readonly plan: CartChangePlanner;
 }
 
@@ -103,7 +103,7 @@ export async function lockCart(
   cartId: string,
 ): Promise<CartAggregate> {
   const cart = await lockCartIfFound(transaction, context, cartId);
-  if (cart === undefined) throw fail("cart_not_found");
+  if (cart === undefined) throw createFailure("cart_not_found");
   return cart;
 }
 
@@ -116,7 +116,7 @@ export async function lockCartIfFound(
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate | undefined> {
-  const id = toSafeId(cartId);
+  const id = toDatabaseSafeId(cartId);
   // One statement locks the cart, the next statement reads it. A single statement that waits for the lock
   // would return the cart lines from before the wait. Both statements are sent in one round trip.
   const lock = prepareStatement(transaction, {
@@ -124,11 +124,11 @@ export async function lockCartIfFound(
     write: lockStatement,
     values: { id, merchantId: context.merchantId },
   });
-  const [locked, read] = await runPipelined(transaction, [
+  const [locked, read] = await runStatementsPipelined(transaction, [
     lock,
     buildCartsByIdQuery(transaction, [id], context.now),
   ]);
-  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartQueryRow[]) : [];
+  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartsByIdQueryRow[]) : [];
   const cart = found?.cart;
   if (cart === undefined || context.isSystem === true) return cart;
   return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
@@ -139,7 +139,7 @@ const lockStatement = (): RawBuilder<unknown> =>
     for no key update`;
 
 /** The checkout session for which the cart stays locked after the change. */
-export interface CartLockingSession {
+export interface CartLockingCheckoutSession {
   readonly sessionId: string;
   /**
    * Creates the checkout session for the priced cart. Left out if the session already existed before this
@@ -156,7 +156,7 @@ export interface LockedCartChange {
   readonly cart: CartAggregate;
   readonly plan: CartChangePlanner;
   /** The checkout session for which the cart stays locked. If left out, the cart is active after the change. */
-  readonly lockingSession?: CartLockingSession;
+  readonly lockingSession?: CartLockingCheckoutSession;
   /**
    * The cart version that the caller expects. A caller who names a version has read the cart, so the old
    * warnings of the cart are not repeated.
@@ -192,12 +192,12 @@ export async function applyCartChangePlan(
 }
 
 /** Returns true if the cart was already locked for the checkout session before this change. */
-const isLockedBefore = (lockingSession: CartLockingSession | undefined): boolean =>
+const isLockedBefore = (lockingSession: CartLockingCheckoutSession | undefined): boolean =>
   lockingSession !== undefined && lockingSession.create === undefined;
 
 interface ChangeToSave {
   readonly cart: CartAggregate;
-  readonly lockingSession: CartLockingSession | undefined;
+  readonly lockingSession: CartLockingCheckoutSession | undefined;
   readonly next: RepricedCart;
   readonly event: EventType | null;
 }
@@ -211,7 +211,7 @@ async function saveCartChange(
   // A checkout session whose time has run out is stored as open until its cart changes. This change also
   // stores that the session has expired.
   const isUnlocked = cart.status === "locked" && !isLockedBefore(lockingSession);
-  if (isUnlocked) await expireCartSession(transaction, context, cart);
+  if (isUnlocked) await expireCheckoutSessionOfCart(transaction, context, cart);
   await lockingSession?.create?.(next);
   const status = lockingSession === undefined ? "active" : "locked";
   const after = await updateCart(transaction, {
@@ -269,7 +269,12 @@ export function repriceCartOrFail(
   } catch (error) {
     if (!(error instanceof AmountOutOfRangeError)) throw error;
     const message = "An amount of the cart would be too large. Reduce the quantities.";
-    throw failWithDetail("invalid_field", { in: "body", field: "/lines", code: "out_of_range", message });
+    throw createFailureWithDetail("invalid_field", {
+      in: "body",
+      field: "/lines",
+      code: "out_of_range",
+      message,
+    });
   }
 }
 
@@ -279,8 +284,11 @@ function toOfferRequest(
   {
     codeNormalized,
     lockingSession,
-  }: { readonly codeNormalized: string | undefined; readonly lockingSession: CartLockingSession | undefined },
-): CartOfferRequest {
+  }: {
+    readonly codeNormalized: string | undefined;
+    readonly lockingSession: CartLockingCheckoutSession | undefined;
+  },
+): LoadCartOfferOptions {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code =
     codeNormalized !== undefined

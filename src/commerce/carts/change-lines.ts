@@ -11,7 +11,7 @@ import {
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import type { ExpectedVersionInput } from "./cart-status.ts";
@@ -54,7 +54,7 @@ export async function addCartLines(
         draft: { ...draft, lines: [...draft.lines, ...added] },
         reviewOffer: (offer) => ({
           ...draft,
-          lines: addToDraftLines(input.lines, { lines: draft.lines, offer, now: context.now }),
+          lines: addLinesToCartDraft(input.lines, { lines: draft.lines, offer, now: context.now }),
         }),
       };
     },
@@ -71,7 +71,7 @@ interface DraftLinesContext {
  * Returns the lines of a cart draft together with the added lines. Throws if an added variant is unknown, not
  * sold in the market or out of stock.
  */
-export function addToDraftLines(
+export function addLinesToCartDraft(
   linesToAdd: readonly CartLineToAdd[],
   { lines, offer, now }: DraftLinesContext,
 ): CartDraftLine[] {
@@ -105,7 +105,7 @@ export function addToDraftLines(
 function requireStock(offer: CartOffer, variantId: string): void {
   const variant = offer.variants.get(variantId);
   if (variant === undefined || countOrderableItems(variant) > 0) return;
-  throw fail("invalid_state", {
+  throw createFailure("invalid_state", {
     message: "The variant is out of stock.",
     conflict: {
       resource: "variant",

@@ -8,7 +8,7 @@ import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { createPaddedInListTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import {
   type CartAggregate,
@@ -17,7 +17,7 @@ import {
   type CartLineWithStock,
   toSnakeCase,
 } from "./cart-aggregate.ts";
-import { type ActingBuyer, endedCartRetentionMs } from "./cart-status.ts";
+import { type BuyerRepresentedByCaller, endedCartRetentionMs } from "./cart-status.ts";
 
 /**
  * Reads carts by id; ids without a cart are ignored. The caller must check that the carts belong to the right
@@ -32,7 +32,7 @@ export async function findCarts(
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
 
-export interface CartQueryRow {
+export interface CartsByIdQueryRow {
   readonly cart: CartAggregate;
 }
 
@@ -44,9 +44,9 @@ export function buildCartsByIdQuery(
   reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
-): CompiledQuery<CartQueryRow> {
+): CompiledQuery<CartsByIdQueryRow> {
   const list = createPaddedInListTemplate(ids);
-  const write = (): RawBuilder<CartQueryRow> =>
+  const write = (): RawBuilder<CartsByIdQueryRow> =>
     sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id
       where c.id ${list.write()}`;
   return prepareStatement(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
@@ -69,7 +69,7 @@ const lines = sql<
     coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(readAt, ownHold)},
       'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
       coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
-      'availableFrom', ${utcTextSql(sql`v.available_from`)}) end) order by l.position, l.id)
+      'availableFrom', ${formatUtcTimeSql(sql`v.available_from`)}) end) order by l.position, l.id)
   from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left
   join stock_level sl on sl.variant_id = v.id
   where l.cart_id = c.id), '[]'::json)`;
@@ -80,7 +80,7 @@ const promotions = sql`coalesce((select json_agg(json_build_object('promotionId'
     'allocations', cp.allocations,
     'code', pc.code, 'titles', pm.titles, 'kind', pm.kind, 'basisPoints', pm.basis_points, 'amountMinor',
     pm.amount_minor, 'currency', pm.currency,
-    'startsAt', ${utcTextSql(sql`pm.starts_at`)}, 'endsAt', ${utcTextSql(sql`pm.ends_at`)}, 'isExclusive',
+    'startsAt', ${formatUtcTimeSql(sql`pm.starts_at`)}, 'endsAt', ${formatUtcTimeSql(sql`pm.ends_at`)}, 'isExclusive',
     pm.is_exclusive) order by cp.position, cp.promotion_id)
   from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc
   on pc.id = cp.promotion_code_id
@@ -98,17 +98,17 @@ const aggregate = sql<CartAggregate>`json_build_object(
   'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e
   where e.id = c.buyer_email_id),
   'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt',
-  ${utcTextSql(sql`c.address_expires_at`)},
-    'expiresAtMax', ${utcTextSql(sql`c.address_expires_at_max`)}) from personal_data a
+  ${formatUtcTimeSql(sql`c.address_expires_at`)},
+    'expiresAtMax', ${formatUtcTimeSql(sql`c.address_expires_at_max`)}) from personal_data a
     where a.id = c.address_id),
   'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt',
-  ${utcTextSql(sql`s.expires_at`)}) from hosted_checkout_session s
+  ${formatUtcTimeSql(sql`s.expires_at`)}) from hosted_checkout_session s
     where s.cart_id = c.id order by s.status in ('open', 'processing', 'completed') desc, s.id desc limit 1),
   'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
   'revocation', case when c.revocation_reason is not null
   then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
-  'createdAt', ${utcTextSql(sql`c.created_at`)}, 'updatedAt', ${utcTextSql(sql`c.updated_at`)}, 'expiresAt',
-  ${utcTextSql(sql`c.expires_at`)}, 'endedAt', ${utcTextSql(sql`c.ended_at`)},
+  'createdAt', ${formatUtcTimeSql(sql`c.created_at`)}, 'updatedAt', ${formatUtcTimeSql(sql`c.updated_at`)}, 'expiresAt',
+  ${formatUtcTimeSql(sql`c.expires_at`)}, 'endedAt', ${formatUtcTimeSql(sql`c.ended_at`)},
   'lines', ${lines}, 'promotions', ${promotions})`;
 
 export interface CartListFilter {
@@ -118,7 +118,7 @@ export interface CartListFilter {
    * The buyer whose carts are listed. If both the buyer reference and the buyer session are null, the carts
    * of all buyers are listed.
    */
-  readonly buyer: ActingBuyer;
+  readonly buyer: BuyerRepresentedByCaller;
   readonly status: CartStatus | null;
   readonly now: Date;
 }
@@ -141,7 +141,7 @@ export function buildCartListQuery(
     );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
   list = list.where(sql<boolean>`cart.id >= ${firstListedIdSql(merchantId, now)}`);
-  for (const condition of createBuyerConditions("cart", buyer)) list = list.where(condition);
+  for (const condition of createSqlConditionsForBuyer("cart", buyer)) list = list.where(condition);
   if (status !== null) {
     const stored = storedStatuses[status].map((one) => sql.lit(one));
     list = list.where(sql<boolean>`cart.status in (${sql.join(stored)}) and ${current} = ${status}`);
@@ -184,9 +184,9 @@ const storedStatuses: Readonly<Record<CartStatus, readonly CartStatus[]>> = {
  * created, for example before the buyer signed in. For a caller that acts for no particular buyer, returns no
  * condition.
  */
-export function createBuyerConditions(
+export function createSqlConditionsForBuyer(
   table: "cart" | "sales_order",
-  { buyerReference, buyerSessionId }: ActingBuyer,
+  { buyerReference, buyerSessionId }: BuyerRepresentedByCaller,
 ): readonly RawBuilder<boolean>[] {
   const reference = sql.ref(`${table}.buyer_reference`);
   const isOfReference = sql<boolean>`${reference} = ${buyerReference}`;

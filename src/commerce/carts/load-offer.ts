@@ -4,7 +4,7 @@
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
-import { currentAmountSql, currentCompareAtSql } from "#commerce/catalog/current-price.ts";
+import { currentPriceAmountSql, currentCompareAtPriceSql } from "#commerce/catalog/current-price.ts";
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
@@ -92,7 +92,7 @@ export interface CartOffer {
   readonly code: PromotionRule | undefined;
 }
 
-export interface CartOfferRequest {
+export interface LoadCartOfferOptions {
   readonly merchantId: string;
   readonly marketId: string;
   readonly variantIds: readonly string[];
@@ -123,7 +123,10 @@ interface OfferRow {
   } | null;
 }
 
-export async function loadCartOffer(transaction: Transaction, request: CartOfferRequest): Promise<CartOffer> {
+export async function loadCartOffer(
+  transaction: Transaction,
+  request: LoadCartOfferOptions,
+): Promise<CartOffer> {
   const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, request));
   const [row] = rows;
   if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
@@ -141,7 +144,7 @@ export async function loadCartOffer(transaction: Transaction, request: CartOffer
   };
 }
 
-function offerQuery(transaction: Transaction, request: CartOfferRequest): CompiledQuery<OfferRow> {
+function offerQuery(transaction: Transaction, request: LoadCartOfferOptions): CompiledQuery<OfferRow> {
   const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = request;
   const list = createPaddedInListTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
@@ -181,8 +184,8 @@ const variantsJson = (
 ): RawBuilder<readonly CartOfferVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
-    'priceMinor', ${currentAmountSql(parameter("now"))}, 'compareAtMinor',
-    ${currentCompareAtSql(parameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
+    'priceMinor', ${currentPriceAmountSql(parameter("now"))}, 'compareAtMinor',
+    ${currentCompareAtPriceSql(parameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(
       parameter("now"),
       sql`h.session_id =

@@ -2,11 +2,11 @@
  * Creates a cart for a country, moves a cart to another country, and sets the reference and e-mail address of
  * a cart's buyer.
  */
-import { findLocaleFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
+import { findLocaleFaults, toCanonicalLocale } from "#commerce/catalog/catalog-fields.ts";
 import {
   createBodyFault,
   type Faults,
-  failAtField,
+  createFieldFailure,
   requireNoFaults,
   findTextFaults,
 } from "#foundation/faults.ts";
@@ -21,10 +21,10 @@ import {
   encryptPersonalData,
 } from "#commerce/addresses/personal-data.ts";
 import { isEmailAddress } from "#commerce/addresses/check-address.ts";
-import { findCartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } from "./change-lines.ts";
+import { findCartLineFaults, cartLinesMax, type CartLineToAdd, addLinesToCartDraft } from "./change-lines.ts";
 import { type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
 import { buyerEmailRetentionMs, type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
-import { toCartDraft, createCartDraft } from "./cart-draft.ts";
+import { toCartDraft, createEmptyCartDraft } from "./cart-draft.ts";
 import { applyCartChangePlan, type CartCommandContext, lockCart, repriceCartOrFail } from "./change-cart.ts";
 import { insertCart, publishCartEvents } from "./save-cart.ts";
 import { loadCartOffer } from "./load-offer.ts";
@@ -51,11 +51,13 @@ export async function createCart(
   const { merchantId, now } = context;
   const market = await requireMarketOfCountry(transaction, context, input.market);
   const cartId = createId("cart", now.getTime());
-  const draft = createCartDraft({
+  const draft = createEmptyCartDraft({
     marketId: market.id,
     country: input.market,
     locale:
-      input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
+      input.locale === null || input.locale === undefined
+        ? market.defaultLocale
+        : toCanonicalLocale(input.locale),
     buyerReference: input.buyerReference ?? context.buyerReference,
     buyerSessionId: context.buyerSessionId,
   });
@@ -72,7 +74,7 @@ export async function createCart(
   };
   const offer = await loadCartOffer(transaction, offerRequest);
   const { next } = repriceCartOrFail(
-    { ...draft, lines: addToDraftLines(linesToAdd, { lines: [], offer, now }) },
+    { ...draft, lines: addLinesToCartDraft(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },
   );
   const after = await insertCart(transaction, { cartId, merchantId, next, now });
@@ -137,7 +139,7 @@ export function findBuyerReferenceFaults(
   return [];
 }
 
-export interface CountryMarket {
+export interface MarketOfCountry {
   readonly id: string;
   readonly defaultLocale: string;
 }
@@ -147,7 +149,7 @@ export async function requireMarketOfCountry(
   transaction: Transaction,
   { merchantId }: CartCommandContext,
   country: string,
-): Promise<CountryMarket> {
+): Promise<MarketOfCountry> {
   const market = await transaction
     .selectFrom("marketCountry")
     .innerJoin("market", "market.id", "marketCountry.marketId")
@@ -156,7 +158,7 @@ export async function requireMarketOfCountry(
     .where("marketCountry.country", "=", country)
     .executeTakeFirst();
   if (market === undefined)
-    throw failAtField("invalid_field", "/market", {
+    throw createFieldFailure("invalid_field", "/market", {
       code: "not_sold_there",
       message: "The merchant does not sell to this country.",
     });
@@ -221,7 +223,10 @@ export async function setCartBuyer(
   requireNoFaults(buyerFaults(input, context));
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
-  const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email ?? null });
+  const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, {
+    cart,
+    email: input.email ?? null,
+  });
   return applyCartChangePlan(transaction, context, {
     cart,
     target: input,
@@ -238,10 +243,10 @@ export async function setCartBuyer(
 }
 
 function buyerFaults({ buyerReference, email }: CartBuyerSetInput, context: CartCommandContext): Faults {
-  return [...findBuyerReferenceFaults(buyerReference, context), ...findEmailFaults("/email", email)];
+  return [...findBuyerReferenceFaults(buyerReference, context), ...findEmailAddressFaults("/email", email)];
 }
 
-export function findEmailFaults(field: string, email: string | null | undefined): Faults {
+export function findEmailAddressFaults(field: string, email: string | null | undefined): Faults {
   const isMalformed = typeof email === "string" && !isEmailAddress(email);
   return [
     ...findTextFaults(field, email, { max: emailMax }),
@@ -256,7 +261,7 @@ export function findEmailFaults(field: string, email: string | null | undefined)
  * is given. An unchanged e-mail address keeps its row. A different e-mail address gets a new row, and the old
  * row is erased at once, because no cart refers to it.
  */
-export async function replaceBuyerEmail(
+export async function replaceBuyerEmailOfCart(
   transaction: Transaction,
   { keyring, merchantId, now }: CartCommandContext,
   { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },

@@ -1,15 +1,15 @@
 /** Merges two carts: adds the lines of a source cart to a target cart and ends the source cart. */
 import { createBodyFault, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
-import { expireCartSession } from "#commerce/checkout/end-session.ts";
-import { type CartAggregate, findPromotionWithCode, createCartWarning } from "./cart-aggregate.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
+import { type CartAggregate, findPromotionAddedByCode, createCartWarning } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
 import { applyCartChangePlan, type CartCommandContext, lockCart } from "./change-cart.ts";
 import { type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
 import { cartLinesMax } from "./change-lines.ts";
 import { cartLineQuantityMax } from "./price-lines.ts";
-import { endCartAndPublish } from "./cart-transitions.ts";
+import { endCartAndPublishEvent } from "./cart-transitions.ts";
 
 interface CartMergeInput extends ExpectedVersionInput {
   readonly sourceCartId: string;
@@ -33,7 +33,7 @@ export async function mergeCarts(
   const { now } = context;
   // Carts are always locked in the order of their ids, so that two merges of the same carts cannot deadlock.
   const locked = new Map<string, CartAggregate>();
-  for (const id of [cartId, sourceCartId].map(toSafeId).toSorted())
+  for (const id of [cartId, sourceCartId].map(toDatabaseSafeId).toSorted())
     locked.set(id, await lockCart(transaction, context, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");
@@ -52,8 +52,8 @@ export async function mergeCarts(
     target: input,
     plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source, input) }),
   });
-  if (source.status === "locked") await expireCartSession(transaction, context, source);
-  await endCartAndPublish(transaction, context, {
+  if (source.status === "locked") await expireCheckoutSessionOfCart(transaction, context, source);
+  await endCartAndPublishEvent(transaction, context, {
     cart: source,
     status: "merged",
     mergedIntoCartId: merged.id,
@@ -71,7 +71,7 @@ function toMergedDraft(
   // repeated.
   const unseen = typeof expectedVersion === "number" ? [source] : [source, target];
   const draft = toCartDraft(target);
-  const code = findPromotionWithCode(source);
+  const code = findPromotionAddedByCode(source);
   const isDropped =
     code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
   return {

@@ -4,14 +4,14 @@
  */
 import { chooseLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";
-import { type CartLineDisplay, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
+import { type CartLineDisplayFields, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
 import type { CartDraft, CartDraftLine } from "./cart-draft.ts";
 import type { CartOffer, CartOfferVariant } from "./load-offer.ts";
 
 export const cartLineQuantityMax = 9999;
 
 /** A cart line with its current unit price, before the total, discounts and taxes of the line are calculated. */
-export interface CartLineWithOffer {
+export interface CartLineWithCurrentPrice {
   readonly id: string;
   readonly productId: string;
   readonly variantId: string;
@@ -19,15 +19,15 @@ export interface CartLineWithOffer {
   readonly quantity: number;
   readonly unitPriceMinor: number;
   readonly compareAtMinor: number | null;
-  readonly display: CartLineDisplay;
+  readonly display: CartLineDisplayFields;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
   /** True if at least one item of the variant can be bought now. */
   readonly isAvailable: boolean;
 }
 
-export interface CartOfferLinesResult {
-  readonly lines: readonly CartLineWithOffer[];
+export interface CartLinesWithCurrentPrices {
+  readonly lines: readonly CartLineWithCurrentPrice[];
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -39,8 +39,8 @@ export function applyCartOfferToLines(
   draft: CartDraft,
   offer: CartOffer,
   { isMarketNew }: { readonly isMarketNew: boolean },
-): CartOfferLinesResult {
-  const lines: CartLineWithOffer[] = [];
+): CartLinesWithCurrentPrices {
+  const lines: CartLineWithCurrentPrice[] = [];
   const warnings: StoredCartWarning[] = [];
   for (const line of draft.lines) {
     const variant = offer.variants.get(line.variantId);
@@ -56,7 +56,7 @@ export function applyCartOfferToLines(
 
 interface OfferedLineResult {
   /** The priced cart line; null if the line must be removed from the cart. */
-  readonly line: CartLineWithOffer | null;
+  readonly line: CartLineWithCurrentPrice | null;
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -159,7 +159,11 @@ function offerSoldLine(
   };
 }
 
-function renderLineDisplay(variant: CartOfferVariant, draft: CartDraft, offer: CartOffer): CartLineDisplay {
+function renderLineDisplay(
+  variant: CartOfferVariant,
+  draft: CartDraft,
+  offer: CartOffer,
+): CartLineDisplayFields {
   const fallbacks = [offer.market.defaultLocale, offer.merchantLocale];
   const locale = chooseLocale(
     variant.translations.map((translation) => translation.locale),

@@ -2,24 +2,24 @@
  * Renders a cart as the API shows it: status and address at a given time, amounts with their currency, no
  * personal data. The functions are pure: the same cart and context always give the same result.
  */
-import { toAbsoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import { toAbsoluteMediaUrl, type RenderedImage } from "#commerce/catalog/render-product.ts";
 import { type Availability, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import type {
   CartAggregate,
   CartStatus,
-  CartLineDisplay,
+  CartLineDisplayFields,
   CartLineWithStock,
   CartRevocationReason,
   StoredCartWarning,
   CartWarningCode,
 } from "./cart-aggregate.ts";
-import { omitExpiredAddress, hasCartSessionEnded, getCartStatusAt } from "./cart-status.ts";
+import { omitExpiredCartAddress, hasCheckoutSessionOfCartEnded, getCartStatusAt } from "./cart-status.ts";
 import {
   type CartTotals,
-  type PromotionStateView,
-  toPromotionStateView,
+  type CartPromotionStateView,
+  toCartPromotionStateView,
   toCartTotals,
 } from "./render-promotion-state.ts";
 
@@ -32,7 +32,7 @@ export interface CartLineView {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  readonly image: ImageView | null;
+  readonly image: RenderedImage | null;
   readonly quantity: number;
   readonly unitPrice: Money;
   readonly compareAtUnitPrice: Money | null;
@@ -72,7 +72,7 @@ export interface CartView {
   readonly lines: readonly CartLineView[];
   readonly totalQuantity: number;
   readonly totals: CartTotals;
-  readonly promotion: PromotionStateView;
+  readonly promotion: CartPromotionStateView;
   readonly address: MaskedAddress | null;
   readonly addressTokenExpiresAt: string | null;
   readonly delivery: {
@@ -84,7 +84,7 @@ export interface CartView {
     readonly status: "open" | "processing" | "completed";
   } | null;
   readonly orderId: string | null;
-  readonly warnings: readonly CartWarningView[];
+  readonly warnings: readonly RenderedCartWarning[];
   readonly revocation: {
     readonly reason: CartRevocationReason;
     readonly note: string | null;
@@ -103,7 +103,7 @@ export interface CartRenderContext {
 
 export function toCartView(stored: CartAggregate, context: CartRenderContext): CartView {
   const { now } = context;
-  const cart = omitExpiredAddress(stored, now);
+  const cart = omitExpiredCartAddress(stored, now);
   const { id, version, merchant, country, currency, locale, address, revocation } = cart;
   return {
     id,
@@ -116,7 +116,7 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
     lines: cart.lines.map((line) => toCartLineView(line, cart, context)),
     totalQuantity: cart.lines.reduce((sum, { quantity }) => sum + quantity, 0),
     totals: toCartTotals(cart),
-    promotion: toPromotionStateView(cart),
+    promotion: toCartPromotionStateView(cart),
     address: address?.masked ?? null,
     addressTokenExpiresAt: address?.expiresAt ?? null,
     delivery:
@@ -137,7 +137,7 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
  * Compares a cart before and after a change. Returns the top-level fields of the rendered cart that differ,
  * with their values before the change.
  */
-export function getPreviousCartFields(
+export function getPreviousValuesOfChangedCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   context: CartRenderContext,
 ): Record<string, unknown> {
@@ -221,9 +221,9 @@ function toCartLineView(
  * order of a jsonb value.
  */
 function toImageView(
-  { url, alt, width, height }: NonNullable<CartLineDisplay["image"]>,
+  { url, alt, width, height }: NonNullable<CartLineDisplayFields["image"]>,
   publicUrl: string,
-): ImageView {
+): RenderedImage {
   return { url: toAbsoluteMediaUrl(url, publicUrl), alt, width, height };
 }
 
@@ -245,7 +245,7 @@ export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggrega
  */
 export function getCurrentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
   const status = getCartStatusAt(cart, now);
-  const present = omitExpiredAddress(cart, now);
+  const present = omitExpiredCartAddress(cart, now);
   return present.address === null || (status !== "active" && status !== "locked")
     ? undefined
     : toDeliveryOptionViews(present);
@@ -255,7 +255,7 @@ export function getCurrentDeliveryOptions(cart: CartAggregate, now: Date): Deliv
 function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   const { session } = cart;
   if (session === null || session.status === "canceled" || session.status === "expired") return null;
-  if (session.status === "open" && hasCartSessionEnded(cart, now)) return null;
+  if (session.status === "open" && hasCheckoutSessionOfCartEnded(cart, now)) return null;
   return { sessionId: session.id, status: session.status };
 }
 
@@ -275,10 +275,10 @@ const warningMessages: Readonly<Record<CartWarningCode, string>> = {
   market_changed: "The cart's country has changed.",
 };
 
-export interface CartWarningView extends StoredCartWarning {
+export interface RenderedCartWarning extends StoredCartWarning {
   readonly message: string;
 }
 
-export function toCartWarningView({ code, lineId, data }: StoredCartWarning): CartWarningView {
+export function toCartWarningView({ code, lineId, data }: StoredCartWarning): RenderedCartWarning {
   return { code, lineId, message: warningMessages[code], data };
 }

@@ -5,7 +5,11 @@
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
-import { type CartAggregate, findPromotionWithCode, type CartPromotionWithRule } from "./cart-aggregate.ts";
+import {
+  type CartAggregate,
+  findPromotionAddedByCode,
+  type CartPromotionWithRule,
+} from "./cart-aggregate.ts";
 
 export interface CartPromotionView {
   readonly id: string;
@@ -18,7 +22,7 @@ export interface CartPromotionView {
   readonly combinesWithAutomatic: boolean;
 }
 
-export interface PromotionStateView {
+export interface CartPromotionStateView {
   readonly cartId: string;
   readonly cartVersion: number;
   readonly state: "none" | "applied" | "suspended";
@@ -40,12 +44,12 @@ export interface PromotionStateView {
  * Renders the promotions of a cart. `replaced` is the promotion code that this request replaced by the cart's
  * current code; null if the request replaced no code.
  */
-export function toPromotionStateView(
+export function toCartPromotionStateView(
   cart: CartAggregate,
   { replaced = null }: { readonly replaced?: string | null } = {},
-): PromotionStateView {
+): CartPromotionStateView {
   const { currency } = cart;
-  const code = findPromotionWithCode(cart);
+  const code = findPromotionAddedByCode(cart);
   return {
     cartId: cart.id,
     cartVersion: cart.version,
@@ -69,7 +73,7 @@ export function toPromotionStateView(
 function toAllocationViews(
   { promotionId, allocations }: CartPromotionWithRule,
   currency: string,
-): PromotionStateView["allocations"] {
+): CartPromotionStateView["allocations"] {
   return allocations.map(({ lineId, amountMinor }) => ({
     target: lineId === null ? "shipping" : "line",
     lineId,

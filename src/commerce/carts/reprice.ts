@@ -12,7 +12,7 @@ import {
 import { chooseLocale } from "#foundation/text.ts";
 import {
   type CartAggregate,
-  findPromotionWithCode,
+  findPromotionAddedByCode,
   type StoredCartAddress,
   type StoredCartLine,
   type StoredDeliveryOption,
@@ -20,11 +20,11 @@ import {
   type StoredCartWarning,
   createCartWarning,
 } from "./cart-aggregate.ts";
-import { cartAddressLifetimeMs, type CartDraft, type RepricedCart, pickCartSettings } from "./cart-draft.ts";
+import { cartAddressLifetimeMs, type CartDraft, type RepricedCart, copyCartSettings } from "./cart-draft.ts";
 import type { CartOffer, CartOfferMarket } from "./load-offer.ts";
-import { type CartLineWithOffer, applyCartOfferToLines } from "./price-lines.ts";
+import { type CartLineWithCurrentPrice, applyCartOfferToLines } from "./price-lines.ts";
 
-export interface RepriceResult {
+export interface CartRepriceResult {
   readonly next: RepricedCart;
   /**
    * The reason why the cart's promotion code does not apply at this time; null if the cart has no code or the
@@ -33,7 +33,7 @@ export interface RepriceResult {
   readonly refusal: PromotionRefusal | null;
 }
 
-export interface RepriceInput {
+export interface CartRepriceInput {
   readonly draft: CartDraft;
   /** The stored cart; undefined if the cart is new. */
   readonly before: CartAggregate | undefined;
@@ -52,7 +52,7 @@ export function repriceCart({
   now,
   isInCheckout = false,
   areWarningsSeen = false,
-}: RepriceInput): RepriceResult {
+}: CartRepriceInput): CartRepriceResult {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
   const offered = applyCartOfferToLines(draft, offer, { isMarketNew });
@@ -68,7 +68,7 @@ export function repriceCart({
   const { lines: pricedLines, discounts: _discounts, ...sums } = choice.priced;
   const refusal = choice.code?.refusal ?? null;
   const next: RepricedCart = {
-    ...pickCartSettings(draft),
+    ...copyCartSettings(draft),
     marketId: market.id,
     currency: market.currency,
     taxIncluded: market.taxIncluded,
@@ -108,7 +108,7 @@ const isPermanent = (refusal: PromotionRefusal | null): boolean =>
 function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undefined): StoredCartWarning {
   const { reason } = refusal;
   if (!isPermanent(refusal)) return createCartWarning("promotion_suspended", null, { reason });
-  const code = before === undefined ? undefined : findPromotionWithCode(before)?.code;
+  const code = before === undefined ? undefined : findPromotionAddedByCode(before)?.code;
   return createCartWarning("promotion_removed", null, { code: code ?? null, reason });
 }
 
@@ -159,12 +159,12 @@ function currentAddress(
   return { ...address, expiresAt: expiresAt.toISOString() };
 }
 
-const needsShipping = (lines: readonly CartLineWithOffer[]): boolean =>
+const needsShipping = (lines: readonly CartLineWithCurrentPrice[]): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
 /** Returns the delivery options of a cart; an empty list if no line of the cart requires shipping. */
 function offeredDeliveryOptions(
-  lines: readonly CartLineWithOffer[],
+  lines: readonly CartLineWithCurrentPrice[],
   draft: CartDraft,
   { market, merchantLocale }: CartOffer,
 ): StoredDeliveryOption[] {
@@ -197,7 +197,7 @@ function offeredDeliveryOptions(
  * not known yet.
  */
 function shippingPriceMinor(
-  lines: readonly CartLineWithOffer[],
+  lines: readonly CartLineWithCurrentPrice[],
   {
     address,
     chosen,
@@ -209,7 +209,7 @@ function shippingPriceMinor(
 
 interface PromotionChoiceInput {
   readonly now: Date;
-  readonly lines: readonly CartLineWithOffer[];
+  readonly lines: readonly CartLineWithCurrentPrice[];
   readonly shippingMinor: number | null;
   readonly address: StoredCartAddress | null;
 }
@@ -251,7 +251,7 @@ function findTaxRate(
 }
 
 function toStoredLine(
-  line: CartLineWithOffer,
+  line: CartLineWithCurrentPrice,
   priced: PricedCart["lines"][number] | undefined,
   position: number,
 ): StoredCartLine {

@@ -5,24 +5,24 @@
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { parameter, prepareStatement } from "#database/prepared-template.ts";
-import { runPipelined, type Transaction } from "#database/transaction.ts";
+import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import {
   type CartAggregate,
   cartColumns,
   cartColumnTypes,
-  findPromotionWithCode,
+  findPromotionAddedByCode,
   type StoredCartLine,
   type StoredCartPromotion,
   toSnakeCase,
 } from "./cart-aggregate.ts";
 import { buyerEmailRetentionMs, cartLifetimeMs } from "./cart-status.ts";
-import { buildCartsByIdQuery, type CartQueryRow } from "./find-carts.ts";
+import { buildCartsByIdQuery, type CartsByIdQueryRow } from "./find-carts.ts";
 import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
-import { getPreviousCartFields } from "./render-cart.ts";
+import { getPreviousValuesOfChangedCartFields } from "./render-cart.ts";
 
-export interface CartSaveInput {
+export interface CartToInsert {
   readonly cartId: string;
   readonly merchantId: string;
   readonly next: RepricedCart;
@@ -30,7 +30,7 @@ export interface CartSaveInput {
 }
 
 /** Inserts a new cart with version 1 and returns the stored cart. */
-export function insertCart(transaction: Transaction, save: CartSaveInput): Promise<CartAggregate> {
+export function insertCart(transaction: Transaction, save: CartToInsert): Promise<CartAggregate> {
   return saveAndReadCart(
     transaction,
     prepareStatement(transaction, { form: "insert cart", write: insertStatement, values: savedValues(save) }),
@@ -45,10 +45,13 @@ export function insertCart(transaction: Transaction, save: CartSaveInput): Promi
 async function saveAndReadCart(
   transaction: Transaction,
   write: CompiledQuery,
-  { cartId: id, now }: CartSaveInput,
+  { cartId: id, now }: CartToInsert,
 ): Promise<CartAggregate> {
-  const [saved, read] = await runPipelined(transaction, [write, buildCartsByIdQuery(transaction, [id], now)]);
-  const [after] = (read?.rows ?? []) as readonly CartQueryRow[];
+  const [saved, read] = await runStatementsPipelined(transaction, [
+    write,
+    buildCartsByIdQuery(transaction, [id], now),
+  ]);
+  const [after] = (read?.rows ?? []) as readonly CartsByIdQueryRow[];
   if (saved?.rows.length !== 1 || after === undefined)
     throw new Error(`Cart ${id} has changed since it was locked.`);
   return after.cart;
@@ -63,7 +66,7 @@ const insertStatement = (): RawBuilder<unknown> => sql`
     ${upsertLines}, ${upsertPromotions}
     select 1`;
 
-export interface CartUpdateInput extends CartSaveInput {
+export interface CartToUpdate extends CartToInsert {
   /** The version of the cart before the update. */
   readonly version: number;
   readonly status: "active" | "locked";
@@ -72,7 +75,7 @@ export interface CartUpdateInput extends CartSaveInput {
 /** Updates a locked cart, raises its version by one, and returns the stored cart. */
 export function updateCart(
   transaction: Transaction,
-  { version, status, ...save }: CartUpdateInput,
+  { version, status, ...save }: CartToUpdate,
 ): Promise<CartAggregate> {
   const { next, now: at } = save;
   const values = {
@@ -124,7 +127,7 @@ function savedValues({
   merchantId: owner,
   next,
   now: at,
-}: CartSaveInput): Readonly<Record<string, unknown>> {
+}: CartToInsert): Readonly<Record<string, unknown>> {
   const rows = next.promotions.map(
     (promotion, position) =>
       ({ ...promotion, position }) satisfies StoredCartPromotion & { position: number },
@@ -231,7 +234,7 @@ function upsertPromotionsSql(): RawBuilder<unknown> {
  * before and after the change.
  */
 export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
-  const [previous, current] = [findPromotionWithCode(before), findPromotionWithCode(after)];
+  const [previous, current] = [findPromotionAddedByCode(before), findPromotionAddedByCode(after)];
   if (current === undefined) return previous === undefined ? [] : ["cart.promotion_removed"];
   const isNew = previous?.promotionCodeId !== current.promotionCodeId;
   if (current.state === "suspended")
@@ -263,7 +266,8 @@ export function publishCartEvents(
     isFinal = true,
   }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isFinal?: boolean },
 ): void {
-  const previous = before === null ? null : getPreviousCartFields({ before, after }, { now, publicUrl });
+  const previous =
+    before === null ? null : getPreviousValuesOfChangedCartFields({ before, after }, { now, publicUrl });
   for (const type of eventTypes)
     outbox.append({ type, id: after.id, previous, ...(isFinal ? { object: after } : {}) });
 }

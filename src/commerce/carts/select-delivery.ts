@@ -1,8 +1,12 @@
 /** Selects the delivery option of a cart. Possible are the delivery options for the cart's address. */
-import { failAtField } from "#foundation/faults.ts";
+import { createFieldFailure } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
-import { omitExpiredAddress, type ExpectedVersionInput, createCartFailure } from "./cart-status.ts";
+import {
+  omitExpiredCartAddress,
+  type ExpectedVersionInput,
+  createCartConflictFailure,
+} from "./cart-status.ts";
 import { toCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart, type CartChangePlanner } from "./change-cart.ts";
 
@@ -17,18 +21,21 @@ export function selectCartDelivery(
   context: CartCommandContext,
   input: CartDeliveryOptionSelectInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  return changeCart(transaction, context, { target: input, plan: planDeliverySelection(input, context.now) });
+  return changeCart(transaction, context, {
+    target: input,
+    plan: planDeliveryOptionSelection(input, context.now),
+  });
 }
 
 /** Returns the plan to select a delivery option for a cart that is active or in checkout. */
-export function planDeliverySelection(
+export function planDeliveryOptionSelection(
   input: Pick<CartDeliveryOptionSelectInput, "optionId">,
   now: Date,
 ): CartChangePlanner {
   const optionId = input.optionId ?? null;
   return (cart) => {
-    if (optionId !== null && omitExpiredAddress(cart, now).address === null)
-      throw createCartFailure("invalid_state", cart, { now, reason: "address_required" });
+    if (optionId !== null && omitExpiredCartAddress(cart, now).address === null)
+      throw createCartConflictFailure("invalid_state", cart, { now, reason: "address_required" });
     return {
       event: "cart.updated",
       draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
@@ -37,7 +44,7 @@ export function planDeliverySelection(
       checkResult: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;
         const allowed = (deliveryOptions ?? []).map(({ id }) => id);
-        throw failAtField("invalid_field", "/optionId", {
+        throw createFieldFailure("invalid_field", "/optionId", {
           code: "unknown",
           message: `The option is not offered for the cart. Offered options: ${allowed.join(", ") || "none"}.`,
         });

@@ -17,12 +17,16 @@ import type {
   PostalAddress,
   PostalAddressInput,
 } from "#commerce/addresses/postal-address.ts";
-import { failAtField } from "#foundation/faults.ts";
+import { createFieldFailure } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
-import { type ExpectedVersionInput, createCartFailure, requireChangeableCart } from "./cart-status.ts";
+import {
+  type ExpectedVersionInput,
+  createCartConflictFailure,
+  requireChangeableCart,
+} from "./cart-status.ts";
 import { cartAddressLifetimeMs, toCartDraft } from "./cart-draft.ts";
 import {
   applyCartChangePlan,
@@ -77,7 +81,7 @@ export async function setCartAddress(
   const checked = normalizeCartAddressInput(input);
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
-  await saveAddressForBuyer(transaction, context, { cart, input, checked });
+  await saveCartAddressForBuyer(transaction, context, { cart, input, checked });
   return setAddressOfLockedCart(transaction, context, { cart, ...checked, target: input });
 }
 
@@ -100,7 +104,7 @@ export function normalizeCartAddressInput({
  * If `saveForBuyer` is true, saves the address for later carts of the buyer; throws if the cart has no buyer
  * reference.
  */
-export async function saveAddressForBuyer(
+export async function saveCartAddressForBuyer(
   transaction: Transaction,
   context: CartCommandContext,
   {
@@ -116,7 +120,7 @@ export async function saveAddressForBuyer(
   const { buyerReference } = cart;
   if (input.saveForBuyer !== true) return;
   if (buyerReference === null)
-    throw failAtField("invalid_field", "/saveForBuyer", {
+    throw createFieldFailure("invalid_field", "/saveForBuyer", {
       code: "buyer_required",
       message: "The cart has no buyer. Set the cart's buyer before an address is saved.",
     });
@@ -145,7 +149,7 @@ export async function setAddressOfLockedCart(
   return toCartAddressToken(after, { token, level, corrected, now: context.now });
 }
 
-export interface StoredAddressChangePlan {
+export interface StoredCartAddressChangePlan {
   /** The new token that represents the stored address. */
   readonly token: string;
   readonly plan: CartChangePlanner;
@@ -159,11 +163,11 @@ export async function storeEncryptedCartAddress(
   transaction: Transaction,
   context: CartCommandContext,
   { cart, address, level }: CartAddressToSave,
-): Promise<StoredAddressChangePlan> {
+): Promise<StoredCartAddressChangePlan> {
   const { merchantId, now } = context;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
-    throw createCartFailure("address_market_mismatch", cart, {
+    throw createCartConflictFailure("address_market_mismatch", cart, {
       now,
       data: { market: cart.country, countries: cart.countries },
     });
@@ -259,7 +263,7 @@ interface CartSavedAddressSetInput extends ExpectedVersionInput {
  * Sets a saved address of the buyer on the cart. The cart gets a copy of the address, which is erased with
  * the cart.
  */
-export async function setCartSavedAddress(
+export async function setCartAddressFromSavedAddress(
   transaction: Transaction,
   context: CartCommandContext,
   input: CartSavedAddressSetInput & { readonly cartId: string },
@@ -269,13 +273,13 @@ export async function setCartSavedAddress(
   const row = await transaction
     .selectFrom("personalData")
     .selectAll()
-    .where("id", "=", toSafeId(input.savedAddressId))
+    .where("id", "=", toDatabaseSafeId(input.savedAddressId))
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", cart.buyerReference)
     .executeTakeFirst();
   const savedAddress = row === undefined ? undefined : decryptPersonalData(context.keyring, row);
   if (savedAddress?.kind !== "address") {
-    throw failAtField("resource_not_found", "/savedAddressId", {
+    throw createFieldFailure("resource_not_found", "/savedAddressId", {
       code: "unknown",
       message: "The cart's buyer has no saved address with this id.",
     });

@@ -3,7 +3,7 @@
  * and fields of variants. Markets and promotions use these functions too.
  */
 import {
-  findAllowedValueFaults,
+  findDisallowedValueFaults,
   findListLengthFaults,
   createBodyFault,
   type Faults,
@@ -62,7 +62,7 @@ export function findSlugFaults(field: string, slug: string): Faults {
 
 const codePattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
-export function findCodeFaults(field: string, code: string): Faults {
+export function findCatalogCodeFaults(field: string, code: string): Faults {
   if (code.length <= catalogBounds.codeMax && codePattern.test(code)) return [];
   return [
     createBodyFault(
@@ -90,7 +90,7 @@ export function findLocaleFaults(field: string, locale: string): Faults {
  * Returns the canonical form of a locale, for example `de-AT` for `de-at`. The caller must have checked the
  * locale with `findLocaleFaults`.
  */
-export function toLocale(locale: string): string {
+export function toCanonicalLocale(locale: string): string {
   return parseLocale(locale) ?? locale;
 }
 
@@ -118,14 +118,14 @@ export function findLocalizedTextFaults(
       ...findTextFaults(`${field}/${index}/text`, text, rule),
     ]),
     ...findDuplicateFaults(
-      entries.map(({ locale }) => toLocale(locale)),
+      entries.map(({ locale }) => toCanonicalLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),
   ];
 }
 
 export function toLocalizedMap(entries: readonly LocalizedTextInput[]): Record<string, string> {
-  return Object.fromEntries(entries.map(({ locale, text }) => [toLocale(locale), text]));
+  return Object.fromEntries(entries.map(({ locale, text }) => [toCanonicalLocale(locale), text]));
 }
 
 /**
@@ -163,7 +163,7 @@ interface VariantOptionInput {
  * Fields of a variant that a change may set. A field that is left out stays unchanged; for a new variant, it
  * gets its default value.
  */
-export interface VariantFields {
+export interface VariantInputFields {
   /** The merchant's article number of the variant, unique within the merchant regardless of case. */
   readonly sku: string;
   readonly options: readonly VariantOptionInput[];
@@ -186,7 +186,7 @@ export interface VariantFields {
  */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
-export function findVariantFaults(at: string, variant: VariantFields): Faults {
+export function findVariantFaults(at: string, variant: VariantInputFields): Faults {
   return [
     ...findTextFaults(`${at}/sku`, variant.sku, { max: catalogBounds.skuMax }),
     ...(skuPattern.test(variant.sku)
@@ -226,7 +226,7 @@ export function findVariantFaults(at: string, variant: VariantFields): Faults {
 function restrictionFaults(field: string, given: readonly string[]): Faults {
   return [
     ...given.flatMap((restriction, index) =>
-      findAllowedValueFaults(`${field}/${index}`, restriction, {
+      findDisallowedValueFaults(`${field}/${index}`, restriction, {
         allowed: restrictions,
         noun: "restriction",
       }),

@@ -32,7 +32,7 @@ export const productListMax = 500;
  * A merchant's product list: the ids of its most recently published products (at most `productListMax`), the
  * total number of its published products, and its default locale and market.
  */
-export interface ProductList {
+export interface PublishedProductList {
   readonly ids: readonly string[];
   readonly total: number;
   readonly locale: string;
@@ -45,8 +45,8 @@ export interface ProductList {
 export async function loadPublishedProductLists(
   reader: DatabaseReader,
   merchantIds: readonly string[],
-): Promise<Map<string, ProductList>> {
-  const { rows } = await sql<ProductList & { readonly merchantId: string }>`
+): Promise<Map<string, PublishedProductList>> {
+  const { rows } = await sql<PublishedProductList & { readonly merchantId: string }>`
     select m.id as merchant_id, m.default_locale as locale, m.default_market as market, m.catalog_version,
       (select mk.currency from market_country c join market mk on mk.id = c.market_id
       where c.merchant_id = m.id and c.country = m.default_market) as currency,

@@ -5,14 +5,14 @@
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import {
   createBodyFault,
   type Faults,
   findDuplicateFaults,
   findListLengthFaults,
 } from "#foundation/faults.ts";
-import { catalogBounds, findLocaleFaults, findSlugFaults, toLocale } from "./catalog-fields.ts";
+import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
 
 export interface CategorySlugInput {
   readonly locale: string;
@@ -28,7 +28,7 @@ export function findCategorySlugFaults(slugs: readonly CategorySlugInput[] | nul
       ...findSlugFaults(`/localizedSlugs/${index}/slug`, slug),
     ]),
     ...findDuplicateFaults(
-      slugs.map(({ locale }) => toLocale(locale)),
+      slugs.map(({ locale }) => toCanonicalLocale(locale)),
       (index) => `/localizedSlugs/${index}/locale`,
     ),
   ];
@@ -48,7 +48,7 @@ export async function saveCategorySlugs(
   { merchantId }: CommandContext,
   { categoryId, slugs }: SlugsToSave,
 ): Promise<boolean> {
-  const wanted = slugs.map(({ locale, slug }) => ({ locale: toLocale(locale), slug }));
+  const wanted = slugs.map(({ locale, slug }) => ({ locale: toCanonicalLocale(locale), slug }));
   const stored = await transaction
     .selectFrom("categorySlug")
     .select(["locale", "slug"])
@@ -101,7 +101,8 @@ async function requireFreeSlugs(
         ]
       : [],
   );
-  if (details[0] !== undefined) throw fail("already_exists", { message: details[0].message, details });
+  if (details[0] !== undefined)
+    throw createFailure("already_exists", { message: details[0].message, details });
 }
 
 /** Throws if the general slug of a category is a slug of another category in some locale. */
@@ -119,5 +120,8 @@ export async function requireFreeGeneralSlug(
     .executeTakeFirst();
   if (owner === undefined) return;
   const message = `Another category of the merchant has this slug in the locale ${owner.locale}.`;
-  throw fail("already_exists", { message, details: [createBodyFault("/slug", "already_exists", message)] });
+  throw createFailure("already_exists", {
+    message,
+    details: [createBodyFault("/slug", "already_exists", message)],
+  });
 }

@@ -6,10 +6,10 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 
 const reindexChunk = 500;
@@ -22,7 +22,7 @@ export interface LockedMerchant {
  * Locks the merchant's row with `for no key update`. This lock does not delay statements that only have a
  * foreign key to the merchant, for example those that insert carts and orders.
  */
-export async function lockCatalog(
+export async function lockMerchantCatalog(
   transaction: Transaction,
   context: CommandContext,
 ): Promise<LockedMerchant> {
@@ -32,7 +32,7 @@ export async function lockCatalog(
     .where("id", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (merchant === undefined) throw fail("merchant_not_found");
+  if (merchant === undefined) throw createFailure("merchant_not_found");
   return merchant;
 }
 
@@ -62,16 +62,16 @@ export async function lockProduct(
     .innerJoin("product as p", "p.merchantId", "m.id")
     .select(["p.id", "p.status", "p.version", "p.publishedAt", "m.defaultLocale"])
     .where("m.id", "=", context.merchantId)
-    .where("p.id", "=", toSafeId(productId))
+    .where("p.id", "=", toDatabaseSafeId(productId))
     .forNoKeyUpdate(["m", "p"])
     .executeTakeFirst();
-  if (product === undefined) throw fail("product_not_found");
-  requireVersion(createProductConflict(product), expectedVersion);
+  if (product === undefined) throw createFailure("product_not_found");
+  requireExpectedVersion(toProductConflictDetail(product), expectedVersion);
   return product;
 }
 
 /** A locked product with its state before the change. Events compare this state with the new state. */
-export interface EditableProduct extends LockedProduct {
+export interface LockedEditableProduct extends LockedProduct {
   readonly before: ProductAggregate;
 }
 
@@ -80,7 +80,7 @@ export async function loadEditableProduct(
   transaction: Transaction,
   { now }: CommandContext,
   product: LockedProduct,
-): Promise<EditableProduct> {
+): Promise<LockedEditableProduct> {
   const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
   if (before === undefined) throw new Error(`Product ${product.id} was locked but could not be loaded.`);
   return { ...product, before };
@@ -94,23 +94,23 @@ export async function lockEditableProduct(
   transaction: Transaction,
   context: CommandContext,
   input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
-): Promise<EditableProduct> {
+): Promise<LockedEditableProduct> {
   const product = await lockProduct(transaction, context, { productId: input.productId });
-  requireNotArchived(product);
-  requireVersion(createProductConflict(product), input.expectedVersion);
+  requireProductNotArchived(product);
+  requireExpectedVersion(toProductConflictDetail(product), input.expectedVersion);
   return loadEditableProduct(transaction, context, product);
 }
 
-export function requireNotArchived(product: Pick<LockedProduct, "id" | "status" | "version">): void {
+export function requireProductNotArchived(product: Pick<LockedProduct, "id" | "status" | "version">): void {
   if (product.status === "archived")
-    throw fail("invalid_state", { conflict: createProductConflict(product, "product_archived") });
+    throw createFailure("invalid_state", { conflict: toProductConflictDetail(product, "product_archived") });
 }
 
-export function createProductConflict(
+export function toProductConflictDetail(
   product: Pick<LockedProduct, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflict {
+): FailureConflictDetail {
   return {
     resource: "product",
     id: product.id,
@@ -123,7 +123,7 @@ export function createProductConflict(
 
 export type ProductEventType = Extract<EventType, `product.${string}`>;
 
-export interface ChangedProduct {
+export interface ProductChangeToRecord {
   readonly before: ProductAggregate;
   /** Types of the events that are published for the changed product. */
   readonly types: readonly ProductEventType[];
@@ -140,7 +140,7 @@ export async function recordProductChanges(
   {
     changed,
     alsoIndex = [],
-  }: { readonly changed: readonly ChangedProduct[]; readonly alsoIndex?: readonly string[] },
+  }: { readonly changed: readonly ProductChangeToRecord[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     with raised as (update merchant set catalog_version = catalog_version + 1
@@ -163,7 +163,10 @@ export async function recordProductChanges(
  * Raises the catalog's version after a change that concerns no single product, for example a change of a
  * category.
  */
-export async function raiseCatalogVersion(transaction: Transaction, context: CommandContext): Promise<void> {
+export async function incrementCatalogVersion(
+  transaction: Transaction,
+  context: CommandContext,
+): Promise<void> {
   await transaction
     .updateTable("merchant")
     .set((merchant) => ({ catalogVersion: merchant("catalogVersion", "+", 1) }))

@@ -4,16 +4,16 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type FailureConflict } from "#foundation/failure.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
+import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
   createBodyFault,
   type Faults,
   findIntegerFaults,
-  failAtField,
+  createFieldFailure,
   requireNoFaults,
 } from "#foundation/faults.ts";
-import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
+import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   findLocalizedTextFaults,
@@ -27,7 +27,7 @@ import {
   requireFreeGeneralSlug,
   saveCategorySlugs,
 } from "./category-slugs.ts";
-import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
+import { lockMerchantCatalog, incrementCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
   /**
@@ -63,7 +63,7 @@ export async function upsertCategory(
   input: CategoryUpsertInput,
 ): Promise<{ categoryId: string }> {
   requireNoFaults(upsertFaults(input));
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const existing = await findCategory(transaction, context, input);
   const before = existing ?? { id: null, parentId: null, position: undefined };
   const parentId = input.parentId === undefined ? before.parentId : input.parentId;
@@ -115,21 +115,21 @@ async function findCategory(
     .selectFrom("category")
     .select(["id", "slug", "parentId", "position", "version"])
     .where("merchantId", "=", context.merchantId)
-    .where((row) => row.or([row("id", "=", toSafeId(categoryId ?? "")), row("slug", "=", slug)]))
+    .where((row) => row.or([row("id", "=", toDatabaseSafeId(categoryId ?? "")), row("slug", "=", slug)]))
     .execute();
   const withSlug = rows.find((row) => row.slug === slug);
   const existing = typeof categoryId === "string" ? rows.find(({ id }) => id === categoryId) : withSlug;
-  if (existing === undefined && typeof categoryId === "string") throw fail("resource_not_found");
+  if (existing === undefined && typeof categoryId === "string") throw createFailure("resource_not_found");
   if (existing === undefined) return undefined;
   if (withSlug !== undefined && withSlug.id !== existing.id) {
     const message = "Another category of the merchant has this slug.";
-    throw fail("already_exists", {
+    throw createFailure("already_exists", {
       message,
       details: [createBodyFault("/slug", "already_exists", message)],
       conflict: categoryConflict(withSlug, "slug_taken"),
     });
   }
-  requireVersion(categoryConflict(existing), expectedVersion);
+  requireExpectedVersion(categoryConflict(existing), expectedVersion);
   return existing;
 }
 
@@ -154,7 +154,7 @@ async function insertCategory(
     .values({ ...row, id, merchantId: context.merchantId, createdAt: context.now, updatedAt: context.now })
     .execute();
   if (slugs !== undefined) await saveCategorySlugs(transaction, context, { categoryId: id, slugs });
-  await raiseCatalogVersion(transaction, context);
+  await incrementCatalogVersion(transaction, context);
   return { categoryId: id };
 }
 
@@ -173,7 +173,7 @@ async function updateCategory(
     from (${slug}, ${names}::jsonb, ${parentId}, ${position}::int))
     returning id`.execute(transaction);
   if (changed.rows.length > 0) {
-    await raiseCatalogVersion(transaction, context);
+    await incrementCatalogVersion(transaction, context);
     await reindexProducts(transaction, context, await findPublishedInSubtree(transaction, id));
   }
   return { categoryId: id };
@@ -184,32 +184,32 @@ export async function deleteCategory(
   context: CommandContext,
   input: CategoryDeleteInput,
 ): Promise<{ categoryId: string }> {
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const { rows } = await sql<Category & { children: number; products: number }>`
     select id, slug, parent_id, position, version,
       (select count(*) from category c where c.parent_id = category.id) as children,
       (select count(*) from product_category pc where pc.category_id = category.id) as products
-    from category where id = ${toSafeId(input.categoryId)} and merchant_id = ${context.merchantId}`.execute(
+    from category where id = ${toDatabaseSafeId(input.categoryId)} and merchant_id = ${context.merchantId}`.execute(
     transaction,
   );
   const [category] = rows;
-  if (category === undefined) throw fail("resource_not_found");
+  if (category === undefined) throw createFailure("resource_not_found");
   const { children, products } = category;
   if (children > 0)
-    throw fail("still_in_use", {
+    throw createFailure("still_in_use", {
       conflict: categoryConflict(category, "has_children", { children, products }),
     });
   if (products > 0)
-    throw fail("still_in_use", {
+    throw createFailure("still_in_use", {
       conflict: categoryConflict(category, "has_products", { children, products }),
     });
-  requireVersion(categoryConflict(category), input.expectedVersion);
+  requireExpectedVersion(categoryConflict(category), input.expectedVersion);
   await transaction
     .deleteFrom("category")
     .where("id", "=", category.id)
     .where("merchantId", "=", context.merchantId)
     .execute();
-  await raiseCatalogVersion(transaction, context);
+  await incrementCatalogVersion(transaction, context);
   return { categoryId: category.id };
 }
 
@@ -217,7 +217,7 @@ function categoryConflict(
   { id, version }: Pick<Category, "id" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflict {
+): FailureConflictDetail {
   return { resource: "category", id, currentStatus: null, currentVersion: version, reason, data };
 }
 
@@ -232,7 +232,7 @@ async function requireValidParent(
 ): Promise<void> {
   const { rows } = await sql<{ depth: number; isBelow: boolean; height: number }>`
     with recursive up as (
-      select id, parent_id from category where id = ${toSafeId(parentId)}
+      select id, parent_id from category where id = ${toDatabaseSafeId(parentId)}
       and merchant_id = ${context.merchantId}
       union all select c.id, c.parent_id from up join category c on c.id = up.parent_id),
     down as (
@@ -243,18 +243,18 @@ async function requireValidParent(
       (select coalesce(max(level), 1) from down) as height`.execute(transaction);
   const { depth, isBelow, height } = rows[0] ?? { depth: 0, isBelow: false, height: 1 };
   if (depth === 0)
-    throw failAtField("resource_not_found", "/parentId", {
+    throw createFieldFailure("resource_not_found", "/parentId", {
       code: "resource_not_found",
       message: "The merchant has no category with this ID.",
     });
   if (isBelow)
-    throw failAtField("invalid_field", "/parentId", {
+    throw createFieldFailure("invalid_field", "/parentId", {
       code: "circle",
       message: "The parent must not be the category itself or a category below it.",
     });
   if (depth + height > catalogBounds.categoryDepthMax) {
     const message = `The category tree may have at most ${catalogBounds.categoryDepthMax} levels.`;
-    throw failAtField("invalid_field", "/parentId", { code: "too_deep", message });
+    throw createFieldFailure("invalid_field", "/parentId", { code: "too_deep", message });
   }
 }
 

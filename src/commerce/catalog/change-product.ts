@@ -5,8 +5,8 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
   findListLengthFaults,
   createBodyFault,
@@ -20,30 +20,30 @@ import {
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
-  findCodeFaults,
+  findCatalogCodeFaults,
   findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
 import {
-  type OptionInput,
+  type ProductOptionInput,
   findProductOptionsFaults,
   requireVariantsFitOptions,
   saveProductOptions,
 } from "./product-options.ts";
 import {
-  lockCatalog,
+  lockMerchantCatalog,
   lockEditableProduct,
-  raiseCatalogVersion,
+  incrementCatalogVersion,
   recordProductChanges,
 } from "./change-catalog.ts";
 import {
   saveProductTranslations,
-  type TranslationInput,
+  type ProductTranslationInput,
   findProductTranslationsFaults,
 } from "./product-texts.ts";
 
-export interface RatingInput {
+export interface ProductRatingInput {
   /** Average rating of the product, from 0 to 5. */
   readonly average: number;
   readonly count: number;
@@ -63,20 +63,20 @@ interface AttributeInput {
  * Fields of a product that a change may set. A field that is left out stays unchanged; null removes the
  * value.
  */
-export interface ProductFields {
+export interface ProductInputFields {
   readonly brand?: string | null | undefined;
   /** The product's rating, which the merchant imported from another system. */
-  readonly rating?: RatingInput | null | undefined;
+  readonly rating?: ProductRatingInput | null | undefined;
   readonly attributes?: readonly AttributeInput[] | null | undefined;
-  readonly options?: readonly OptionInput[] | null | undefined;
+  readonly options?: readonly ProductOptionInput[] | null | undefined;
 }
 
-export interface ProductCreateInput extends ProductFields {
+export interface ProductCreateInput extends ProductInputFields {
   readonly categoryIds?: readonly string[] | null | undefined;
-  readonly translations: readonly TranslationInput[];
+  readonly translations: readonly ProductTranslationInput[];
 }
 
-export interface ProductUpdateInput extends ProductFields {
+export interface ProductUpdateInput extends ProductInputFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
   readonly categoryIds?: readonly string[] | null | undefined;
@@ -89,10 +89,10 @@ export async function createProduct(
 ): Promise<{ productId: string }> {
   requireNoFaults([
     ...findProductFaults("", input),
-    ...findCategoryListFaults("/categoryIds", input.categoryIds),
+    ...findProductCategoriesFaults("/categoryIds", input.categoryIds),
     ...findProductTranslationsFaults("/translations", input.translations, 1),
   ]);
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const productId = await insertProduct(transaction, context);
   await saveProductTranslations(transaction, context, {
     productId,
@@ -104,7 +104,7 @@ export async function createProduct(
     await requireCategories(transaction, context, input.categoryIds);
     await saveProductCategories(transaction, productId, input.categoryIds);
   }
-  await raiseCatalogVersion(transaction, context);
+  await incrementCatalogVersion(transaction, context);
   context.outbox.append({ type: "product.created", id: productId });
   return { productId };
 }
@@ -116,7 +116,7 @@ export async function updateProduct(
 ): Promise<{ productId: string }> {
   requireNoFaults([
     ...findProductFaults("", input),
-    ...findCategoryListFaults("/categoryIds", input.categoryIds),
+    ...findProductCategoriesFaults("/categoryIds", input.categoryIds),
   ]);
   const product = await lockEditableProduct(transaction, context, input);
   let isChanged = await saveProductFields(transaction, context, { productId: product.id, fields: input });
@@ -132,7 +132,10 @@ export async function updateProduct(
   return { productId: product.id };
 }
 
-export function findProductFaults(at: string, { brand, rating, attributes, options }: ProductFields): Faults {
+export function findProductFaults(
+  at: string,
+  { brand, rating, attributes, options }: ProductInputFields,
+): Faults {
   const average = rating?.average ?? 0;
   return [
     ...findTextFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
@@ -151,15 +154,17 @@ export function findProductFaults(at: string, { brand, rating, attributes, optio
   ];
 }
 
-export const findCategoryListFaults = (field: string, keys: readonly string[] | null | undefined): Faults =>
-  findUniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
+export const findProductCategoriesFaults = (
+  field: string,
+  keys: readonly string[] | null | undefined,
+): Faults => findUniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(field: string, attributes: readonly AttributeInput[] | null | undefined): Faults {
   if (attributes === null || attributes === undefined) return [];
   return [
     ...findListLengthFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
     ...attributes.flatMap(({ code, names, value, unit }, index) => [
-      ...findCodeFaults(`${field}/${index}/code`, code),
+      ...findCatalogCodeFaults(`${field}/${index}/code`, code),
       ...findLocalizedTextFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
       ...valueFaults(`${field}/${index}/value`, value),
       ...findTextFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
@@ -220,7 +225,7 @@ export async function insertProduct(transaction: Transaction, context: CommandCo
 
 interface FieldsToSave {
   readonly productId: string;
-  readonly fields: ProductFields;
+  readonly fields: ProductInputFields;
 }
 
 /** Saves the given fields of a product. Returns true if any value has changed. */
@@ -259,7 +264,7 @@ export async function saveProductFields(
  * Returns the columns of those fields that the caller gave. A field with null empties its column; the column
  * of a field that is left out is not returned.
  */
-function patchOf({ brand, rating, attributes }: ProductFields): Record<string, unknown> {
+function patchOf({ brand, rating, attributes }: ProductInputFields): Record<string, unknown> {
   return {
     ...(brand === undefined ? {} : { brand }),
     ...(rating === undefined ? {} : { rating }),
@@ -277,7 +282,7 @@ async function requireCategories(
     .selectFrom("category")
     .select("id")
     .where("merchantId", "=", context.merchantId)
-    .where(sql<boolean>`id = any(${categoryIds.map(toSafeId)}::text[])`)
+    .where(sql<boolean>`id = any(${categoryIds.map(toDatabaseSafeId)}::text[])`)
     .execute();
   const found = new Set(known.map(({ id }) => id));
   const details = categoryIds.flatMap((id, index) =>
@@ -291,7 +296,7 @@ async function requireCategories(
           ),
         ],
   );
-  if (details.length > 0) throw fail("resource_not_found", { details });
+  if (details.length > 0) throw createFailure("resource_not_found", { details });
 }
 
 /** Replaces the product's categories and their order. Returns true if the list of categories has changed. */

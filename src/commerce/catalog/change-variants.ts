@@ -12,7 +12,7 @@ import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { lockEditableProduct, type LockedProduct, recordProductChanges } from "./change-catalog.ts";
-import { findVariantFaults, type VariantFields } from "./catalog-fields.ts";
+import { findVariantFaults, type VariantInputFields } from "./catalog-fields.ts";
 import {
   type VariantMergeContext,
   mergeVariantInputs,
@@ -21,7 +21,7 @@ import {
 } from "./merge-variants.ts";
 import { loadProductOptionChoices } from "./product-options.ts";
 
-export interface VariantUpsertInput extends VariantFields {
+export interface VariantUpsertInput extends VariantInputFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
   /**
@@ -54,7 +54,7 @@ export async function upsertVariant(
   return { productId: product.id, variantId };
 }
 
-export interface VariantSaveResult {
+export interface SavedVariants {
   /** Ids of the saved variants, in the order of the input. */
   readonly variantIds: readonly string[];
   readonly createdIds: ReadonlySet<string>;
@@ -72,7 +72,7 @@ export async function saveVariants(
   transaction: Transaction,
   context: CommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantToSave[] },
-): Promise<VariantSaveResult> {
+): Promise<SavedVariants> {
   const current = await readVariants(transaction, context, { product, variants });
   const merged = mergeVariantInputs(current, variants);
   const isVariantChanged = await insertOrUpdateVariants(transaction, context, {

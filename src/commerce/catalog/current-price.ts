@@ -10,17 +10,17 @@ type Time = Date | RawBuilder<Date>;
 const hasEnded = (now: Time): RawBuilder<boolean> => sql`pr.ends_at <= ${now}::timestamptz`;
 
 /** The price in minor units; null if the price has ended and no price follows. */
-export const currentAmountSql = (now: Time): RawBuilder<number | null> =>
+export const currentPriceAmountSql = (now: Time): RawBuilder<number | null> =>
   sql`(case when ${hasEnded(now)} then pr.next_amount_minor else pr.amount_minor end)`;
 
 /** The compare-at price (the price before a reduction) in minor units; null if the price is not reduced. */
-export const currentCompareAtSql = (now: Time): RawBuilder<number | null> =>
+export const currentCompareAtPriceSql = (now: Time): RawBuilder<number | null> =>
   sql`(case when ${hasEnded(now)} then pr.next_compare_at_minor else pr.compare_at_minor end)`;
 
 /** When the price became valid. */
-export const currentValidFromSql = (now: Time): RawBuilder<Date> =>
+export const currentPriceStartSql = (now: Time): RawBuilder<Date> =>
   sql`(case when ${hasEnded(now)} then pr.ends_at else pr.valid_from end)`;
 
 /** The time at which the price ends; null if no end was set. */
-export const currentEndSql = (now: Time): RawBuilder<Date | null> =>
+export const currentPriceEndSql = (now: Time): RawBuilder<Date | null> =>
   sql`(case when ${hasEnded(now)} then null else pr.ends_at end)`;

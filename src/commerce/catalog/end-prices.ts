@@ -7,13 +7,13 @@ import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
-import { lockCatalog, recordProductChanges } from "./change-catalog.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import { lockMerchantCatalog, recordProductChanges } from "./change-catalog.ts";
 import { findProductAggregates } from "./read-products.ts";
 
 /** Identifies the price of one variant in one market. */
-export interface PriceKey {
+export interface VariantMarketPriceKey {
   readonly variantId: string;
   readonly marketId: string;
 }
@@ -22,10 +22,10 @@ export interface PriceKey {
  * Ends those of the given prices whose end time has passed, and returns the ids of the variants whose price
  * changed. The caller must have locked the merchant's row.
  */
-export async function storePriceEnds(
+export async function endGivenPricesPastEndTime(
   transaction: Transaction,
   { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
-  prices: readonly PriceKey[],
+  prices: readonly VariantMarketPriceKey[],
 ): Promise<string[]> {
   const keys = prices.map(({ variantId, marketId }) => ({ variantId, marketId }));
   const { rows: ended } = await sql<EndedPrice>`
@@ -42,7 +42,7 @@ export async function storePriceEnds(
   return ended.map(({ variantId }) => variantId);
 }
 
-interface EndedPrice extends PriceKey {
+interface EndedPrice extends VariantMarketPriceKey {
   readonly amountMinor: number | null;
   readonly compareAtMinor: number | null;
   readonly validFrom: Date;
@@ -51,7 +51,7 @@ interface EndedPrice extends PriceKey {
 interface DuePriceServices {
   readonly db: Database;
   readonly now: Date;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -61,7 +61,13 @@ const cause = { operationId: null, actor: "system", requestId: null } as const;
 const pricesPerTransaction = 500;
 
 /** Ends all prices whose end time has passed. Returns the number of merchants whose prices ended. */
-export function endDuePrices({ db, now, render, reindex, signal }: DuePriceServices): Promise<number> {
+export function endAllPricesPastEndTime({
+  db,
+  now,
+  render,
+  reindex,
+  signal,
+}: DuePriceServices): Promise<number> {
   return processDueRows({
     find: (after: { readonly id: string } | undefined, rowsMax) =>
       db
@@ -76,7 +82,7 @@ export function endDuePrices({ db, now, render, reindex, signal }: DuePriceServi
         .execute(),
     handle: async ({ id: merchantId }) => {
       const endNext = (): Promise<number> =>
-        inTransaction(db, (transaction) =>
+        runInTransaction(db, (transaction) =>
           withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
             endMerchantPrices(transaction, {
               merchantId,
@@ -100,7 +106,7 @@ export function endDuePrices({ db, now, render, reindex, signal }: DuePriceServi
  * ended prices.
  */
 async function endMerchantPrices(transaction: Transaction, context: CommandContext): Promise<number> {
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const due = await transaction
     .selectFrom("price")
     .innerJoin("variant", "variant.id", "price.variantId")
@@ -122,7 +128,7 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   // Loads the products as they were before the earliest of these ends.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
-  await storePriceEnds(transaction, context, due);
+  await endGivenPricesPastEndTime(transaction, context, due);
   const changed = [...befores.values()].map((before) => ({
     before,
     types: ["product.price_changed"] as const,

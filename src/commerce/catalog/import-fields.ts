@@ -6,16 +6,21 @@ import {
   findIntegerFaults,
   findDuplicateFaults,
 } from "#foundation/faults.ts";
-import { catalogBounds, findSlugFaults, findVariantFaults, type VariantFields } from "./catalog-fields.ts";
-import { findCategoryListFaults, findProductFaults, type ProductFields } from "./change-product.ts";
-import { type TranslationInput, findProductTranslationsFaults } from "./product-texts.ts";
+import {
+  catalogBounds,
+  findSlugFaults,
+  findVariantFaults,
+  type VariantInputFields,
+} from "./catalog-fields.ts";
+import { findProductCategoriesFaults, findProductFaults, type ProductInputFields } from "./change-product.ts";
+import { type ProductTranslationInput, findProductTranslationsFaults } from "./product-texts.ts";
 import { type PriceAmounts, findPriceFaults } from "./set-prices.ts";
 
 interface ImportPriceInput extends PriceAmounts {
   readonly marketHandle: string;
 }
 
-export interface ImportVariantInput extends VariantFields {
+export interface ImportVariantInput extends VariantInputFields {
   readonly prices?: readonly ImportPriceInput[] | null | undefined;
   /** The counted number of units of the variant, which replaces the stock on hand. */
   readonly onHand?: number | null | undefined;
@@ -25,9 +30,9 @@ export interface ImportVariantInput extends VariantFields {
  * A product to create or update. If a product of the merchant has one of the item's slugs or SKUs, that
  * product is updated. Its translations, variants and prices that the item does not list stay unchanged.
  */
-export interface ProductImportItem extends ProductFields {
+export interface ProductImportItem extends ProductInputFields {
   readonly categorySlugs?: readonly string[] | null | undefined;
-  readonly translations: readonly TranslationInput[];
+  readonly translations: readonly ProductTranslationInput[];
   readonly variants: readonly ImportVariantInput[];
   readonly status?: "draft" | "published" | null | undefined;
 }
@@ -38,7 +43,7 @@ export function findProductImportItemFaults(item: ProductImportItem): Faults {
       ? []
       : [createBodyFault("", "too_short", "The item must have at least one translation or variant.")]),
     ...findProductFaults("", item),
-    ...findCategoryListFaults("/categorySlugs", item.categorySlugs),
+    ...findProductCategoriesFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => findSlugFaults(`/categorySlugs/${index}`, slug)),
     ...findProductTranslationsFaults("/translations", item.translations, 0),
     ...findListLengthFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),

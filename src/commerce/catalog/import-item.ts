@@ -4,31 +4,31 @@
  * breaks a rule.
  */
 import { sql } from "kysely";
-import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
+import { setStockToCountedQuantities } from "#commerce/inventory/adjust-stock.ts";
 import type { StockLevelBeforeAndAfter } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createBodyFault, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { findMarketCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
+import { findPriceCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
-import { requirePublishableProduct, setProductStatus } from "./publish-product.ts";
+import { requirePublishableProduct, saveProductStatus } from "./publish-product.ts";
 import type { ProductAggregate } from "./read-products.ts";
 import {
   type LockedProduct,
   lockProduct,
   type ProductEventType,
-  requireNotArchived,
+  requireProductNotArchived,
 } from "./change-catalog.ts";
 import { saveProductTranslations } from "./product-texts.ts";
-import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
+import { type SavedVariants, saveVariants } from "./change-variants.ts";
 import type { ImportVariantInput, ProductImportItem } from "./import-fields.ts";
 
 /**
  * Markets, categories and products to which the imported items refer by handle, slug or id; loaded once for
  * all items.
  */
-export interface ImportReferencedRecords {
+export interface RecordsReferencedByImport {
   readonly defaultLocale: string;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
@@ -52,7 +52,7 @@ export interface ImportedProductChanges {
 export async function importProductItem(
   transaction: Transaction,
   context: CommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
+  { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
 ): Promise<ImportedProductChanges> {
   requireKnownReferences(item, references);
   const found = await findProduct(transaction, context, item);
@@ -73,7 +73,7 @@ export async function importProductItem(
   const saved = await saveVariants(transaction, context, { product, variants });
   const arePricesChanged =
     (await savePrices(transaction, context, pricesOf(item, references, saved.variantIds))).length > 0;
-  const counted = await setCountedStock(transaction, context, countsOf(item.variants, saved));
+  const counted = await setStockToCountedQuantities(transaction, context, countsOf(item.variants, saved));
   const status = await changeStatus(transaction, context, { product, status: item.status ?? product.status });
   const types: ProductEventType[] = [
     ...(areFieldsChanged || areCategoriesChanged || saved.isChanged ? (["product.updated"] as const) : []),
@@ -98,7 +98,7 @@ export async function importProductItem(
 
 function requireKnownReferences(
   item: ProductImportItem,
-  { markets, categoryIds }: ImportReferencedRecords,
+  { markets, categoryIds }: RecordsReferencedByImport,
 ): void {
   const unknown: Faults = [
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
@@ -124,10 +124,10 @@ function requireKnownReferences(
           ],
     ),
   ];
-  if (unknown.length > 0) throw fail("resource_not_found", { details: unknown });
+  if (unknown.length > 0) throw createFailure("resource_not_found", { details: unknown });
   requireNoFaults(
     eachPrice(item, (at, price) =>
-      findMarketCurrencyFaults(at, price, markets.get(price.marketHandle)?.currency),
+      findPriceCurrencyFaults(at, price, markets.get(price.marketHandle)?.currency),
     ),
   );
 }
@@ -159,7 +159,7 @@ async function findProduct(
   if (first === undefined) return undefined;
   if (productIds.length > 1) {
     const data = { productIds };
-    throw fail("already_exists", {
+    throw createFailure("already_exists", {
       message: "The item's slugs and SKUs belong to more than one product.",
       conflict: {
         resource: "product",
@@ -172,7 +172,7 @@ async function findProduct(
     });
   }
   const product = await lockProduct(transaction, context, { productId: first });
-  requireNotArchived(product);
+  requireProductNotArchived(product);
   return product;
 }
 
@@ -192,7 +192,7 @@ export async function findProductsBySlugOrSku(
 async function createDraft(
   transaction: Transaction,
   context: CommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
+  { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
 ): Promise<LockedProduct> {
   requireNoFaults(
     item.translations.length > 0
@@ -205,12 +205,12 @@ async function createDraft(
 
 const categoryIdsOf = (
   { categorySlugs }: ProductImportItem,
-  { categoryIds }: ImportReferencedRecords,
+  { categoryIds }: RecordsReferencedByImport,
 ): string[] => (categorySlugs ?? []).flatMap((slug) => categoryIds.get(slug) ?? []);
 
 function pricesOf(
   item: ProductImportItem,
-  { markets }: ImportReferencedRecords,
+  { markets }: RecordsReferencedByImport,
   variantIds: readonly string[],
 ): PriceInput[] {
   return eachPrice(item, (_, { marketHandle, ...amounts }, index) => {
@@ -224,7 +224,7 @@ function pricesOf(
 
 function countsOf(
   variants: readonly ImportVariantInput[],
-  { variantIds, createdIds }: VariantSaveResult,
+  { variantIds, createdIds }: SavedVariants,
 ): { variantId: string; onHand: number; isNew: boolean }[] {
   return variants.flatMap(({ onHand }, index) => {
     const variantId = variantIds[index];
@@ -241,6 +241,6 @@ async function changeStatus(
 ): Promise<readonly ProductEventType[]> {
   if (status === product.status) return [];
   if (status === "published") await requirePublishableProduct(transaction, product);
-  await setProductStatus(transaction, context, { product, status });
+  await saveProductStatus(transaction, context, { product, status });
   return [status === "published" ? "product.published" : "product.unpublished"];
 }

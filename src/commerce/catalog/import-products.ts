@@ -6,20 +6,30 @@
 import { sql } from "kysely";
 import { publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
+import {
+  Failure,
+  type FailureCode,
+  type FailureConflictDetail,
+  type FailureDetail,
+} from "#foundation/failure.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import { findListLengthFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 import {
   findProductsBySlugOrSku,
-  type ImportReferencedRecords,
+  type RecordsReferencedByImport,
   type ImportedProductChanges,
   importProductItem,
 } from "./import-item.ts";
 import { findProductImportItemFaults, type ProductImportItem } from "./import-fields.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
-import { type ChangedProduct, lockCatalog, recordProductChanges, reindexProducts } from "./change-catalog.ts";
+import {
+  type ProductChangeToRecord,
+  lockMerchantCatalog,
+  recordProductChanges,
+  reindexProducts,
+} from "./change-catalog.ts";
 
 export interface ProductsImportInput {
   readonly items: readonly ProductImportItem[];
@@ -41,7 +51,7 @@ export interface ProductImportError {
   readonly message: string;
   /** Faults of the import item. The JSON Pointers of the fields start at the item, not at the whole input. */
   readonly details: readonly FailureDetail[];
-  readonly conflict: FailureConflict | null;
+  readonly conflict: FailureConflictDetail | null;
 }
 
 export async function importProducts(
@@ -66,8 +76,8 @@ async function readImportReferences(
   transaction: Transaction,
   context: CommandContext,
   items: readonly ProductImportItem[],
-): Promise<ImportReferencedRecords> {
-  const { defaultLocale } = await lockCatalog(transaction, context);
+): Promise<RecordsReferencedByImport> {
+  const { defaultLocale } = await lockMerchantCatalog(transaction, context);
   const markets = await transaction
     .selectFrom("market")
     .select(["id", "handle", "currency"])
@@ -97,8 +107,10 @@ async function readProductsBeforeImport(
   { merchantId, now }: CommandContext,
   items: readonly ProductImportItem[],
 ): Promise<ReadonlyMap<string, ProductAggregate>> {
-  const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toSafeId(slug)));
-  const skus = items.flatMap(({ variants }) => variants.map(({ sku }) => toSafeId(sku).toLowerCase()));
+  const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toDatabaseSafeId(slug)));
+  const skus = items.flatMap(({ variants }) =>
+    variants.map(({ sku }) => toDatabaseSafeId(sku).toLowerCase()),
+  );
   const productIds = await findProductsBySlugOrSku(transaction, merchantId, { slugs, skus });
   return productIds.length === 0 ? new Map() : findProductAggregates(transaction, productIds, now);
 }
@@ -106,7 +118,7 @@ async function readProductsBeforeImport(
 async function importInSavepoint(
   transaction: Transaction,
   context: CommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferencedRecords },
+  { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
 ): Promise<ImportedProductChanges | Failure> {
   const savepoint = sql.raw("import_item");
   let isOpen = false;
@@ -157,7 +169,7 @@ async function publishImport(
     befores,
   }: {
     readonly imported: readonly ImportedProductChanges[];
-    readonly befores: ImportReferencedRecords["befores"];
+    readonly befores: RecordsReferencedByImport["befores"];
   },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
@@ -189,8 +201,8 @@ function publishCreatedEvents(
 
 function changedProductsOf(
   imported: readonly ImportedProductChanges[],
-  befores: ImportReferencedRecords["befores"],
-): ChangedProduct[] {
+  befores: RecordsReferencedByImport["befores"],
+): ProductChangeToRecord[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {
     const before = befores.get(id);
     const types = [...new Set(items.flatMap((item) => item.types))];

@@ -3,7 +3,7 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { type KeysetPage, timeAtMicrosecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 export interface PriceHistoryFilter {
   /** The merchant whose prices are selected; null selects the prices of all merchants. */
@@ -62,8 +62,8 @@ export function buildPriceHistoryQuery(
         price.market_id)`.as("id"),
     );
   if (merchantId !== null) list = list.where("price.merchantId", "=", merchantId);
-  if (typeof variantId === "string") list = list.where("price.variantId", "=", toSafeId(variantId));
-  if (typeof marketId === "string") list = list.where("price.marketId", "=", toSafeId(marketId));
+  if (typeof variantId === "string") list = list.where("price.variantId", "=", toDatabaseSafeId(variantId));
+  if (typeof marketId === "string") list = list.where("price.marketId", "=", toDatabaseSafeId(marketId));
   if (startedFrom instanceof Date) list = list.where("price.validFrom", ">=", startedFrom);
   if (startedTo instanceof Date) list = list.where("price.validFrom", "<", startedTo);
   return list;
@@ -76,7 +76,7 @@ function position(cursor: string): RawBuilder<unknown> {
 }
 
 /** Loads one page of prices, newest first. The cursors must match `priceCursorPattern`. */
-export function findPricePage(
+export function findPriceHistoryPage(
   query: PriceQuery,
   { after, before, limit, isInverted }: KeysetPage,
 ): Promise<PriceHistoryRow[]> {

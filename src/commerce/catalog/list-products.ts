@@ -2,7 +2,7 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 /**
  * Selects products with at least one variant that has free units (in_stock), few free units (low_stock) or no
@@ -49,7 +49,7 @@ export async function findCategoriesBelow(
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive below as (
-      select id from category where id = ${toSafeId(categoryId)}
+      select id from category where id = ${toDatabaseSafeId(categoryId)}
       union select c.id from category c join below b on c.parent_id = b.id)
     select id from below`.execute(reader);
   return rows.map(({ id }) => id);

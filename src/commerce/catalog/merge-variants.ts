@@ -3,15 +3,15 @@
  * each SKU is unique within the merchant, and each combination of choices is unique within the product and
  * fits the product's options.
  */
-import { fail, type Failure } from "#foundation/failure.ts";
-import { createBodyFault, type Faults, failAtField, requireNoFaults } from "#foundation/faults.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
+import { createBodyFault, type Faults, createFieldFailure, requireNoFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
-import { catalogBounds, type VariantFields } from "./catalog-fields.ts";
-import { type LockedProduct, createProductConflict } from "./change-catalog.ts";
+import { catalogBounds, type VariantInputFields } from "./catalog-fields.ts";
+import { type LockedProduct, toProductConflictDetail } from "./change-catalog.ts";
 import {
   explainOptionMismatch,
   type ProductOptionChoices,
-  requireChoicesFitOptions,
+  requireVariantChoicesFitOptions,
 } from "./product-options.ts";
 
 export interface VariantRow {
@@ -43,7 +43,7 @@ export interface VariantMergeContext {
   readonly mediaIds: ReadonlySet<string>;
 }
 
-export interface VariantToSave extends VariantFields {
+export interface VariantToSave extends VariantInputFields {
   /** JSON Pointer of this variant in the mutation's input, for the details of errors. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
@@ -71,11 +71,11 @@ export function mergeVariantInputs(
   requireNoFaults(merged.flatMap((row, index) => combinationFaults(current, row, given[index]?.at ?? "")));
   const mine = new Set(merged.map(({ id }) => id));
   const others = current.rows.filter(({ id }) => !mine.has(id));
-  requireChoicesFitOptions(current.product, current.options, others);
+  requireVariantChoicesFitOptions(current.product, current.options, others);
   requireDistinct({ ...current, rows: [...others, ...merged] }, merged, given);
   if (current.rows.length + merged.filter(({ isNew }) => isNew).length > catalogBounds.variantsMax) {
-    throw fail("invalid_state", {
-      conflict: createProductConflict(current.product, "variant_limit_reached", {
+    throw createFailure("invalid_state", {
+      conflict: toProductConflictDetail(current.product, "variant_limit_reached", {
         limit: catalogBounds.variantsMax,
       }),
     });
@@ -90,7 +90,7 @@ function findExisting(
   if (variantId === null || variantId === undefined) return rows.find((row) => isSameSku(row.sku, sku));
   const existing = rows.find(({ id }) => id === variantId);
   if (existing === undefined)
-    throw failAtField("resource_not_found", `${at}/variantId`, {
+    throw createFieldFailure("resource_not_found", `${at}/variantId`, {
       code: "resource_not_found",
       message: "The product has no variant with this ID.",
     });
@@ -99,7 +99,7 @@ function findExisting(
 
 function requireKnownMedia({ mediaIds }: VariantMergeContext, { at, mediaId }: VariantToSave): void {
   if (mediaId === null || mediaId === undefined || mediaIds.has(mediaId)) return;
-  throw failAtField("resource_not_found", `${at}/mediaId`, {
+  throw createFieldFailure("resource_not_found", `${at}/mediaId`, {
     code: "resource_not_found",
     message: "The product has no picture or video with this ID.",
   });
@@ -183,7 +183,7 @@ function variantConflict(field: string, variantId: string, reason: "sku_taken" |
     reason === "sku_taken"
       ? "Another variant of the merchant has this SKU."
       : "Another variant of the product has the same choices.";
-  return fail("already_exists", {
+  return createFailure("already_exists", {
     message,
     details: [createBodyFault(field, "already_exists", message)],
     conflict: {

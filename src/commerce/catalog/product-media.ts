@@ -4,15 +4,15 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import {
-  findAllowedValueFaults,
+  findDisallowedValueFaults,
   createBodyFault,
   type Faults,
   findIntegerFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
@@ -21,7 +21,7 @@ import {
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { lockEditableProduct, createProductConflict, recordProductChanges } from "./change-catalog.ts";
+import { lockEditableProduct, toProductConflictDetail, recordProductChanges } from "./change-catalog.ts";
 
 interface MediaAttachInput {
   readonly productId: string;
@@ -59,8 +59,8 @@ export async function attachMedia(
     .where("productId", "=", product.id)
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.mediaMax) {
-    throw fail("invalid_state", {
-      conflict: createProductConflict(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
+    throw createFailure("invalid_state", {
+      conflict: toProductConflictDetail(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
     });
   }
   const end = ((last as number | null) ?? -1) + 1;
@@ -101,8 +101,8 @@ async function shiftMediaPositions(
 function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
   const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
   return [
-    ...findAllowedValueFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
-    ...(isMediaUrl(url)
+    ...findDisallowedValueFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
+    ...(isAllowedMediaUrl(url)
       ? []
       : [
           createBodyFault(
@@ -122,7 +122,7 @@ function mediaFaults({ type, url, alts, width, height, position }: MediaAttachIn
  * Returns true for an https URL or a path below `/media/`. Paths with `..`, empty or percent-encoded segments
  * are refused, because they could lead to a place outside of `/media/`.
  */
-export function isMediaUrl(text: string): boolean {
+export function isAllowedMediaUrl(text: string): boolean {
   if (!text.startsWith("/")) return isHttpsUrl(text);
   return (
     text.length <= catalogBounds.urlMax && /^\/media(?:\/[\w-][\w.-]*)+$/.test(text) && !text.includes("..")
@@ -141,12 +141,12 @@ export async function removeMedia(
   const product = await lockEditableProduct(transaction, context, input);
   const removed = await transaction
     .deleteFrom("media")
-    .where("id", "=", toSafeId(input.mediaId))
+    .where("id", "=", toDatabaseSafeId(input.mediaId))
     .where("productId", "=", product.id)
     .where("merchantId", "=", context.merchantId)
     .returning("id")
     .executeTakeFirst();
-  if (removed === undefined) throw fail("resource_not_found");
+  if (removed === undefined) throw createFailure("resource_not_found");
   await recordProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.updated"] }],
   });

@@ -5,32 +5,32 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import {
   catalogBounds,
-  findCodeFaults,
+  findCatalogCodeFaults,
   findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
 import { findListLengthFaults, type Faults, findDuplicateFaults } from "#foundation/faults.ts";
-import { createProductConflict, type LockedProduct } from "./change-catalog.ts";
+import { toProductConflictDetail, type LockedProduct } from "./change-catalog.ts";
 
-export interface OptionInput {
+export interface ProductOptionInput {
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
   /** The choices of the option, in the order in which they are displayed. */
-  readonly choices: readonly OptionChoiceInput[];
+  readonly choices: readonly ProductOptionChoiceInput[];
 }
 
-export interface OptionChoiceInput {
+export interface ProductOptionChoiceInput {
   readonly code: string;
   readonly labels: readonly LocalizedTextInput[];
 }
 
 export function findProductOptionsFaults(
   field: string,
-  options: readonly OptionInput[] | null | undefined,
+  options: readonly ProductOptionInput[] | null | undefined,
 ): Faults {
   if (options === null || options === undefined) return [];
   return [
@@ -43,13 +43,13 @@ export function findProductOptionsFaults(
   ];
 }
 
-function optionFaults(at: string, { code, names, choices }: OptionInput): Faults {
+function optionFaults(at: string, { code, names, choices }: ProductOptionInput): Faults {
   return [
-    ...findCodeFaults(`${at}/code`, code),
+    ...findCatalogCodeFaults(`${at}/code`, code),
     ...findLocalizedTextFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
     ...findListLengthFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
     ...choices.flatMap((choice, index) => [
-      ...findCodeFaults(`${at}/choices/${index}/code`, choice.code),
+      ...findCatalogCodeFaults(`${at}/choices/${index}/code`, choice.code),
       ...findLocalizedTextFaults(`${at}/choices/${index}/labels`, choice.labels, {
         max: catalogBounds.nameMax,
       }),
@@ -68,7 +68,7 @@ function optionFaults(at: string, { code, names, choices }: OptionInput): Faults
 export async function saveProductOptions(
   transaction: Transaction,
   productId: string,
-  options: readonly OptionInput[],
+  options: readonly ProductOptionInput[],
 ): Promise<boolean> {
   const rows = options.map(({ code, names, choices }, position) => ({
     code,
@@ -129,7 +129,7 @@ export async function requireVariantsFitOptions(
     .orderBy("position")
     .orderBy("id")
     .execute();
-  requireChoicesFitOptions(
+  requireVariantChoicesFitOptions(
     product,
     options,
     variants.map(({ id, discontinued, ...variant }) => ({
@@ -150,7 +150,7 @@ export interface VariantOptionChoices {
  * Throws a failure if a variant that is not discontinued does not have exactly one existing choice of each
  * option.
  */
-export function requireChoicesFitOptions(
+export function requireVariantChoicesFitOptions(
   product: LockedProduct,
   options: ProductOptionChoices,
   variants: readonly VariantOptionChoices[],
@@ -159,8 +159,8 @@ export function requireChoicesFitOptions(
     (variant) => !variant.discontinued && explainOptionMismatch(options, variant.options) !== undefined,
   );
   if (misfits.length === 0) return;
-  throw fail("still_in_use", {
-    conflict: createProductConflict(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }),
+  throw createFailure("still_in_use", {
+    conflict: toProductConflictDetail(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }),
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import {
   findListLengthFaults,
   createBodyFault,
@@ -14,11 +14,11 @@ import {
   findTextFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { catalogBounds, findLocaleFaults, findSlugFaults, toLocale } from "./catalog-fields.ts";
-import { createProductConflict, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
+import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
+import { toProductConflictDetail, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
 
 /** All texts of a product in one locale. Saving removes a stored text that is left out here. */
-export interface TranslationInput {
+export interface ProductTranslationInput {
   readonly locale: string;
   readonly slug: string;
   readonly title: string;
@@ -29,7 +29,7 @@ export interface TranslationInput {
   readonly seoDescription?: string | null | undefined;
 }
 
-export interface ProductTranslationUpsertInput extends TranslationInput {
+export interface ProductTranslationUpsertInput extends ProductTranslationInput {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
 }
@@ -45,11 +45,11 @@ export async function upsertProductTranslation(
     .selectFrom("productTranslation")
     .select((row) => row.fn.countAll<number>().as("total"))
     .where("productId", "=", product.id)
-    .where("locale", "<>", toLocale(input.locale))
+    .where("locale", "<>", toCanonicalLocale(input.locale))
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.localesMax) {
-    throw fail("invalid_state", {
-      conflict: createProductConflict(product, "translation_limit_reached", {
+    throw createFailure("invalid_state", {
+      conflict: toProductConflictDetail(product, "translation_limit_reached", {
         limit: catalogBounds.localesMax,
       }),
     });
@@ -68,20 +68,20 @@ export async function upsertProductTranslation(
 
 export function findProductTranslationsFaults(
   field: string,
-  translations: readonly TranslationInput[],
+  translations: readonly ProductTranslationInput[],
   min: number,
 ): Faults {
   return [
     ...findListLengthFaults(field, translations, { min, max: catalogBounds.localesMax }),
     ...translations.flatMap((translation, index) => translationFaults(`${field}/${index}`, translation)),
     ...findDuplicateFaults(
-      translations.map(({ locale }) => toLocale(locale)),
+      translations.map(({ locale }) => toCanonicalLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),
   ];
 }
 
-function translationFaults(at: string, translation: TranslationInput): Faults {
+function translationFaults(at: string, translation: ProductTranslationInput): Faults {
   return [
     ...findLocaleFaults(`${at}/locale`, translation.locale),
     ...findSlugFaults(`${at}/slug`, translation.slug),
@@ -99,9 +99,9 @@ function translationFaults(at: string, translation: TranslationInput): Faults {
   ];
 }
 
-export interface TranslationsToSave {
+export interface ProductTranslationsToSave {
   readonly productId: string;
-  readonly translations: readonly TranslationInput[];
+  readonly translations: readonly ProductTranslationInput[];
   /** Returns the JSON Pointer of the slug in the translation with the given index in the input. */
   readonly fieldOf: (index: number) => string;
 }
@@ -113,13 +113,13 @@ export interface TranslationsToSave {
 export async function saveProductTranslations(
   transaction: Transaction,
   context: CommandContext,
-  toSave: TranslationsToSave,
+  toSave: ProductTranslationsToSave,
 ): Promise<boolean> {
   if (toSave.translations.length === 0) return false;
   await reserveSlugs(transaction, context, toSave);
   const rows = toSave.translations.map((translation) => ({
     ...translation,
-    locale: toLocale(translation.locale),
+    locale: toCanonicalLocale(translation.locale),
   }));
   const saved = await sql`
     insert into product_translation
@@ -147,7 +147,7 @@ export async function saveProductTranslations(
 async function reserveSlugs(
   transaction: Transaction,
   context: CommandContext,
-  { productId, translations, fieldOf }: TranslationsToSave,
+  { productId, translations, fieldOf }: ProductTranslationsToSave,
 ): Promise<void> {
   const slugs = [...new Set(translations.map(({ slug }) => slug))];
   const known = await transaction
@@ -169,7 +169,7 @@ async function reserveSlugs(
 
 function slugTaken(
   owners: readonly { slug: string; productId: string }[],
-  { translations, fieldOf }: Pick<TranslationsToSave, "translations" | "fieldOf">,
+  { translations, fieldOf }: Pick<ProductTranslationsToSave, "translations" | "fieldOf">,
 ): Error {
   const taken = new Map(owners.map(({ slug, productId }) => [slug, productId]));
   const details = translations.flatMap(({ slug }, index) =>
@@ -184,7 +184,7 @@ function slugTaken(
       : [],
   );
   const [owner] = owners;
-  return fail("already_exists", {
+  return createFailure("already_exists", {
     details,
     conflict: {
       resource: "product",

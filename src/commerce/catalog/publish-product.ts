@@ -6,19 +6,19 @@
  * refer to it. Unpublishing an archived product turns it into a draft.
  */
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
-import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
-  createProductConflict,
+  toProductConflictDetail,
   lockEditableProduct,
   type LockedProduct,
   lockProduct,
-  raiseCatalogVersion,
+  incrementCatalogVersion,
   recordProductChanges,
   loadEditableProduct,
 } from "./change-catalog.ts";
 
-export interface ProductTransitionInput {
+export interface ProductIdAndExpectedVersion {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
 }
@@ -26,12 +26,12 @@ export interface ProductTransitionInput {
 export async function publishProduct(
   transaction: Transaction,
   context: CommandContext,
-  input: ProductTransitionInput,
+  input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string }> {
   const product = await lockEditableProduct(transaction, context, input);
   if (product.status === "published") return { productId: product.id };
   await requirePublishableProduct(transaction, product);
-  await setProductStatus(transaction, context, { product, status: "published" });
+  await saveProductStatus(transaction, context, { product, status: "published" });
   await recordProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.published"] }],
   });
@@ -42,12 +42,12 @@ export async function publishProduct(
 export async function unpublishProduct(
   transaction: Transaction,
   context: CommandContext,
-  input: ProductTransitionInput,
+  input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string }> {
   const product = await lockProduct(transaction, context, input);
   if (product.status === "draft") return { productId: product.id };
   const { before } = await loadEditableProduct(transaction, context, product);
-  await setProductStatus(transaction, context, { product, status: "draft" });
+  await saveProductStatus(transaction, context, { product, status: "draft" });
   const wasOnSale = product.status === "published";
   await recordProductChanges(transaction, context, {
     changed: [{ before, types: [wasOnSale ? "product.unpublished" : "product.updated"] }],
@@ -60,15 +60,15 @@ export async function unpublishProduct(
 export async function deleteOrArchiveProduct(
   transaction: Transaction,
   context: CommandContext,
-  input: ProductTransitionInput,
+  input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string; archived: boolean }> {
   const product = await lockEditableProduct(transaction, context, { productId: input.productId });
   if (product.status === "published")
-    throw fail("invalid_state", { conflict: createProductConflict(product, "product_published") });
-  requireVersion(createProductConflict(product), input.expectedVersion);
+    throw createFailure("invalid_state", { conflict: toProductConflictDetail(product, "product_published") });
+  requireExpectedVersion(toProductConflictDetail(product), input.expectedVersion);
   const wasSeen = product.publishedAt !== null;
   if (wasSeen) {
-    await setProductStatus(transaction, context, { product, status: "archived" });
+    await saveProductStatus(transaction, context, { product, status: "archived" });
     await recordProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.deleted"] }],
     });
@@ -78,7 +78,7 @@ export async function deleteOrArchiveProduct(
       .where("id", "=", product.id)
       .where("merchantId", "=", context.merchantId)
       .execute();
-    await raiseCatalogVersion(transaction, context);
+    await incrementCatalogVersion(transaction, context);
     // The event about the deletion contains the product's last state with the next version, because receivers
     // ignore an event whose version is not newer than the version that they have.
     const { before } = product;
@@ -127,8 +127,8 @@ export async function requirePublishableProduct(
   ];
   const [reason] = missing;
   if (reason !== undefined)
-    throw fail("invalid_state", {
-      conflict: createProductConflict(product, reason, { missing, defaultLocale: product.defaultLocale }),
+    throw createFailure("invalid_state", {
+      conflict: toProductConflictDetail(product, reason, { missing, defaultLocale: product.defaultLocale }),
     });
 }
 
@@ -141,7 +141,7 @@ interface StatusToSet {
  * Sets the product's status. `publishedAt` stays the time of the first publication, so that a product that
  * was unpublished for a while does not appear as new.
  */
-export async function setProductStatus(
+export async function saveProductStatus(
   transaction: Transaction,
   context: CommandContext,
   { product, status }: StatusToSet,

@@ -6,18 +6,18 @@
 import { type RawBuilder, sql } from "kysely";
 import {
   createPaddedInListTemplate,
-  padToPowerOfTwo,
+  padListToPowerOfTwo,
   parameter,
   prepareStatement,
 } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { reservedUnitsSql } from "./availability.ts";
 import {
-  currentAmountSql,
-  currentCompareAtSql,
-  currentEndSql,
-  currentValidFromSql,
+  currentPriceAmountSql,
+  currentCompareAtPriceSql,
+  currentPriceEndSql,
+  currentPriceStartSql,
 } from "./current-price.ts";
 
 export type LocalizedMap = Readonly<Record<string, string>>;
@@ -153,12 +153,12 @@ export async function findProductIdsOfVariants(
   return new Map(rows.map(({ id, productId }) => [id, productId]));
 }
 
-export interface PublicProductSlugs {
+export interface MerchantAndProductSlug {
   readonly merchantSlug: string;
   readonly productSlug: string;
 }
 
-export interface PublicProductRow {
+export interface PublicProductBySlugs {
   readonly merchantSlug: string;
   readonly productSlug: string | null;
   /** The published product; null if the merchant has no published product with this slug. */
@@ -171,10 +171,10 @@ export interface PublicProductRow {
  */
 export async function findPublicProducts(
   reader: DatabaseReader,
-  addresses: readonly PublicProductSlugs[],
+  addresses: readonly MerchantAndProductSlug[],
   now: Date,
-): Promise<readonly PublicProductRow[]> {
-  const places = padToPowerOfTwo(addresses, paddingAddress);
+): Promise<readonly PublicProductBySlugs[]> {
+  const places = padListToPowerOfTwo(addresses, paddingAddress);
   const values: Record<string, unknown> = { now };
   for (const [index, { merchantSlug, productSlug }] of places.entries()) {
     values[`merchant${index}`] = merchantSlug;
@@ -182,7 +182,11 @@ export async function findPublicProducts(
   }
   const write = (): RawBuilder<unknown> => publicProducts(places.length);
   const { rows } = await reader.executeQuery(
-    prepareStatement<PublicProductRow>(reader, { form: `public products ${places.length}`, write, values }),
+    prepareStatement<PublicProductBySlugs>(reader, {
+      form: `public products ${places.length}`,
+      write,
+      values,
+    }),
   );
   return rows;
 }
@@ -191,7 +195,7 @@ export async function findPublicProducts(
  * Fills a list of product addresses (merchant slug and product slug) up to a power of two entries, so that
  * few different SQL texts are needed. Matches no merchant.
  */
-const paddingAddress: PublicProductSlugs = { merchantSlug: "", productSlug: "" };
+const paddingAddress: MerchantAndProductSlug = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {
   const places = Array.from(
@@ -210,14 +214,14 @@ function publicProducts(length: number): RawBuilder<unknown> {
 const now = parameter<Date>("now");
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
-  ${currentAmountSql(now)}, 'compareAtMinor', ${currentCompareAtSql(now)},
+  ${currentPriceAmountSql(now)}, 'compareAtMinor', ${currentCompareAtPriceSql(now)},
     'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id
-    and h.market_id = pr.market_id and h.valid_from < ${currentValidFromSql(now)}
-    and coalesce(h.valid_until, h.ends_at) > ${currentValidFromSql(now)} - interval '30 days'),
-    'validFrom', ${utcTextSql(currentValidFromSql(now))}, 'endsAt', ${utcTextSql(currentEndSql(now))})
+    and h.market_id = pr.market_id and h.valid_from < ${currentPriceStartSql(now)}
+    and coalesce(h.valid_until, h.ends_at) > ${currentPriceStartSql(now)} - interval '30 days'),
+    'validFrom', ${formatUtcTimeSql(currentPriceStartSql(now))}, 'endsAt', ${formatUtcTimeSql(currentPriceEndSql(now))})
     order by pr.market_id)
   from price pr where pr.variant_id = v.id and pr.valid_until is null
-    and ${currentAmountSql(now)} is not null), '[]'::json)`;
+    and ${currentPriceAmountSql(now)} is not null), '[]'::json)`;
 
 const variants = sql<
   StoredProductVariant[]
@@ -225,7 +229,7 @@ const variants = sql<
   'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams,
     'maxOrderQuantity', v.max_order_quantity,
-    'discontinued', v.discontinued, 'availableFrom', ${utcTextSql(sql`v.available_from`)}, 'onHand',
+    'discontinued', v.discontinued, 'availableFrom', ${formatUtcTimeSql(sql`v.available_from`)}, 'onHand',
     coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
     coalesce(sl.low_stock_threshold, 0),
@@ -235,8 +239,8 @@ const variants = sql<
 const aggregate = sql<ProductAggregate>`json_build_object(
   'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average,
   'ratingCount', p.rating_count,
-  'attributes', p.attributes, 'publishedAt', ${utcTextSql(sql`p.published_at`)}, 'createdAt',
-  ${utcTextSql(sql`p.created_at`)}, 'updatedAt', ${utcTextSql(sql`p.updated_at`)},
+  'attributes', p.attributes, 'publishedAt', ${formatUtcTimeSql(sql`p.published_at`)}, 'createdAt',
+  ${formatUtcTimeSql(sql`p.created_at`)}, 'updatedAt', ${formatUtcTimeSql(sql`p.updated_at`)},
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale,
   'defaultMarket', m.default_market),
   'translations', coalesce((select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title',

@@ -5,9 +5,9 @@
  * `renderProductSummary` builds the same summary from a whole product; a test compares the two results.
  */
 import { type RawBuilder, sql } from "kysely";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { availabilityIndexSql } from "./availability.ts";
-import { currentAmountSql, currentCompareAtSql } from "./current-price.ts";
+import { currentPriceAmountSql, currentCompareAtPriceSql } from "./current-price.ts";
 import type { LocalizedMap } from "./read-products.ts";
 
 /** The part of a product summary that the table `search_summary` stores for one locale. */
@@ -69,9 +69,9 @@ export interface ProductSummaryRow {
 export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title',
   t.title, 'summary', t.summary, 'brand', p.brand,
   'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
-  'publishedAt', ${utcTextSql(sql`coalesce(p.published_at,
+  'publishedAt', ${formatUtcTimeSql(sql`coalesce(p.published_at,
     p.created_at)`)}, 'updatedAt',
-  ${utcTextSql(sql`p.updated_at`)},
+  ${formatUtcTimeSql(sql`p.updated_at`)},
   'categories', (select json_agg(json_build_object('slug', c.slug, 'names', c.names)
   order by pc.position, c.id)
     from product_category pc join category c on c.id = pc.category_id where pc.product_id = p.id),
@@ -86,7 +86,7 @@ export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId",
   m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
 
-export interface ProductSummaryParameters {
+export interface ProductSummarySqlParameters {
   readonly country: RawBuilder<string>;
   readonly now: RawBuilder<Date>;
 }
@@ -97,7 +97,7 @@ export interface ProductSummaryParameters {
  */
 export function productSummaryJoinsSql(
   requested: RawBuilder<unknown>,
-  { country, now }: ProductSummaryParameters,
+  { country, now }: ProductSummarySqlParameters,
 ): RawBuilder<unknown> {
   return sql`join search_summary kept on kept.product_id = ${requested}.product_id
     and kept.locale = ${requested}.locale
@@ -109,7 +109,7 @@ export function productSummaryJoinsSql(
       "minCompareMinor",
         max(r.compare_at_minor) as "maxCompareMinor", count(*)::int as "variantCount", min(r.rank) as rank,
         min(r.rank) filter (where r.amount_minor is not null) as "offeredRank"
-      from (select ${currentAmountSql(now)} as amount_minor, ${currentCompareAtSql(now)} as compare_at_minor,
+      from (select ${currentPriceAmountSql(now)} as amount_minor, ${currentCompareAtPriceSql(now)} as compare_at_minor,
           ${availabilityIndexSql(now)} as rank
         from variant v left join stock_level sl on sl.variant_id = v.id
         left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null

@@ -6,16 +6,16 @@ import { getCurrencyExponent, type Money, createMoney } from "#foundation/money.
 import {
   toAbsoluteMediaUrl,
   getVariantAvailability,
-  type ImageView,
-  findFallbackMarket,
+  type RenderedImage,
+  findMarketOfFallbackLocale,
   createTranslatedNameSelector,
   type TranslatedNameSelector,
   findPricedVariants,
   type ProductSummary,
   calculatePriceRange,
-  renderImage,
+  renderProductImage,
   renderProductSummary,
-  findBestTranslation,
+  findBestProductTranslation,
   type ProductRenderContext,
 } from "./render-product.ts";
 import { type Availability } from "./availability.ts";
@@ -39,7 +39,7 @@ export interface VariantView {
   readonly gtin: string | null;
   readonly title: string;
   readonly options: Readonly<Record<string, string>>;
-  readonly image: ImageView | null;
+  readonly image: RenderedImage | null;
   readonly offers: readonly VariantOffer[];
   readonly availability: Availability;
   readonly maxOrderQuantity: number | null;
@@ -50,7 +50,10 @@ export interface VariantView {
 export interface ProductDetail extends ProductSummary {
   readonly description: { readonly format: "markdown"; readonly text: string } | null;
   readonly localizedSlugs: readonly { readonly locale: string; readonly slug: string }[];
-  readonly media: readonly (ImageView & { readonly type: "image" | "video"; readonly position: number })[];
+  readonly media: readonly (RenderedImage & {
+    readonly type: "image" | "video";
+    readonly position: number;
+  })[];
   readonly options: readonly {
     readonly code: string;
     readonly name: string;
@@ -82,8 +85,8 @@ export interface ProductDetail extends ProductSummary {
 
 export function renderProductDetail(product: ProductAggregate, view: ProductRenderContext): ProductDetail {
   const summary = renderProductSummary(product, view);
-  const market = findFallbackMarket(product, view.country);
-  const translation = findBestTranslation(product, view, market);
+  const market = findMarketOfFallbackLocale(product, view.country);
+  const translation = findBestProductTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
   const { seoTitle, seoDescription, description } = translation;
   return {
@@ -91,7 +94,7 @@ export function renderProductDetail(product: ProductAggregate, view: ProductRend
     description: description === null ? null : { format: "markdown", text: description },
     localizedSlugs: product.translations.map(({ locale, slug }) => ({ locale, slug })),
     media: product.media.map((media) => ({
-      ...renderImage(media, names, view.publicUrl),
+      ...renderProductImage(media, names, view.publicUrl),
       type: media.type,
       position: media.position,
     })),
@@ -139,7 +142,7 @@ function toVariant(
     gtin: variant.gtin,
     title: labels.length > 0 ? labels.join(" / ") : title,
     options: variant.options,
-    image: image === undefined ? null : renderImage(image, names, view.publicUrl),
+    image: image === undefined ? null : renderProductImage(image, names, view.publicUrl),
     offers: product.markets.flatMap((market) => {
       const price = variant.prices.find((candidate) => candidate.marketId === market.id);
       return price === undefined
@@ -190,7 +193,7 @@ function toPolicies(
   market: StoredProductMarket | undefined,
   view: ProductRenderContext,
 ): ProductDetail["policies"] {
-  const locale = findBestTranslation(product, view, market).locale;
+  const locale = findBestProductTranslation(product, view, market).locale;
   const names = createTranslatedNameSelector(product, locale, market);
   return productPolicyTypes.flatMap((type) => {
     const candidates = product.policies.filter((policy) => policy.type === type);

@@ -35,7 +35,7 @@ export interface ProductRenderContext {
   readonly publicUrl: string;
 }
 
-export interface ImageView {
+export interface RenderedImage {
   readonly url: string;
   readonly alt: string | null;
   readonly width: number;
@@ -56,7 +56,7 @@ export interface ProductSummary {
   readonly brand: string | null;
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
   readonly categories: readonly { readonly slug: string; readonly name: string }[];
-  readonly image: ImageView | null;
+  readonly image: RenderedImage | null;
   readonly priceRange: PriceRange | null;
   readonly compareAtRange: PriceRange | null;
   readonly availability: Availability;
@@ -67,8 +67,8 @@ export interface ProductSummary {
 }
 
 export function renderProductSummary(product: ProductAggregate, view: ProductRenderContext): ProductSummary {
-  const market = findFallbackMarket(product, view.country);
-  const translation = findBestTranslation(product, view, market);
+  const market = findMarketOfFallbackLocale(product, view.country);
+  const translation = findBestProductTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
   // Only prices in the market of the buyer's country are shown, because the buyer cannot buy at the prices of
   // another market.
@@ -87,7 +87,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
       slug: category.slug,
       name: names(category.names) ?? category.slug,
     })),
-    image: image === undefined ? null : renderImage(image, names, view.publicUrl),
+    image: image === undefined ? null : renderProductImage(image, names, view.publicUrl),
     priceRange: calculatePriceRange(
       offered.map(({ price }) => price.amountMinor),
       sold,
@@ -122,7 +122,7 @@ export function getVariantAvailability(variant: StoredProductVariant, now: Date)
  * Returns the market whose default locale is used for texts if no requested locale is available: the market
  * of the buyer's country, or the merchant's default market if the product is not sold in this country.
  */
-export function findFallbackMarket(
+export function findMarketOfFallbackLocale(
   product: ProductAggregate,
   country: string,
 ): StoredProductMarket | undefined {
@@ -133,7 +133,7 @@ export function findFallbackMarket(
   );
 }
 
-export function findBestTranslation(
+export function findBestProductTranslation(
   product: ProductAggregate,
   view: ProductRenderContext,
   market: StoredProductMarket | undefined,
@@ -153,7 +153,7 @@ export type TranslatedNameSelector = (names: LocalizedMap) => string | null;
 
 /**
  * Returns a function that selects the translation of a name, for example of a category: in `locale`, or else,
- * as in `findBestTranslation`, in the default locale of the market or of the merchant.
+ * as in `findBestProductTranslation`, in the default locale of the market or of the merchant.
  */
 export function createTranslatedNameSelector(
   product: ProductAggregate,
@@ -171,11 +171,11 @@ export function createTranslatedNameSelector(
   };
 }
 
-export function renderImage(
+export function renderProductImage(
   media: StoredProductMedia,
   names: TranslatedNameSelector,
   publicUrl: string,
-): ImageView {
+): RenderedImage {
   return {
     url: toAbsoluteMediaUrl(media.url, publicUrl),
     alt: names(media.alts),

@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import {
@@ -18,13 +18,13 @@ import {
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toSafeId } from "#foundation/ids.ts";
-import { type PriceKey, storePriceEnds } from "./end-prices.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { type VariantMarketPriceKey, endGivenPricesPastEndTime } from "./end-prices.ts";
 import { findProductAggregates } from "./read-products.ts";
 import {
-  type ChangedProduct,
-  createProductConflict,
-  lockCatalog,
+  type ProductChangeToRecord,
+  toProductConflictDetail,
+  lockMerchantCatalog,
   recordProductChanges,
 } from "./change-catalog.ts";
 
@@ -71,13 +71,13 @@ export async function setPrices(
       (index) => `/prices/${index}`,
     ),
   ]);
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const productOf = await lockVariants(transaction, context, prices);
   await requireMarkets(transaction, context, prices);
   const befores = await findProductAggregates(transaction, [...new Set(productOf.values())], context.now);
   const changed = await savePrices(transaction, context, prices);
   const productIds = [...new Set(changed.flatMap((variantId) => productOf.get(variantId) ?? []))].toSorted();
-  const products = productIds.flatMap((id): ChangedProduct[] => {
+  const products = productIds.flatMap((id): ProductChangeToRecord[] => {
     const before = befores.get(id);
     return before === undefined ? [] : [{ before, types: ["product.price_changed"] }];
   });
@@ -134,7 +134,7 @@ async function lockVariants(
   context: CommandContext,
   prices: readonly PriceInput[],
 ): Promise<Map<string, string>> {
-  const ids = prices.map(({ variantId }) => toSafeId(variantId));
+  const ids = prices.map(({ variantId }) => toDatabaseSafeId(variantId));
   const rows = await transaction
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")
@@ -146,7 +146,7 @@ async function lockVariants(
     .execute();
   const archived = rows.find(({ status }) => status === "archived");
   if (archived !== undefined)
-    throw fail("invalid_state", { conflict: createProductConflict(archived, "product_archived") });
+    throw createFailure("invalid_state", { conflict: toProductConflictDetail(archived, "product_archived") });
   const productOf = new Map(rows.map(({ variantId, id }) => [variantId, id]));
   const details = prices.flatMap(({ variantId }, index) =>
     productOf.has(variantId)
@@ -159,7 +159,7 @@ async function lockVariants(
           ),
         ],
   );
-  if (details.length > 0) throw fail("resource_not_found", { details });
+  if (details.length > 0) throw createFailure("resource_not_found", { details });
   return productOf;
 }
 
@@ -185,15 +185,15 @@ async function requireMarkets(
           ),
         ],
   );
-  if (details.length > 0) throw fail("resource_not_found", { details });
+  if (details.length > 0) throw createFailure("resource_not_found", { details });
   requireNoFaults(
     prices.flatMap((price, index) =>
-      findMarketCurrencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
+      findPriceCurrencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
     ),
   );
 }
 
-export function findMarketCurrencyFaults(
+export function findPriceCurrencyFaults(
   at: string,
   { currency }: PriceAmounts,
   wanted: string | undefined,
@@ -220,13 +220,15 @@ export async function savePrices(
   prices: readonly PriceInput[],
 ): Promise<string[]> {
   if (prices.length === 0) return [];
-  const expired = await storePriceEnds(transaction, context, prices);
+  const expired = await endGivenPricesPastEndTime(transaction, context, prices);
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
     "endsAt" timestamptz)`;
   // After a temporary price, the replaced price applies again; if the replaced price is temporary too, the
   // price that follows it.
-  const ended = await sql<PriceKey & { amountMinor: number | null; compareAtMinor: number | null }>`
+  const ended = await sql<
+    VariantMarketPriceKey & { amountMinor: number | null; compareAtMinor: number | null }
+  >`
     update price p set valid_until = greatest(${context.now}::timestamptz, p.valid_from + interval
     '1 millisecond')
     from ${wanted}

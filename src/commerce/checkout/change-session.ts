@@ -17,10 +17,10 @@ import {
 } from "#commerce/carts/change-cart.ts";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { SessionCancelActor } from "./end-session.ts";
 import { getSessionPaymentStatus } from "./render-session.ts";
 import {
@@ -29,27 +29,27 @@ import {
   type SessionAggregate,
   type SessionStatus,
 } from "./session-aggregate.ts";
-import { toSellableQuantities, requireNoStockShortage } from "./session-stock.ts";
+import { toSellableVariantQuantities, requireNoStockShortage } from "./session-stock.ts";
 
-export interface LockedSession {
+export interface LockedCartAndSession {
   readonly cart: CartAggregate;
   readonly session: SessionAggregate;
 }
 
 /** Locks the cart and the checkout session until the end of the transaction, then reads both. */
-export async function lockSession(
+export async function lockCartAndSession(
   transaction: Transaction,
   context: CartCommandContext,
   sessionId: string,
-): Promise<LockedSession> {
+): Promise<LockedCartAndSession> {
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
     .select(["id", "cartId"])
-    .where("id", "=", toSafeId(sessionId))
+    .where("id", "=", toDatabaseSafeId(sessionId))
     .where("merchantId", "=", context.merchantId)
     .executeTakeFirst();
   const cart = found === undefined ? undefined : await lockCartIfFound(transaction, context, found.cartId);
-  if (found === undefined || cart === undefined) throw fail("checkout_session_not_found");
+  if (found === undefined || cart === undefined) throw createFailure("checkout_session_not_found");
   await transaction
     .selectFrom("hostedCheckoutSession")
     .select("id")
@@ -183,7 +183,7 @@ function cartDifferences(
   ];
 }
 
-export interface SessionRepriceInput extends LockedSession {
+export interface SessionRepriceInput extends LockedCartAndSession {
   /** Plans the change of the session's cart. If left out, the cart is only priced again. */
   readonly plan?: CartChangePlanner;
   /** The version of the checkout session that the caller expects; if left out, all versions are accepted. */
@@ -232,7 +232,7 @@ export async function repriceSessionCart(
   const shortages = await replaceStockHolds(transaction, context, {
     sessionId: session.id,
     expiresAt: new Date(session.expiresAt),
-    lines: toSellableQuantities(after.lines, warnings),
+    lines: toSellableVariantQuantities(after.lines, warnings),
   });
   // If stock is missing, the failure rolls back this change of the cart, so the failure contains the cart's
   // version before the change.
@@ -247,12 +247,12 @@ const planNoChange = (
   event: "cart.updated",
 });
 
-export interface SessionTarget extends ExpectedVersionInput {
+export interface SessionIdAndExpectedVersion extends ExpectedVersionInput {
   readonly sessionId: string;
 }
 
 export interface SessionChangeRequest {
-  readonly target: SessionTarget;
+  readonly target: SessionIdAndExpectedVersion;
   /**
    * Returns the plan to change the session's cart. Called before the cart is priced; may write rows that
    * belong to the change, for example an encrypted address.
@@ -268,8 +268,8 @@ export async function changeSession(
   transaction: Transaction,
   context: CartCommandContext,
   { target, prepare }: SessionChangeRequest,
-): Promise<LockedSession> {
-  const { cart, session } = await lockSession(transaction, context, target.sessionId);
+): Promise<LockedCartAndSession> {
+  const { cart, session } = await lockCartAndSession(transaction, context, target.sessionId);
   requireOpenSession(session, target, context.now);
   const { cart: after, isChanged } = await repriceSessionCart(transaction, context, {
     cart,

@@ -6,27 +6,27 @@
 import { findPersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { omitExpiredAddress } from "#commerce/carts/cart-status.ts";
+import { omitExpiredCartAddress } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import { replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
+import { replaceBuyerEmailOfCart } from "#commerce/carts/market-and-buyer.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /**
  * Returns the id of the cart's stored e-mail address. If the cart has none, first stores the e-mail address
  * in the cart's address. Returns null if neither exists.
  */
-export async function resolveContactEmailId(
+export async function findOrStoreContactEmail(
   transaction: Transaction,
   context: CartCommandContext,
   cart: CartAggregate,
 ): Promise<string | null> {
   if (cart.buyerEmail !== null) return cart.buyerEmail.id;
-  const { address } = omitExpiredAddress(cart, context.now);
+  const { address } = omitExpiredCartAddress(cart, context.now);
   if (address === null) return null;
   const row = (await findPersonalData(transaction, [address.id])).get(address.id);
   const opened = row === undefined ? undefined : decryptPersonalData(context.keyring, row);
   if (opened?.kind !== "address") return null;
-  return replaceBuyerEmail(transaction, context, { cart, email: opened.address.email ?? null });
+  return replaceBuyerEmailOfCart(transaction, context, { cart, email: opened.address.email ?? null });
 }
 
 /** A new address for a checkout, and the contact e-mail address that the caller gives with it, if any. */

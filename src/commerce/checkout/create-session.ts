@@ -3,32 +3,32 @@
  * the secret URL of the checkout page. If one of these steps fails, nothing is changed.
  */
 import { randomBytes } from "node:crypto";
-import { getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
+import { getPersonalDataIdsOfCartOrOrder } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
-  omitExpiredAddress,
+  omitExpiredCartAddress,
   type ExpectedVersionInput,
-  createCartFailure,
+  createCartConflictFailure,
   requireChangeableCart,
   getCartStatusAt,
 } from "#commerce/carts/cart-status.ts";
 import { toCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartChangePlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
-import { type Faults, findIntegerFaults, failAtField, requireNoFaults } from "#foundation/faults.ts";
+import { type Faults, findIntegerFaults, createFieldFailure, requireNoFaults } from "#foundation/faults.ts";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
-import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { type LockedCartAndSession, readSession, type SessionCommandContext } from "./change-session.ts";
 import {
   requireAvailableLines,
   requireNoStockShortage,
   requireUnreducedQuantities,
 } from "./session-stock.ts";
-import { resolveContactEmailId } from "./contact-email.ts";
-import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
-import { findReturnUrlFaults, digestPageSecret } from "./session-page.ts";
-import { getPageSecretSealContext } from "./session-aggregate.ts";
+import { findOrStoreContactEmail } from "./contact-email.ts";
+import { extendPersonalDataRetentionForSession } from "./keep-personal-data.ts";
+import { findReturnUrlFaults, digestCheckoutPageSecret } from "./session-page.ts";
+import { getCheckoutPageSecretSealContext } from "./session-aggregate.ts";
 
 export interface SessionCreateInput extends ExpectedVersionInput {
   readonly cartId: string;
@@ -51,20 +51,20 @@ export async function createSession(
   transaction: Transaction,
   context: SessionCommandContext,
   input: SessionCreateInput,
-): Promise<LockedSession> {
+): Promise<LockedCartAndSession> {
   requireNoFaults(sessionCreateFaults(input));
   const { now } = context;
   const cart = await lockCart(transaction, context, input.cartId);
   requireUnlockedCart(cart, now);
   requireChangeableCart(cart, input, now);
-  if (cart.lines.length === 0) throw createCartFailure("cart_empty", cart, { now });
+  if (cart.lines.length === 0) throw createCartConflictFailure("cart_empty", cart, { now });
   await requirePaymentProvider(transaction, context, cart);
   await requireTokenOfCart(transaction, context, { cart, addressToken: input.addressToken ?? null });
   const sessionId = createId("checkoutSession", now.getTime());
   const expiresAt = new Date(
     now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.default) * 60_000,
   );
-  const buyerEmailId = await resolveContactEmailId(transaction, context, cart);
+  const buyerEmailId = await findOrStoreContactEmail(transaction, context, cart);
   const after = await applyCartChangePlan(transaction, context, {
     cart,
     target: input,
@@ -88,7 +88,7 @@ export async function createSession(
 /** Throws `cart_locked`, with the id of the checkout session, if the cart has a running checkout session. */
 function requireUnlockedCart(cart: CartAggregate, now: Date): void {
   if (cart.session === null || getCartStatusAt(cart, now) !== "locked") return;
-  throw createCartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
+  throw createCartConflictFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
 }
 
 function sessionCreateFaults({
@@ -118,7 +118,7 @@ async function requirePaymentProvider(
     .where("id", "=", merchantId)
     .executeTakeFirstOrThrow();
   if (mode === "live")
-    throw createCartFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
+    throw createCartConflictFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
 }
 
 async function requireTokenOfCart(
@@ -129,10 +129,10 @@ async function requireTokenOfCart(
   if (addressToken === null) return;
   const cartId = await findCartByAddressToken(transaction, {
     merchantId,
-    addressToken: toSafeId(addressToken),
+    addressToken: toDatabaseSafeId(addressToken),
   });
-  if (cartId === cart.id && omitExpiredAddress(cart, now).address !== null) return;
-  throw failAtField("invalid_field", "/addressToken", {
+  if (cartId === cart.id && omitExpiredCartAddress(cart, now).address !== null) return;
+  throw createFieldFailure("invalid_field", "/addressToken", {
     code: "unknown",
     message: "The token does not belong to the cart's current address, or it has expired.",
   });
@@ -160,9 +160,12 @@ async function startSession(
     context.now,
   );
   const { address, buyerEmailId } = next;
-  await keepPersonalDataUntilSessionEnd(
+  await extendPersonalDataRetentionForSession(
     transaction,
-    getPersonalDataIds({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }),
+    getPersonalDataIdsOfCartOrOrder({
+      address,
+      buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId },
+    }),
     expiresAt,
   );
 }
@@ -176,7 +179,7 @@ async function insertSession(
 ): Promise<void> {
   const { merchantId, now, keyring, tokenId } = context;
   const secret = randomBytes(secretBytes).toString("base64url");
-  const { sealed, dataKey, keyId } = keyring.seal(secret, getPageSecretSealContext(sessionId));
+  const { sealed, dataKey, keyId } = keyring.seal(secret, getCheckoutPageSecretSealContext(sessionId));
   await transaction
     .insertInto("hostedCheckoutSession")
     .values({
@@ -190,7 +193,7 @@ async function insertSession(
       amountTotalMinor: next.priced.totalMinor,
       successUrl: input.successUrl,
       cancelUrl: input.cancelUrl,
-      urlDigest: digestPageSecret(secret),
+      urlDigest: digestCheckoutPageSecret(secret),
       urlSealed: sealed,
       urlDataKey: dataKey,
       urlKeyId: keyId,

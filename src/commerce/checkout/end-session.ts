@@ -83,7 +83,7 @@ export interface SessionEventContext extends StockCommandContext {
  * Saves that the checkout session of a cart has expired, and publishes an event about it. Does nothing if the
  * stored status of the session is not `open`.
  */
-export async function expireCartSession(
+export async function expireCheckoutSessionOfCart(
   transaction: Transaction,
   context: SessionEventContext,
   { session, version }: CartAggregate,

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import {
   decryptPersonalData,
   personalDataColumns,
-  type SealedPersonalDataRow,
+  type EncryptedPersonalDataRow,
 } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
@@ -28,7 +28,7 @@ interface EnteringBrowser {
  * Records which browser entered the cart's present address or e-mail address on the checkout page. Must run
  * in the transaction that changed the session, which still holds the locks.
  */
-export async function recordEnteredPersonalData(
+export async function recordBrowserOfEnteredPersonalData(
   transaction: Transaction,
   { cartId, digest, kinds }: EnteringBrowser & { readonly kinds: readonly ("address" | "buyer_email")[] },
 ): Promise<void> {
@@ -42,11 +42,11 @@ export async function recordEnteredPersonalData(
  * Decrypts the address and the e-mail address that the given browser has entered for the cart or the cart's
  * order. Erased and replaced data is left out.
  */
-export async function findEnteredPersonalData(
+export async function decryptPersonalDataEnteredByBrowser(
   reader: DatabaseReader,
   { keyring, cartId, digest }: EnteringBrowser & { readonly keyring: Keyring },
 ): Promise<EnteredPersonalData> {
-  const { rows } = await sql<SealedPersonalDataRow>`
+  const { rows } = await sql<EncryptedPersonalDataRow>`
     select d.id, d.kind, d.level, d.sealed, d.data_key, d.key_id
     from cart c left join sales_order o on o.id = c.order_id
     join personal_data d on d.id in (c.address_id, c.buyer_email_id, o.address_id, o.buyer_email_id)

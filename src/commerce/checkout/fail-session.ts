@@ -6,14 +6,22 @@
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
-import { failPendingAuthorizations, queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
+import {
+  markPendingAuthorizationsFailed,
+  queuePaymentOperation,
+} from "#commerce/payments/payment-operations.ts";
 import { lockOpenSessionPayment, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
 import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type LockedSession, lockSession, saveSession, publishSessionEvent } from "./change-session.ts";
+import {
+  type LockedCartAndSession,
+  lockCartAndSession,
+  saveSession,
+  publishSessionEvent,
+} from "./change-session.ts";
 import { endSessionAndUnlockCart } from "./release-sessions.ts";
-import { keepPersonalDataAfterFailedPayment } from "./keep-personal-data.ts";
-import { createSessionFailure, requireProcessingSession } from "./session-aggregate.ts";
+import { setPersonalDataRetentionAfterFailedPayment } from "./keep-personal-data.ts";
+import { createSessionConflictFailure, requireProcessingSession } from "./session-aggregate.ts";
 
 export const sessionFailReasons = ["buyer_gave_up", "provider_error", "other"] as const;
 export type SessionFailReason = (typeof sessionFailReasons)[number];
@@ -32,14 +40,17 @@ export async function failSession(
   transaction: Transaction,
   context: CartCommandContext,
   input: SessionFailInput,
-): Promise<LockedSession> {
-  const { cart, session } = await lockSession(transaction, context, input.sessionId);
+): Promise<LockedCartAndSession> {
+  const { cart, session } = await lockCartAndSession(transaction, context, input.sessionId);
   requireProcessingSession(session, input, context.now);
   const payment = await lockOpenSessionPayment(transaction, session.id);
   if (payment === undefined)
-    throw createSessionFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
+    throw createSessionConflictFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
   if (payment.status !== "pending")
-    throw createSessionFailure("invalid_state", session, { now: context.now, reason: "payment_authorized" });
+    throw createSessionConflictFailure("invalid_state", session, {
+      now: context.now,
+      reason: "payment_authorized",
+    });
   return recordFailedPayment(transaction, context, {
     cart,
     session,
@@ -49,7 +60,7 @@ export async function failSession(
   });
 }
 
-export interface FailedPaymentInput extends LockedSession {
+export interface FailedPaymentInput extends LockedCartAndSession {
   readonly payment: PaymentRow;
   readonly failureCode: string;
   /**
@@ -67,7 +78,7 @@ export async function recordFailedPayment(
   transaction: Transaction,
   context: CartCommandContext,
   input: FailedPaymentInput,
-): Promise<LockedSession> {
+): Promise<LockedCartAndSession> {
   const { cart, session, payment, failureCode, isDeclined } = input;
   const { now } = context;
   if (isDeclined) {
@@ -78,7 +89,7 @@ export async function recordFailedPayment(
   }
   await releasePromotionUses(transaction, { sessionId: session.id, now });
   const expiresAt = new Date(session.expiresAt);
-  await keepPersonalDataAfterFailedPayment(transaction, { cart, expiresAt, now });
+  await setPersonalDataRetentionAfterFailedPayment(transaction, { cart, expiresAt, now });
   return expiresAt <= now
     ? expireSessionAfterFailure(transaction, context, input)
     : reopenSession(transaction, context, input);
@@ -95,7 +106,7 @@ export async function cancelAndVoidPayment(
 ): Promise<void> {
   await savePayment(transaction, { payment, patch: { status: "canceled", failureCode }, now });
   outbox.append({ type: "payment.canceled", id: payment.id, previous: { status: payment.status } });
-  await failPendingAuthorizations(transaction, { paymentId: payment.id, failureCode, now });
+  await markPendingAuthorizationsFailed(transaction, { paymentId: payment.id, failureCode, now });
   await queuePaymentOperation(transaction, {
     merchantId,
     paymentId: payment.id,
@@ -109,8 +120,8 @@ export async function cancelAndVoidPayment(
 async function reopenSession(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session }: LockedSession,
-): Promise<LockedSession> {
+  { cart, session }: LockedCartAndSession,
+): Promise<LockedCartAndSession> {
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
   const after = await saveSession(transaction, context, {
     session,
@@ -124,8 +135,8 @@ async function reopenSession(
 async function expireSessionAfterFailure(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session }: LockedSession,
-): Promise<LockedSession> {
+  { cart, session }: LockedCartAndSession,
+): Promise<LockedCartAndSession> {
   context.outbox.append({
     type: "checkout_session.payment_failed",
     id: session.id,

@@ -4,7 +4,7 @@
  * will refer to it.
  */
 import { sql } from "kysely";
-import { getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
+import { getPersonalDataIdsOfCartOrOrder } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { endedCartRetentionMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -19,7 +19,7 @@ const retentionAfterSessionMs = 24 * 3_600_000;
  * Moves the erasure time of personal data rows to 24 hours after the checkout session expires. A later
  * erasure time stays unchanged.
  */
-export async function keepPersonalDataUntilSessionEnd(
+export async function extendPersonalDataRetentionForSession(
   transaction: Transaction,
   ids: readonly string[],
   expiresAt: Date,
@@ -34,7 +34,7 @@ export async function keepPersonalDataUntilSessionEnd(
  * Sets the erasure times of personal data again after a failed payment: the address is kept until 24 hours
  * after the end of the checkout session, the e-mail address as long as the cart can be read.
  */
-export async function keepPersonalDataAfterFailedPayment(
+export async function setPersonalDataRetentionAfterFailedPayment(
   transaction: Transaction,
   { cart, expiresAt, now }: { readonly cart: CartAggregate; readonly expiresAt: Date; readonly now: Date },
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function keepPersonalDataAfterFailedPayment(
   const emailEraseAfter = new Date(
     Math.max(Date.parse(cart.expiresAt) + endedCartRetentionMs, addressEraseAfter.getTime()),
   );
-  const ids = getPersonalDataIds(cart);
+  const ids = getPersonalDataIdsOfCartOrOrder(cart);
   if (ids.length === 0) return;
   await sql`update personal_data set erase_after = case kind when 'buyer_email'
     then ${emailEraseAfter}::timestamptz else ${addressEraseAfter}::timestamptz end

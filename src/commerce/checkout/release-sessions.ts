@@ -7,8 +7,8 @@ import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -16,8 +16,8 @@ import { type SessionCancelReason, endSession, type SessionCancellation } from "
 import { unlockCart } from "#commerce/carts/cart-transitions.ts";
 import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
-  type LockedSession,
-  lockSession,
+  type LockedCartAndSession,
+  lockCartAndSession,
   readSession,
   type SessionCommandContext,
   publishSessionEvent,
@@ -28,7 +28,7 @@ interface SessionExpiryServices {
   readonly db: Database;
   readonly now: Date;
   readonly publicUrl: string;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,7 +47,7 @@ export function expireSessions({
   return processDueRows({
     find: (after: DueSession | undefined, rowsMax) => findDueSessions(db, { now, after, rowsMax }),
     handle: ({ id, cartId, merchantId }) =>
-      inTransaction(db, (transaction) =>
+      runInTransaction(db, (transaction) =>
         withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
           expireDueSession(transaction, { merchantId, outbox, now, publicUrl }, { id, cartId }),
         ),
@@ -110,7 +110,7 @@ async function expireDueSession(
   return true;
 }
 
-type SessionRelease = LockedSession &
+type SessionRelease = LockedCartAndSession &
   (
     | { readonly status: "expired" }
     | { readonly status: "canceled"; readonly cancellation: SessionCancellation }
@@ -127,7 +127,7 @@ export async function endSessionAndUnlockCart(
   transaction: Transaction,
   context: SessionReleaseContext,
   release: SessionRelease,
-): Promise<LockedSession> {
+): Promise<LockedCartAndSession> {
   const { cart, session, status } = release;
   const sessionId = session.id;
   await endSession(
@@ -160,11 +160,11 @@ export async function cancelSession(
   transaction: Transaction,
   context: SessionCommandContext,
   input: SessionCancelInput & { readonly sessionId: string },
-): Promise<LockedSession> {
+): Promise<LockedCartAndSession> {
   requireNoFaults(
     findTextFaults("/note", input.note, { min: 0, max: sessionCancelNoteLengthMax, lines: "many" }),
   );
-  const { cart, session } = await lockSession(transaction, context, input.sessionId);
+  const { cart, session } = await lockCartAndSession(transaction, context, input.sessionId);
   requireOpenSession(session, input, context.now);
   const cancellation = { reason: input.reason, note: input.note ?? null, actor: context.cancelActor };
   return endSessionAndUnlockCart(transaction, context, { cart, session, status: "canceled", cancellation });

@@ -9,7 +9,7 @@ import type { SessionCancellation } from "./end-session.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import {
-  getPageSecretSealContext,
+  getCheckoutPageSecretSealContext,
   type SessionAggregate,
   type SessionStatus,
   getSessionStatusAt,
@@ -106,20 +106,20 @@ interface PageUrlContext {
  * Returns the URL of the checkout page if the caller created the session and the session is open; otherwise
  * null. Everyone who knows the URL can check out in the buyer's place.
  */
-export function getSessionPageUrl(
+export function getCheckoutPageUrlForCreator(
   session: SessionAggregate,
   { tokenId, ...context }: PageUrlContext,
 ): string | null {
   const isCreator = session.createdBy !== null && session.createdBy === tokenId;
-  return isCreator ? getPageUrlOfOpenSession(session, context) : null;
+  return isCreator ? getCheckoutPageUrlIfOpen(session, context) : null;
 }
 
 /** Returns the URL of the checkout page; null if the session is not open. */
-export function getPageUrlOfOpenSession(
+export function getCheckoutPageUrlIfOpen(
   session: SessionAggregate,
   { keyring, publicUrl, now }: Omit<PageUrlContext, "tokenId">,
 ): string | null {
   const { secret } = session;
   if (secret === null || getSessionStatusAt(session, now) !== "open") return null;
-  return `${publicUrl}/checkout/${keyring.open(secret, getPageSecretSealContext(session.id)).toString("utf8")}`;
+  return `${publicUrl}/checkout/${keyring.open(secret, getCheckoutPageSecretSealContext(session.id)).toString("utf8")}`;
 }

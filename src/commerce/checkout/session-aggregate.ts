@@ -7,10 +7,15 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { SealContext, SealedValue } from "#foundation/encryption.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import {
+  createFailure,
+  type Failure,
+  type FailureCode,
+  type FailureConflictDetail,
+} from "#foundation/failure.ts";
 import type { Tables } from "#database/tables.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;
@@ -68,11 +73,11 @@ export async function findSessions(
     s.cart_id, s.order_id, s.country, s.currency,
       s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key,
       s.url_key_id, s.cancel_reason,
-      s.cancel_note, s.cancel_actor, ${utcTextSql(sql`s.created_at`)} as created_at,
-      ${utcTextSql(sql`s.updated_at`)} as updated_at,
-      ${utcTextSql(sql`s.expires_at`)} as expires_at, ${utcTextSql(sql`s.submitted_at`)} as submitted_at,
-      ${utcTextSql(sql`s.completed_at`)} as completed_at,
-      ${utcTextSql(sql`s.canceled_at`)} as canceled_at
+      s.cancel_note, s.cancel_actor, ${formatUtcTimeSql(sql`s.created_at`)} as created_at,
+      ${formatUtcTimeSql(sql`s.updated_at`)} as updated_at,
+      ${formatUtcTimeSql(sql`s.expires_at`)} as expires_at, ${formatUtcTimeSql(sql`s.submitted_at`)} as submitted_at,
+      ${formatUtcTimeSql(sql`s.completed_at`)} as completed_at,
+      ${formatUtcTimeSql(sql`s.canceled_at`)} as canceled_at
     from hosted_checkout_session s join merchant m on m.id = s.merchant_id
     where s.id = any(${ids}::text[])`.execute(reader);
   return new Map(rows.map((row) => [row.id, toSessionAggregate(row)]));
@@ -109,7 +114,7 @@ function toSessionAggregate(row: SessionRow): SessionAggregate {
  * Returns the table, column and row for which the secret of a checkout page is encrypted. A secret that is
  * copied to another session cannot be decrypted there.
  */
-export const getPageSecretSealContext = (sessionId: string): SealContext => ({
+export const getCheckoutPageSecretSealContext = (sessionId: string): SealContext => ({
   table: "hosted_checkout_session",
   column: "url_sealed",
   rowId: sessionId,
@@ -140,9 +145,9 @@ export function requireOpenSession(
   now: Date,
 ): void {
   const status = getSessionStatusAt(session, now);
-  if (status !== "open") throw createSessionFailure(failureCodeOfStatus[status], session, { now });
+  if (status !== "open") throw createSessionConflictFailure(failureCodeOfStatus[status], session, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw createSessionFailure("checkout_session_version_conflict", session, { now });
+    throw createSessionConflictFailure("checkout_session_version_conflict", session, { now });
 }
 
 interface SessionConflictDetails {
@@ -155,18 +160,18 @@ interface SessionConflictDetails {
  * Creates a 409 failure that contains the status and version of the checkout session, so that the caller need
  * not read the session again.
  */
-export function createSessionFailure(
+export function createSessionConflictFailure(
   code: FailureCode,
   session: SessionAggregate,
   details: SessionConflictDetails,
 ): Failure {
-  return fail(code, { conflict: sessionConflict(session, details) });
+  return createFailure(code, { conflict: sessionConflict(session, details) });
 }
 
 function sessionConflict(
   session: SessionAggregate,
   { now, reason = null, data = {} }: SessionConflictDetails,
-): FailureConflict {
+): FailureConflictDetail {
   const { id, version } = session;
   return {
     resource: "checkout_session",
@@ -195,14 +200,14 @@ export function requireProcessingSession(
 ): void {
   const status = getSessionStatusAt(session, now);
   if (status === "open")
-    throw createSessionFailure("invalid_state", session, { now, reason: "not_submitted" });
+    throw createSessionConflictFailure("invalid_state", session, { now, reason: "not_submitted" });
   if (status !== "processing")
-    throw createSessionFailure(failureCodeOfEnd[status], session, {
+    throw createSessionConflictFailure(failureCodeOfEnd[status], session, {
       now,
       data: session.orderId === null ? {} : { orderId: session.orderId },
     });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw createSessionFailure("checkout_session_version_conflict", session, { now });
+    throw createSessionConflictFailure("checkout_session_version_conflict", session, { now });
 }
 
 interface SessionListFilter {

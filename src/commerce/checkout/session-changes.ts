@@ -4,29 +4,33 @@
  */
 import {
   type CartPromotionApplyInput,
-  planPromotionCode,
-  planPromotionRemoval,
+  planAddingPromotionCode,
+  planPromotionCodeRemoval,
 } from "#commerce/carts/cart-promotion.ts";
 import {
   type CartAddressSetInput,
   normalizeCartAddressInput,
-  saveAddressForBuyer,
+  saveCartAddressForBuyer,
   storeEncryptedCartAddress,
 } from "#commerce/carts/set-cart-address.ts";
 import {
   type CartDeliveryOptionSelectInput,
-  planDeliverySelection,
+  planDeliveryOptionSelection,
 } from "#commerce/carts/select-delivery.ts";
-import { findEmailFaults, replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
+import { findEmailAddressFaults, replaceBuyerEmailOfCart } from "#commerce/carts/market-and-buyer.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
-import { changeSession, type LockedSession, type SessionTarget } from "./change-session.ts";
+import {
+  changeSession,
+  type LockedCartAndSession,
+  type SessionIdAndExpectedVersion,
+} from "./change-session.ts";
 import { chooseContactEmail } from "./contact-email.ts";
-import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
+import { extendPersonalDataRetentionForSession } from "./keep-personal-data.ts";
 
-export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarget {
+export interface SessionAddressSetInput extends CartAddressSetInput, SessionIdAndExpectedVersion {
   /**
    * The buyer's e-mail address, which replaces the cart's e-mail address. If left out, the cart keeps its
    * e-mail address; a cart without one gets the e-mail address in the new address.
@@ -38,19 +42,19 @@ export function setSessionAddress(
   transaction: Transaction,
   context: CartCommandContext,
   input: SessionAddressSetInput,
-): Promise<LockedSession> {
+): Promise<LockedCartAndSession> {
   const checked = normalizeCartAddressInput(input);
   const { contactEmail } = input;
-  requireNoFaults(findEmailFaults("/contactEmail", contactEmail));
+  requireNoFaults(findEmailAddressFaults("/contactEmail", contactEmail));
   return changeSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
-      await saveAddressForBuyer(transaction, context, { cart, input, checked });
+      await saveCartAddressForBuyer(transaction, context, { cart, input, checked });
       const { plan } = await storeEncryptedCartAddress(transaction, context, { cart, ...checked });
       const email = chooseContactEmail(cart, { contactEmail, address: checked.address });
       if (email === null) return plan;
-      const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email });
-      await keepPersonalDataUntilSessionEnd(
+      const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email });
+      await extendPersonalDataRetentionForSession(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
         new Date(expiresAt),
@@ -71,7 +75,7 @@ const withBuyerEmail =
     return planned === null ? null : { ...planned, draft: { ...planned.draft, buyerEmailId } };
   };
 
-export interface SessionContactSetInput extends SessionTarget {
+export interface SessionContactSetInput extends SessionIdAndExpectedVersion {
   readonly email: string;
 }
 
@@ -79,13 +83,13 @@ export function setSessionContact(
   transaction: Transaction,
   context: CartCommandContext,
   input: SessionContactSetInput,
-): Promise<LockedSession> {
-  requireNoFaults(findEmailFaults("/email", input.email));
+): Promise<LockedCartAndSession> {
+  requireNoFaults(findEmailAddressFaults("/email", input.email));
   return changeSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
-      const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email });
-      await keepPersonalDataUntilSessionEnd(
+      const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email: input.email });
+      await extendPersonalDataRetentionForSession(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
         new Date(expiresAt),
@@ -98,30 +102,30 @@ export function setSessionContact(
 export function selectSessionDelivery(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartDeliveryOptionSelectInput & SessionTarget,
-): Promise<LockedSession> {
+  input: CartDeliveryOptionSelectInput & SessionIdAndExpectedVersion,
+): Promise<LockedCartAndSession> {
   return changeSession(transaction, context, {
     target: input,
-    prepare: () => planDeliverySelection(input, context.now),
+    prepare: () => planDeliveryOptionSelection(input, context.now),
   });
 }
 
 export function applySessionPromotion(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartPromotionApplyInput & SessionTarget,
-): Promise<LockedSession> {
-  const { plan } = planPromotionCode(input, context);
+  input: CartPromotionApplyInput & SessionIdAndExpectedVersion,
+): Promise<LockedCartAndSession> {
+  const { plan } = planAddingPromotionCode(input, context);
   return changeSession(transaction, context, { target: input, prepare: () => plan });
 }
 
 export function removeSessionPromotion(
   transaction: Transaction,
   context: CartCommandContext,
-  input: SessionTarget,
-): Promise<LockedSession> {
+  input: SessionIdAndExpectedVersion,
+): Promise<LockedCartAndSession> {
   return changeSession(transaction, context, {
     target: input,
-    prepare: () => planPromotionRemoval(context.now),
+    prepare: () => planPromotionCodeRemoval(context.now),
   });
 }

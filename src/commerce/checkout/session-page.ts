@@ -9,7 +9,7 @@ import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createBodyFault, type Faults } from "#foundation/faults.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 
-export interface CheckoutPageRow {
+export interface CheckoutPageSessionRow {
   readonly sessionId: string;
   readonly merchantId: string;
   readonly cartId: string;
@@ -20,21 +20,21 @@ export interface CheckoutPageRow {
   readonly holderDigest: Buffer | null;
 }
 
-export async function findCheckoutPageRow(
+export async function findCheckoutPageSessionRow(
   reader: DatabaseReader,
   secret: string,
-): Promise<CheckoutPageRow | undefined> {
+): Promise<CheckoutPageSessionRow | undefined> {
   const row = await reader
     .selectFrom("hostedCheckoutSession")
     .select(["id as sessionId", "merchantId", "cartId", "pageDigest"])
-    .where("urlDigest", "=", digestPageSecret(secret))
+    .where("urlDigest", "=", digestCheckoutPageSecret(secret))
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { pageDigest, ...page } = row;
   return { ...page, holderDigest: pageDigest === null ? null : Buffer.from(pageDigest) };
 }
 
-export interface CheckoutPageClaim {
+export interface CheckoutPageBrowserClaim {
   readonly sessionId: string;
   readonly digest: Buffer;
   /** True if this browser takes over the checkout page that another browser had claimed. */
@@ -46,9 +46,9 @@ export interface CheckoutPageClaim {
  * browser does not take it over. Must run in the transaction that changed the session, which still holds the
  * locks.
  */
-export async function tryClaimCheckoutPage(
+export async function tryClaimCheckoutPageForBrowser(
   transaction: Transaction,
-  { sessionId, digest, takesOver }: CheckoutPageClaim,
+  { sessionId, digest, takesOver }: CheckoutPageBrowserClaim,
 ): Promise<boolean> {
   let update = transaction
     .updateTable("hostedCheckoutSession")
@@ -66,7 +66,7 @@ export async function tryClaimCheckoutPage(
  * Returns the digest of the secret in a checkout page's URL. The database stores only the digest, so that a
  * person who can read the database cannot open the page.
  */
-export function digestPageSecret(secret: string): Buffer {
+export function digestCheckoutPageSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 

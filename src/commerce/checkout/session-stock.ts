@@ -3,7 +3,7 @@
  * quantity available.
  */
 import type { CartAggregate, StoredCartLine, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
-import { createCartFailure } from "#commerce/carts/cart-status.ts";
+import { createCartConflictFailure } from "#commerce/carts/cart-status.ts";
 import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 
@@ -16,7 +16,7 @@ function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
   );
 }
 
-export function toSellableQuantities(
+export function toSellableVariantQuantities(
   lines: readonly StoredCartLine[],
   warnings: readonly StoredCartWarning[],
 ): VariantQuantity[] {
@@ -37,7 +37,11 @@ export function requireAvailableLines(
 ): void {
   const lineIds = unbuyableLineIds(warnings);
   if (lineIds.length > 0)
-    throw createCartFailure("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
+    throw createCartConflictFailure("invalid_state", cart, {
+      now,
+      reason: "line_unavailable",
+      data: { lineIds },
+    });
 }
 
 /**
@@ -74,4 +78,4 @@ export function requireNoStockShortage(
 }
 
 const insufficientStockFailure = (cart: CartAggregate, lines: readonly object[], now: Date): Error =>
-  createCartFailure("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });
+  createCartConflictFailure("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });

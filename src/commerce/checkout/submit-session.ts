@@ -3,7 +3,10 @@
  * checked against current prices and stock, and the stock and promotion uses of the order are taken. The
  * checkout cannot be changed until the payment provider has answered.
  */
-import { keepPersonalDataForOrder, getPersonalDataIds } from "#commerce/addresses/personal-data.ts";
+import {
+  keepPersonalDataForOrder,
+  getPersonalDataIdsOfCartOrOrder,
+} from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -13,18 +16,22 @@ import { startPayment } from "#commerce/payments/payment-rows.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { lockPromotions, takePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type Failure, failWithDetail } from "#foundation/failure.ts";
+import { type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { amountMinorMax, isCurrency, createMoney } from "#foundation/money.ts";
 import {
-  type LockedSession,
-  lockSession,
+  type LockedCartAndSession,
+  lockCartAndSession,
   repriceSessionCart,
   saveSession,
   copySessionFieldsFromCart,
   publishSessionEvent,
 } from "./change-session.ts";
 import { requireAvailableLines, requireUnreducedQuantities } from "./session-stock.ts";
-import { createSessionFailure, requireOpenSession, type SessionAggregate } from "./session-aggregate.ts";
+import {
+  createSessionConflictFailure,
+  requireOpenSession,
+  type SessionAggregate,
+} from "./session-aggregate.ts";
 
 export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly sessionId: string;
@@ -37,7 +44,7 @@ export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly paymentToken?: string | null | undefined;
 }
 
-export interface SessionSubmitResult extends LockedSession {
+export interface SessionSubmitResult extends LockedCartAndSession {
   /** True if submitting changed the prices of the cart, so that the changed cart was saved. */
   readonly isCartChanged: boolean;
 }
@@ -48,7 +55,7 @@ export async function submitSession(
   input: SessionSubmitInput,
 ): Promise<SessionSubmitResult> {
   requireNoFaults(submitFaults(input));
-  const locked = await lockSession(transaction, context, input.sessionId);
+  const locked = await lockCartAndSession(transaction, context, input.sessionId);
   const { session } = locked;
   requireOpenSession(session, input, context.now);
   // Promotions are locked before the stock in all transactions, so that transactions cannot deadlock. While
@@ -68,7 +75,7 @@ export async function submitSession(
   );
   await takeCartPromotionUses(transaction, context, { cart, session });
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
-  await keepPersonalDataForOrder(transaction, getPersonalDataIds(cart));
+  await keepPersonalDataForOrder(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
   const patch = {
     ...copySessionFieldsFromCart(cart),
@@ -114,7 +121,7 @@ function submitFaults({
   ];
 }
 
-interface PricedSession extends LockedSession {
+interface PricedSession extends LockedCartAndSession {
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -130,20 +137,25 @@ function requireReadyToPay(
 ): void {
   const { cart, session, warnings } = priced;
   if (cart.lines.length === 0)
-    throw createSessionFailure("invalid_state", session, { now, reason: "cart_empty" });
+    throw createSessionConflictFailure("invalid_state", session, { now, reason: "cart_empty" });
   requireAvailableLines(cart, warnings, now);
   requireUnreducedQuantities(cart, warnings, now);
   requireDeliveryChosen(cart, session, now);
   requirePromotionCodeLeft(priced, now);
   const { totalMinor, currency } = cart;
   if (totalMinor !== expectedAmount.amountMinor || currency !== expectedAmount.currency)
-    throw createSessionFailure("checkout_amount_changed", session, {
+    throw createSessionConflictFailure("checkout_amount_changed", session, {
       now,
       data: { amountTotal: createMoney(totalMinor, currency) },
     });
   if (totalMinor > 0 && (paymentToken === null || paymentToken === undefined)) {
     const message = '"paymentToken" is required, because the total is above 0.';
-    throw failWithDetail("missing_field", { in: "body", field: "/paymentToken", code: "required", message });
+    throw createFailureWithDetail("missing_field", {
+      in: "body",
+      field: "/paymentToken",
+      code: "required",
+      message,
+    });
   }
 }
 
@@ -151,13 +163,13 @@ function requireDeliveryChosen(cart: CartAggregate, session: SessionAggregate, n
   const lineIds = cart.lines.filter(({ requiresShipping }) => requiresShipping).map(({ id }) => id);
   if (lineIds.length === 0) return;
   if (cart.address === null)
-    throw createSessionFailure("invalid_state", session, {
+    throw createSessionConflictFailure("invalid_state", session, {
       now,
       reason: "address_required",
       data: { lineIds },
     });
   if (cart.deliveryMethodId === null)
-    throw createSessionFailure("invalid_state", session, {
+    throw createSessionConflictFailure("invalid_state", session, {
       now,
       reason: "delivery_option_required",
       data: { lineIds },
@@ -187,15 +199,15 @@ function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Dat
 
 function promotionFailure(
   session: SessionAggregate,
-  details: Parameters<typeof createSessionFailure>[2],
+  details: Parameters<typeof createSessionConflictFailure>[2],
 ): Failure {
-  return createSessionFailure("promotion_not_applicable", session, details);
+  return createSessionConflictFailure("promotion_not_applicable", session, details);
 }
 
 async function takeCartPromotionUses(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session }: LockedSession,
+  { cart, session }: LockedCartAndSession,
 ): Promise<void> {
   const { buyerReference } = cart;
   const promotions = cart.promotions
@@ -215,7 +227,7 @@ async function takeCartPromotionUses(
 async function startSessionPayment(
   transaction: Transaction,
   { merchantId, keyring, now, events }: CartCommandContext,
-  { cart, session, token }: LockedSession & { readonly token: string | null },
+  { cart, session, token }: LockedCartAndSession & { readonly token: string | null },
 ): Promise<void> {
   const { totalMinor: amountMinor, currency } = cart;
   if (amountMinor === 0 || token === null) return;

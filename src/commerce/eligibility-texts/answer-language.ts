@@ -3,7 +3,7 @@
  * caller's languages for which texts exist, or else the language of the order, or else English. If the
  * merchant has written no summary of a policy in this language, the policy is described by its rules.
  */
-import type { PolicyRulesType } from "#commerce/markets/policy-rules.ts";
+import type { PolicyTypeWithRules } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -11,10 +11,10 @@ import {
   chooseEligibilityLanguage,
   createDefaultPolicySummary,
   type EligibilityLanguage,
-  getLocaleLanguage,
+  getLanguageOfLocale,
 } from "./eligibility-catalogue.ts";
 
-export interface AnswerLanguage {
+export interface EligibilityAnswerLanguage {
   readonly language: EligibilityLanguage;
   /**
    * The locales among which the language is chosen, best first: the caller's locales, then the order's
@@ -23,10 +23,10 @@ export interface AnswerLanguage {
   readonly locales: readonly string[];
 }
 
-export function chooseAnswerLanguage(
+export function chooseEligibilityAnswerLanguage(
   { locale }: Pick<OrderAggregate, "locale">,
   callerLocales: readonly string[],
-): AnswerLanguage {
+): EligibilityAnswerLanguage {
   const locales = [...callerLocales, locale];
   return { language: chooseEligibilityLanguage(locales), locales };
 }
@@ -37,11 +37,11 @@ export function chooseAnswerLanguage(
  */
 export function summarizeOrderPolicy(
   order: Pick<OrderAggregate, "id" | "policies">,
-  type: PolicyRulesType,
-  { language, locales }: AnswerLanguage,
+  type: PolicyTypeWithRules,
+  { language, locales }: EligibilityAnswerLanguage,
 ): string {
   const { summaries, rules } = getOrderPolicy(order, type);
-  const available = Object.keys(summaries).filter((locale) => getLocaleLanguage(locale) === language);
+  const available = Object.keys(summaries).filter((locale) => getLanguageOfLocale(locale) === language);
   const chosen = chooseLocale(available, locales, []);
   return summaries[chosen ?? ""] ?? createDefaultPolicySummary(type, rules, language);
 }

@@ -3,7 +3,7 @@
  * policies. A new language needs its two files and an entry in this file.
  */
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
-import { englishSummaries, type PolicySummaries } from "./english-summaries.ts";
+import { englishSummaries, type PolicySummaryWriters } from "./english-summaries.ts";
 import { type EligibilityTexts, englishTexts } from "./english-texts.ts";
 import { germanSummaries } from "./german-summaries.ts";
 import { germanTexts } from "./german-texts.ts";
@@ -15,7 +15,7 @@ export type EligibilityLanguage = (typeof eligibilityLanguages)[number];
 
 interface CatalogueEntry {
   readonly texts: EligibilityTexts;
-  readonly summaries: PolicySummaries;
+  readonly summaries: PolicySummaryWriters;
 }
 
 const catalogue: Readonly<Record<EligibilityLanguage, CatalogueEntry>> = {
@@ -28,12 +28,12 @@ export const getEligibilityTexts = (language: EligibilityLanguage): EligibilityT
   catalogue[language].texts;
 
 /** Returns the language of a locale, for example `de` for `de-AT`. */
-export const getLocaleLanguage = (locale: string): string => locale.split("-", 1)[0] ?? "";
+export const getLanguageOfLocale = (locale: string): string => locale.split("-", 1)[0] ?? "";
 
 /** Returns the language of the first locale for which eligibility texts exist; English if there is none. */
 export function chooseEligibilityLanguage(locales: readonly string[]): EligibilityLanguage {
   for (const locale of locales) {
-    const found = eligibilityLanguages.find((language) => language === getLocaleLanguage(locale));
+    const found = eligibilityLanguages.find((language) => language === getLanguageOfLocale(locale));
     if (found !== undefined) return found;
   }
   return "en";

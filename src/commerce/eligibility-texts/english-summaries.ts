@@ -5,11 +5,11 @@
 import type { CancellationRules, PolicyRulesByType, ReturnRules } from "#commerce/markets/policy-rules.ts";
 
 /** For each policy type, the function that describes the rules of such a policy in the language. */
-export type PolicySummaries = {
+export type PolicySummaryWriters = {
   readonly [Type in keyof PolicyRulesByType]: (rules: PolicyRulesByType[Type]) => string;
 };
 
-export const englishSummaries: PolicySummaries = {
+export const englishSummaries: PolicySummaryWriters = {
   cancellation: (rules) => cancellationSummary(rules),
   return: (rules) => returnSummary(rules),
   withdrawal: ({ windowDays }) =>

@@ -5,11 +5,11 @@
 import { type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { ExportJobTable, Tables } from "#database/tables.ts";
-import { afterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
-import { fail } from "#foundation/failure.ts";
+import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createBodyFault, requireNoFaults } from "#foundation/faults.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { ExportKind } from "./export-kinds.ts";
 
 export type ExportJobRow = Selectable<ExportJobTable>;
@@ -29,16 +29,16 @@ export const exportSettleSeconds = 60;
 const settleMs = exportSettleSeconds * 1_000;
 
 /** Returns the time at which an export is deleted if the export ends now or is continued now. */
-export const getExportExpiry = (now: Date): Date =>
+export const getExportExpiryTime = (now: Date): Date =>
   new Date(now.getTime() + exportRetentionHours * 3_600_000);
 
 export interface ExportCommandContext {
   readonly merchantId: string;
   readonly now: Date;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
 }
 
-export interface NewExport {
+export interface NewExportJob {
   readonly kind: ExportKind;
   readonly format: ExportJobRow["format"];
   /** Start of the period of the exported rows; if left out, the export begins with the oldest row. */
@@ -57,12 +57,12 @@ export interface NewExport {
 export async function queueExportJob(
   transaction: Transaction,
   { merchantId, now, events }: ExportCommandContext,
-  { kind, format, from, to }: NewExport,
+  { kind, format, from, to }: NewExportJob,
 ): Promise<ExportJobRow> {
   const periodEnd = to ?? new Date(now.getTime() - settleMs);
   requirePeriod({ from: from ?? null, to: periodEnd, isEndGiven: to instanceof Date, now });
   await requireFreeExport(transaction, merchantId, now);
-  afterCommit(transaction, () => events.emit("exportsDue"));
+  runAfterCommit(transaction, () => events.emit("exportsDue"));
   return transaction
     .insertInto("exportJob")
     .values({
@@ -74,7 +74,7 @@ export async function queueExportJob(
       periodEnd,
       dueAt: new Date(Math.max(now.getTime(), periodEnd.getTime() + settleMs)),
       createdAt: now,
-      expiresAt: getExportExpiry(now),
+      expiresAt: getExportExpiryTime(now),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -111,10 +111,10 @@ async function requireFreeExport(transaction: Transaction, merchantId: string, n
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
-    .where("id", "=", toSafeId(merchantId))
+    .where("id", "=", toDatabaseSafeId(merchantId))
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (merchant === undefined) throw fail("merchant_not_found");
+  if (merchant === undefined) throw createFailure("merchant_not_found");
   const stored = await buildExportJobQuery(transaction, { merchantId, now })
     .select("exportJob.status")
     .where("exportJob.status", "in", ["queued", "running", "completed"])
@@ -125,7 +125,7 @@ async function requireFreeExport(transaction: Transaction, merchantId: string, n
     unfinished >= unfinishedExportsMax
       ? `At most ${unfinishedExportsMax} exports of a merchant run at the same time. Wait for one, or cancel it.`
       : `At most ${storedExportsMax} exports of a merchant are stored. Cancel one that is no longer needed.`;
-  throw fail("export_limit_reached", { message });
+  throw createFailure("export_limit_reached", { message });
 }
 
 export interface ExportFilter {
@@ -154,7 +154,7 @@ export async function findExport(
 ): Promise<ExportJobRow | null> {
   const found = await buildExportJobQuery(reader, filter)
     .selectAll("exportJob")
-    .where("exportJob.id", "=", toSafeId(id))
+    .where("exportJob.id", "=", toDatabaseSafeId(id))
     .executeTakeFirst();
   return found ?? null;
 }
@@ -171,7 +171,7 @@ export async function cancelExport(
   const canceled = await transaction
     .updateTable("exportJob")
     .set({ status: "canceled", finishedAt: now })
-    .where("id", "=", toSafeId(exportId))
+    .where("id", "=", toDatabaseSafeId(exportId))
     .where("merchantId", "=", merchantId)
     .where("status", "in", ["queued", "running", "completed"])
     .where("expiresAt", ">", now)
@@ -179,7 +179,7 @@ export async function cancelExport(
     .executeTakeFirst();
   if (canceled === undefined) {
     const found = await findExport(transaction, exportId, { merchantId, now });
-    if (found === null) throw fail("resource_not_found");
+    if (found === null) throw createFailure("resource_not_found");
     return found;
   }
   await transaction.deleteFrom("exportChunk").where("exportId", "=", canceled.id).execute();

@@ -215,13 +215,13 @@ export interface ExportScope {
 }
 
 /** The values of a row's sort keys, as texts. */
-export type ExportRowKeys = readonly string[];
+export type ExportRowSortKeys = readonly string[];
 
 const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unknown> =>
   sql`${value}::${sql.raw(type)}`;
 
 /** Returns the SQL condition that selects the rows of an export after the row with the given sort keys. */
-function buildExportCondition(scope: ExportScope, after: ExportRowKeys | null): RawBuilder<boolean> {
+function buildExportCondition(scope: ExportScope, after: ExportRowSortKeys | null): RawBuilder<boolean> {
   const { merchantId, keys, idKind } = exportSources[scope.kind];
   const [first] = keys;
   const key = sql.raw(first.sql);
@@ -252,8 +252,8 @@ export type ExportCell = string | number | boolean | Date | null;
  */
 export function buildExportRowQuery(
   scope: ExportScope,
-  { after, limit }: { readonly after: ExportRowKeys | null; readonly limit: number },
-): RawBuilder<Readonly<Record<string, ExportCell>> & { readonly rowKeys: ExportRowKeys }> {
+  { after, limit }: { readonly after: ExportRowSortKeys | null; readonly limit: number },
+): RawBuilder<Readonly<Record<string, ExportCell>> & { readonly rowKeys: ExportRowSortKeys }> {
   const { columns, from, keys } = exportSources[scope.kind];
   const selected = Object.entries(columns).map(
     ([name, expression]) => sql`${sql.raw(expression)} as ${sql.ref(name)}`,

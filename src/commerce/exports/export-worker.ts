@@ -6,10 +6,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "#foundation/log.ts";
 import type { ExportJobRow } from "./export-jobs.ts";
 import {
-  claimExport,
+  claimExportJob,
   type ExportWriterOptions,
-  postponeExport,
-  releaseExport,
+  postponeExportJob,
+  releaseExportJob,
   writeNextExportChunk,
 } from "./write-export.ts";
 
@@ -45,7 +45,7 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
   let running: Promise<void> | undefined;
   const writeDueExports = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const job = await claimExport(db, clock.now());
+      const job = await claimExportJob(db, clock.now());
       if (job === undefined) return;
       await takeTurn(options, job, stopping.signal);
     }
@@ -94,9 +94,9 @@ async function takeTurn(
   try {
     for (let chunks = 0; job !== undefined && chunks < chunksPerTurn && !signal.aborted; chunks += 1)
       job = await writeNextExportChunk(options, job);
-    if (job !== undefined) await releaseExport(options, job);
+    if (job !== undefined) await releaseExportJob(options, job);
   } catch (err) {
     options.log.warn({ err, exportId: claimed.id }, "A chunk of an export could not be written.");
-    await postponeExport(options, job ?? claimed);
+    await postponeExportJob(options, job ?? claimed);
   }
 }

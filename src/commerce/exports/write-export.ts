@@ -8,17 +8,17 @@ import { gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { ReportReadRunner } from "#database/read-only.ts";
-import { type DatabaseReader, inTransaction } from "#database/transaction.ts";
+import { type DatabaseReader, runInTransaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
 import {
   buildExportRowCountQuery,
   type ExportCell,
   exponentColumn,
-  type ExportRowKeys,
+  type ExportRowSortKeys,
   buildExportRowQuery,
 } from "./export-kinds.ts";
-import { type ExportJobRow, getExportExpiry } from "./export-jobs.ts";
+import { type ExportJobRow, getExportExpiryTime } from "./export-jobs.ts";
 
 export interface ExportWriterOptions {
   readonly db: Database;
@@ -41,8 +41,8 @@ const usualChunkRowsMax = 1_000;
 export const exportLeaseMs = 60_000;
 
 /** Claims the export job that has been due for the longest time; undefined if no job is due. */
-export async function claimExport(db: Database, now: Date): Promise<ExportJobRow | undefined> {
-  return inTransaction(db, async (transaction) => {
+export async function claimExportJob(db: Database, now: Date): Promise<ExportJobRow | undefined> {
+  return runInTransaction(db, async (transaction) => {
     const { rows } = await sql<ExportJobRow>`
       update export_job set status = 'running', due_at = ${new Date(now.getTime() + exportLeaseMs)}::timestamptz
       where id = (
@@ -115,7 +115,7 @@ interface NewChunk {
   /** The rows of the page as NDJSON; empty if the page has no rows. */
   readonly lines: Buffer;
   readonly rowCount: number;
-  readonly lastKeys: ExportRowKeys | null;
+  readonly lastKeys: ExportRowSortKeys | null;
   readonly isLast: boolean;
 }
 
@@ -128,7 +128,7 @@ async function storeChunk(
 ): Promise<ExportJobRow | undefined> {
   const now = clock.now();
   const content = await compress(lines);
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     const changed = await transaction
       .updateTable("exportJob")
       .set({
@@ -140,7 +140,7 @@ async function storeChunk(
         failedAttempts: 0,
         dueAt: new Date(now.getTime() + exportLeaseMs),
         finishedAt: isLast ? now : null,
-        expiresAt: getExportExpiry(now),
+        expiresAt: getExportExpiryTime(now),
       })
       .where("id", "=", job.id)
       .where("status", "=", "running")
@@ -167,7 +167,7 @@ const backoffMs = [5_000, 10_000, 20_000, 60_000, 120_000, 300_000];
  * Postpones an export job after a failed read, or ends the export as failed after the last attempt. Does
  * nothing if another worker has continued the job.
  */
-export async function postponeExport(options: ExportWriterOptions, job: ExportJobRow): Promise<void> {
+export async function postponeExportJob(options: ExportWriterOptions, job: ExportJobRow): Promise<void> {
   const waitMs = backoffMs[job.failedAttempts];
   if (waitMs === undefined) {
     await endExport(options, job, "read_failed");
@@ -183,7 +183,10 @@ export async function postponeExport(options: ExportWriterOptions, job: ExportJo
 }
 
 /** Makes an export job due at once, so that any worker can continue it. */
-export async function releaseExport({ db, clock }: ExportWriterOptions, { id }: ExportJobRow): Promise<void> {
+export async function releaseExportJob(
+  { db, clock }: ExportWriterOptions,
+  { id }: ExportJobRow,
+): Promise<void> {
   await db
     .updateTable("exportJob")
     .set({ dueAt: clock.now() })
@@ -198,7 +201,7 @@ async function endExport(
   { id, sizeBytes }: ExportJobRow,
   failure: NonNullable<ExportJobRow["failure"]>,
 ): Promise<undefined> {
-  await inTransaction(db, async (transaction) => {
+  await runInTransaction(db, async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable("exportJob")
       .set({ status: "failed", failure, finishedAt: clock.now() })

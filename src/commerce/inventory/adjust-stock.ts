@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
-  findAllowedValueFaults,
+  findDisallowedValueFaults,
   createBodyFault,
   type Faults,
   findIntegerFaults,
@@ -17,15 +17,15 @@ import {
   findTextFaults,
 } from "#foundation/faults.ts";
 import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 import {
   createInsufficientStockFailure,
   lockStockLevels,
   type StockLevelBeforeAndAfter,
   type StockLevel,
-  createStockLimitFailure,
+  createStockMaximumExceededFailure,
   publishStockEvents,
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
@@ -113,7 +113,7 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
   return [
     ...findIntegerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
     ...(delta === 0 ? [createBodyFault("/delta", "out_of_range", '"delta" must not be 0.')] : []),
-    ...findAllowedValueFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
+    ...findDisallowedValueFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
     ...findTextFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
   ];
 }
@@ -132,11 +132,11 @@ async function lockProductOf(
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")
     .select(["p.id", "p.status", "v.discontinued", "v.availableFrom"])
-    .where("v.id", "=", toSafeId(variantId))
+    .where("v.id", "=", toDatabaseSafeId(variantId))
     .where("v.merchantId", "=", context.merchantId)
     .forNoKeyUpdate("p")
     .executeTakeFirst();
-  if (product === undefined) throw fail("resource_not_found");
+  if (product === undefined) throw createFailure("resource_not_found");
   return product;
 }
 
@@ -151,7 +151,7 @@ async function explainRefusal(
     .executeTakeFirst();
   const figures = level ?? { variantId, onHand: 0, reserved: 0, backorderLimit: 0 };
   if (figures.onHand + delta > catalogBounds.onHandMax)
-    return createStockLimitFailure(variantId, {
+    return createStockMaximumExceededFailure(variantId, {
       onHand: figures.onHand,
       delta,
       limit: catalogBounds.onHandMax,
@@ -160,13 +160,13 @@ async function explainRefusal(
 }
 
 /** The counted stock on hand of one variant. */
-export interface CountedStock {
+export interface CountedVariantStock {
   readonly variantId: string;
   readonly onHand: number;
   readonly isNew: boolean;
 }
 
-interface CountCorrection extends CountedStock {
+interface CountCorrection extends CountedVariantStock {
   readonly delta: number;
   readonly reason: "received" | "correction";
 }
@@ -175,10 +175,10 @@ interface CountCorrection extends CountedStock {
  * For imports: sets the stock on hand of variants to the counted numbers. Returns the changes, whose events
  * the caller publishes after the import.
  */
-export async function setCountedStock(
+export async function setStockToCountedQuantities(
   transaction: Transaction,
   context: CommandContext,
-  counts: readonly CountedStock[],
+  counts: readonly CountedVariantStock[],
 ): Promise<readonly StockLevelBeforeAndAfter[]> {
   if (counts.length === 0) return [];
   const ids = counts.map(({ variantId }) => variantId);
@@ -203,7 +203,7 @@ export async function setCountedStock(
 }
 
 /** Returns true if the counted units are fewer than the units that are reserved for buyers. */
-function isBelowReserved({ onHand }: CountedStock, level: StockLevel | undefined): boolean {
+function isBelowReserved({ onHand }: CountedVariantStock, level: StockLevel | undefined): boolean {
   return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }
 

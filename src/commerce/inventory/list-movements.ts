@@ -3,7 +3,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import { microsecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 export type StockMovementReason =
   | "received"
@@ -52,7 +52,7 @@ export function buildStockMovementQuery(
     .select(["variantId", "delta", "onHandAfter", "reason", "note", "createdAt"])
     .select(microsecondsSql("stock_movement.created_at").as("sortValue"));
   if (merchantId !== null) list = list.where("merchantId", "=", merchantId);
-  if (typeof variantId === "string") list = list.where("variantId", "=", toSafeId(variantId));
+  if (typeof variantId === "string") list = list.where("variantId", "=", toDatabaseSafeId(variantId));
   if (typeof reason === "string") list = list.where("reason", "=", reason);
   if (createdFrom instanceof Date) list = list.where("createdAt", ">=", createdFrom);
   if (createdTo instanceof Date) list = list.where("createdAt", "<", createdTo);

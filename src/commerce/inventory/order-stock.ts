@@ -4,10 +4,10 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
-  findShortagesForDemand,
-  deleteStockHolds,
-  type HeldStock,
-  lockHeldStock,
+  findStockShortages,
+  deleteStockHoldRows,
+  type StockHoldsWithLockedLevels,
+  lockAndReadStockHolds,
   type StockShortage,
   toStockLevelDeltas,
   toVariantQuantities,
@@ -17,7 +17,7 @@ import {
   applyStockLevelDeltas,
   type StockCommandContext,
   type StockLevelDelta,
-  sumQuantitiesByVariant,
+  sumQuantitiesOfEachVariant,
   type VariantQuantity,
 } from "./stock-levels.ts";
 
@@ -30,8 +30,8 @@ export async function convertHoldsToOrderStock(
   context: StockCommandContext,
   { sessionId, note }: { readonly sessionId: string; readonly note: string },
 ): Promise<ReadonlyMap<string, number>> {
-  const { holds, levels } = await lockHeldStock(transaction, context, { sessionId });
-  await deleteStockHolds(transaction, sessionId);
+  const { holds, levels } = await lockAndReadStockHolds(transaction, context, { sessionId });
+  await deleteStockHoldRows(transaction, sessionId);
   const sold = toVariantQuantities(holds).map(({ variantId, quantity }) => ({
     variantId,
     quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
@@ -40,7 +40,7 @@ export async function convertHoldsToOrderStock(
     moves: toStockLevelDeltas(sold, levels, takeReservedUnits),
     cause: { reason: "sold", note },
   });
-  return sumQuantitiesByVariant(sold);
+  return sumQuantitiesOfEachVariant(sold);
 }
 
 const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta, "level"> => ({
@@ -58,12 +58,12 @@ type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
  * Takes reserved units of an order from the stock on hand. If too few units of any variant are on hand, takes
  * nothing and returns the shortages; the caller must then refuse the request.
  */
-export async function allocateStock(
+export async function allocateOrderStock(
   transaction: Transaction,
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
 ): Promise<readonly StockShortage[]> {
-  const wanted = toVariantQuantities(sumQuantitiesByVariant(lines));
+  const wanted = toVariantQuantities(sumQuantitiesOfEachVariant(lines));
   const levels = await lockStockLevels(
     transaction,
     context,
@@ -99,10 +99,10 @@ export async function releaseOrderStock(
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<OrderUnitsToRelease>
 ): Promise<void> {
-  const waiting = sumQuantitiesByVariant(
+  const waiting = sumQuantitiesOfEachVariant(
     lines.map(({ variantId, waiting: quantity }) => ({ variantId, quantity })),
   );
-  const allocated = sumQuantitiesByVariant(
+  const allocated = sumQuantitiesOfEachVariant(
     lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
   );
   const levels = await lockStockLevels(transaction, context, [...waiting.keys()]);
@@ -119,7 +119,7 @@ export async function restockReturnedUnits(
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
 ): Promise<void> {
-  const back = toVariantQuantities(sumQuantitiesByVariant(lines));
+  const back = toVariantQuantities(sumQuantitiesOfEachVariant(lines));
   const levels = await lockStockLevels(
     transaction,
     context,
@@ -135,17 +135,17 @@ export async function restockReturnedUnits(
  * Reserves as many of the wanted units for an order as are available, and returns the shortages. Deleted
  * variants are ignored.
  */
-export async function reserveAvailableStock(
+export async function reserveAvailableOrderStock(
   transaction: Transaction,
   context: StockCommandContext,
   lines: readonly VariantQuantity[],
 ): Promise<readonly StockShortage[]> {
-  const wanted = sumQuantitiesByVariant(lines);
-  const held: HeldStock = {
+  const wanted = sumQuantitiesOfEachVariant(lines);
+  const held: StockHoldsWithLockedLevels = {
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const found = await findShortagesForDemand(transaction, context, { sessionId: null, wanted, held });
+  const found = await findStockShortages(transaction, context, { sessionId: null, wanted, held });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
   const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
@@ -163,17 +163,17 @@ export async function reserveAvailableStock(
  * Reserves further units for an order, for example for an exchange. If too few units of any variant are
  * available, reserves nothing and returns the shortages; the caller must then refuse the request.
  */
-export async function reserveStock(
+export async function reserveOrderStock(
   transaction: Transaction,
   context: StockCommandContext,
   lines: readonly VariantQuantity[],
 ): Promise<readonly StockShortage[]> {
-  const wanted = sumQuantitiesByVariant(lines);
-  const held: HeldStock = {
+  const wanted = sumQuantitiesOfEachVariant(lines);
+  const held: StockHoldsWithLockedLevels = {
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const { levels, shortages } = await findShortagesForDemand(transaction, context, {
+  const { levels, shortages } = await findStockShortages(transaction, context, {
     sessionId: null,
     wanted,
     held,

@@ -8,7 +8,7 @@ import type { Transaction } from "#database/transaction.ts";
 import {
   lockStockLevels,
   applyStockLevelDeltas,
-  sumQuantitiesByVariant,
+  sumQuantitiesOfEachVariant,
   type StockLevel,
   type StockLevelDelta,
   type StockCommandContext,
@@ -44,9 +44,9 @@ export async function replaceStockHolds(
   context: StockCommandContext,
   { sessionId, expiresAt, lines }: SessionStockHolds,
 ): Promise<readonly StockShortage[]> {
-  const wanted = sumQuantitiesByVariant(lines);
-  const held = await lockHeldStock(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
-  const { levels, shortages } = await findShortagesForDemand(transaction, context, {
+  const wanted = sumQuantitiesOfEachVariant(lines);
+  const held = await lockAndReadStockHolds(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
+  const { levels, shortages } = await findStockShortages(transaction, context, {
     sessionId,
     wanted,
     held,
@@ -65,7 +65,7 @@ export async function replaceStockHolds(
 }
 
 /** The stock holds of a checkout session, with the locked stock levels of the variants. */
-export interface HeldStock {
+export interface StockHoldsWithLockedLevels {
   /** For each variant id, the number of units that the checkout session holds. */
   readonly holds: ReadonlyMap<string, number>;
   /** The stock levels of the held and the requested variants, by variant id; all are locked. */
@@ -76,11 +76,11 @@ export interface HeldStock {
  * Locks the stock levels of the variants that a checkout session holds, then reads the stock holds. Every
  * change of a hold locks the stock level first, so the holds cannot change after they were read.
  */
-export async function lockHeldStock(
+export async function lockAndReadStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, alsoLock = [] }: { readonly sessionId: string; readonly alsoLock?: readonly string[] },
-): Promise<HeldStock> {
+): Promise<StockHoldsWithLockedLevels> {
   const read = async (): Promise<Map<string, number>> => {
     const rows = await transaction
       .selectFrom("stockHold")
@@ -102,14 +102,14 @@ interface StockDemand {
    */
   readonly sessionId: string | null;
   readonly wanted: ReadonlyMap<string, number>;
-  readonly held: HeldStock;
+  readonly held: StockHoldsWithLockedLevels;
 }
 
 /**
  * Returns the variants of which too few units are available. Before that, deletes expired stock holds of
  * these variants and checks again.
  */
-export async function findShortagesForDemand(
+export async function findStockShortages(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, wanted, held }: StockDemand,
@@ -129,7 +129,10 @@ export async function findShortagesForDemand(
   return { levels, shortages: findShortages(wanted, { ...held, levels }) };
 }
 
-function findShortages(wanted: StockDemand["wanted"], { holds, levels }: HeldStock): StockShortage[] {
+function findShortages(
+  wanted: StockDemand["wanted"],
+  { holds, levels }: StockHoldsWithLockedLevels,
+): StockShortage[] {
   return [...wanted].flatMap(([variantId, quantity]) => {
     const level = levels.get(variantId);
     const available =
@@ -249,9 +252,9 @@ export async function releaseStockHolds(
   context: StockCommandContext,
   { sessionId }: { readonly sessionId: string },
 ): Promise<void> {
-  const held = await lockHeldStock(transaction, context, { sessionId });
+  const held = await lockAndReadStockHolds(transaction, context, { sessionId });
   if (held.holds.size === 0) return;
-  await deleteStockHolds(transaction, sessionId);
+  await deleteStockHoldRows(transaction, sessionId);
   const moves = toStockLevelDeltas(toVariantQuantities(held.holds), held.levels, ({ quantity }) => ({
     reserved: -quantity,
   }));
@@ -262,6 +265,6 @@ export const toVariantQuantities = (quantities: ReadonlyMap<string, number>): Va
   [...quantities].map(([variantId, quantity]) => ({ variantId, quantity }));
 
 /** Deletes the rows of a checkout session's stock holds, without changing stock levels. */
-export async function deleteStockHolds(transaction: Transaction, sessionId: string): Promise<void> {
+export async function deleteStockHoldRows(transaction: Transaction, sessionId: string): Promise<void> {
   await transaction.deleteFrom("stockHold").where("sessionId", "=", sessionId).execute();
 }

@@ -7,7 +7,7 @@
 import { sql } from "kysely";
 import { computeAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
@@ -152,7 +152,7 @@ export interface VariantQuantity {
 }
 
 /** Sums up the quantities of each variant, because a variant can occur several times in the list. */
-export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<string, number> {
+export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): Map<string, number> {
   const quantities = new Map<string, number>();
   for (const { variantId, quantity } of lines)
     quantities.set(variantId, (quantities.get(variantId) ?? 0) + quantity);
@@ -160,7 +160,7 @@ export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<s
 }
 
 /** The values of a stock level that an error reports. */
-export interface ReportedStockLevel {
+export interface StockLevelInErrorDetails {
   readonly variantId: string;
   readonly onHand: number;
   readonly reserved: number;
@@ -169,19 +169,22 @@ export interface ReportedStockLevel {
 
 /** Creates the failure for a change after which the stock would be lower than the reserved units. */
 export function createInsufficientStockFailure(
-  { variantId, onHand, reserved, backorderLimit }: ReportedStockLevel,
+  { variantId, onHand, reserved, backorderLimit }: StockLevelInErrorDetails,
   asked: Readonly<Record<string, number>> = {},
 ): Failure {
   return stockFailure(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
 }
 
 /** Creates the failure for a change after which the stock would be higher than the allowed maximum. */
-export function createStockLimitFailure(variantId: string, data: Readonly<Record<string, number>>): Failure {
+export function createStockMaximumExceededFailure(
+  variantId: string,
+  data: Readonly<Record<string, number>>,
+): Failure {
   return stockFailure(variantId, "stock_limit_reached", data);
 }
 
 function stockFailure(variantId: string, reason: string, data: Readonly<Record<string, number>>): Failure {
-  return fail("invalid_state", {
+  return createFailure("invalid_state", {
     conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason, data },
   });
 }

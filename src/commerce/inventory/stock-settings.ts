@@ -9,7 +9,7 @@ import {
   createInsufficientStockFailure,
   lockStockLevels,
   type StockLevelBeforeAndAfter,
-  type ReportedStockLevel,
+  type StockLevelInErrorDetails,
   type StockLevel,
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
@@ -33,7 +33,7 @@ export interface StockSettingsInput {
 const lowStockThresholdDefault = 5;
 
 /** The result of saving stock settings. */
-export interface StockSettingsResult {
+export interface SavedStockSettings {
   readonly isChanged: boolean;
   /**
    * Changes of the stock levels of variants that existed before. The caller publishes the events of these
@@ -50,7 +50,7 @@ export async function saveStockSettings(
   transaction: Transaction,
   context: CommandContext,
   settings: readonly StockSettingsInput[],
-): Promise<StockSettingsResult> {
+): Promise<SavedStockSettings> {
   const fresh = settings.filter(({ isNew }) => isNew);
   if (fresh.length > 0) await openStockLevels(transaction, context, fresh);
   const given = settings.filter(
@@ -149,8 +149,8 @@ interface PreviousSettings {
 async function findRefusedSettings(
   transaction: Transaction,
   settings: readonly StockSettingsInput[],
-): Promise<readonly ReportedStockLevel[]> {
-  const { rows } = await sql<ReportedStockLevel>`
+): Promise<readonly StockLevelInErrorDetails[]> {
+  const { rows } = await sql<StockLevelInErrorDetails>`
     select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s
     join ${settingsRecordset(settings)} on s.variant_id = w."variantId"
     where s.backorder_limit <> w."backorderLimit" order by s.variant_id`.execute(transaction);

@@ -10,7 +10,7 @@ import {
   catalogBounds,
   findLocaleFaults,
   findSlugFaults,
-  toLocale,
+  toCanonicalLocale,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
   findListLengthFaults,
@@ -22,13 +22,17 @@ import {
   requireNoFaults,
   findTextFaults,
 } from "#foundation/faults.ts";
-import { lockCatalog, raiseCatalogVersion, reindexProducts } from "#commerce/catalog/change-catalog.ts";
-import { fail } from "#foundation/failure.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
-import { isTimeZone } from "#foundation/period.ts";
-import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
-  createMarketConflict,
+  lockMerchantCatalog,
+  incrementCatalogVersion,
+  reindexProducts,
+} from "#commerce/catalog/change-catalog.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { isTimeZone } from "#foundation/period.ts";
+import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import {
+  toMarketConflictDetail,
   requireCountriesWithoutMarket,
   saveMarketCountries,
 } from "./market-countries.ts";
@@ -62,9 +66,9 @@ export async function upsertMarket(
   input: MarketUpsertInput,
 ): Promise<{ marketId: string }> {
   requireNoFaults(marketFaults(input));
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const existing = await findMarket(transaction, context, input);
-  if (existing !== undefined) requireVersion(createMarketConflict(existing), input.expectedVersion);
+  if (existing !== undefined) requireExpectedVersion(toMarketConflictDetail(existing), input.expectedVersion);
   const marketId = existing?.id ?? createId("market", context.now.getTime());
   await requireCountriesWithoutMarket(transaction, context, { marketId, countries: input.countries });
   if (existing !== undefined && existing.currency !== input.currency)
@@ -79,7 +83,7 @@ export async function upsertMarket(
   });
   if (!isRowChanged && !areCountriesChanged) return { marketId };
   if (!isRowChanged) await raiseMarketVersion(transaction, context, marketId);
-  await raiseCatalogVersion(transaction, context);
+  await incrementCatalogVersion(transaction, context);
   if (existing !== undefined)
     await reindexProducts(transaction, context, await findPublishedInMarket(transaction, marketId));
   return { marketId };
@@ -122,18 +126,18 @@ async function findMarket(
     .selectFrom("market")
     .select(["id", "handle", "currency", "version"])
     .where("merchantId", "=", context.merchantId)
-    .where((row) => row.or([row("id", "=", toSafeId(marketId ?? "")), row("handle", "=", handle)]))
+    .where((row) => row.or([row("id", "=", toDatabaseSafeId(marketId ?? "")), row("handle", "=", handle)]))
     .execute();
   const withHandle = rows.find((row) => row.handle === handle);
   if (marketId === null || marketId === undefined) return withHandle;
   const existing = rows.find(({ id }) => id === marketId);
-  if (existing === undefined) throw fail("resource_not_found");
+  if (existing === undefined) throw createFailure("resource_not_found");
   if (withHandle !== undefined && withHandle.id !== existing.id) {
     const message = "Another market of the merchant has this handle.";
-    throw fail("already_exists", {
+    throw createFailure("already_exists", {
       message,
       details: [createBodyFault("/handle", "already_exists", message)],
-      conflict: createMarketConflict(withHandle, "handle_taken"),
+      conflict: toMarketConflictDetail(withHandle, "handle_taken"),
     });
   }
   return existing;
@@ -147,8 +151,8 @@ async function requireNoPrices(transaction: Transaction, market: Market): Promis
     .limit(1)
     .executeTakeFirst();
   if (price === undefined) return;
-  throw fail("invalid_state", {
-    conflict: createMarketConflict(market, "market_has_prices", { currency: market.currency }),
+  throw createFailure("invalid_state", {
+    conflict: toMarketConflictDetail(market, "market_has_prices", { currency: market.currency }),
   });
 }
 
@@ -169,7 +173,7 @@ async function insertMarket(
       name,
       currency,
       taxIncluded,
-      defaultLocale: toLocale(input.defaultLocale),
+      defaultLocale: toCanonicalLocale(input.defaultLocale),
       timeZone,
       createdAt: context.now,
       updatedAt: context.now,
@@ -189,7 +193,7 @@ async function updateMarket(
       sql`${input.name}::text`,
       sql`${input.currency}::text`,
       sql`${input.taxIncluded}::boolean`,
-      sql`${toLocale(input.defaultLocale)}::text`,
+      sql`${toCanonicalLocale(input.defaultLocale)}::text`,
       sql`${input.timeZone}::text`,
     ],
     sql`, `,
@@ -253,11 +257,11 @@ export async function requireMarket(
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")
     .select(["market.id", "market.currency", "marketCountry.country"])
     .where("market.merchantId", "=", context.merchantId)
-    .where("market.id", "=", toSafeId(marketId))
+    .where("market.id", "=", toDatabaseSafeId(marketId))
     .execute();
   const [first] = rows;
   if (first === undefined)
-    throw fail("resource_not_found", {
+    throw createFailure("resource_not_found", {
       details: [
         createBodyFault("/marketId", "resource_not_found", "The merchant has no market with this ID."),
       ],

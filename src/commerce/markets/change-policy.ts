@@ -13,7 +13,7 @@ import {
   toLocalizedMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  findAllowedValueFaults,
+  findDisallowedValueFaults,
   findListLengthFaults,
   findCountryFaults,
   createBodyFault,
@@ -24,13 +24,18 @@ import {
   findDuplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
-import { lockCatalog, raiseCatalogVersion } from "#commerce/catalog/change-catalog.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
-import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { fail } from "#foundation/failure.ts";
+import { lockMerchantCatalog, incrementCatalogVersion } from "#commerce/catalog/change-catalog.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { requireMarket } from "./change-market.ts";
-import type { ReturnRules, PolicyRulesType, PolicyRulesByType, StoredPolicyRules } from "./policy-rules.ts";
+import type {
+  ReturnRules,
+  PolicyTypeWithRules,
+  PolicyRulesByType,
+  StoredPolicyRules,
+} from "./policy-rules.ts";
 
 export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] as const;
 export type PolicyType = (typeof policyTypes)[number];
@@ -57,7 +62,7 @@ export async function upsertPolicy(
   input: PolicyUpsertInput,
 ): Promise<{ policyId: string }> {
   requireNoFaults(policyFaults(input));
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const marketId = input.marketId ?? null;
   if (marketId !== null) await requireMarket(transaction, context, marketId);
   await requireKnownCategories(transaction, context, input.rules ?? {});
@@ -70,14 +75,14 @@ export async function upsertPolicy(
     .executeTakeFirst();
   if (existing !== undefined) {
     const { id, version } = existing;
-    requireVersion(
+    requireExpectedVersion(
       { resource: "policy", id, currentStatus: null, currentVersion: version, reason: null, data: {} },
       input.expectedVersion,
     );
   }
   const policyId = existing?.id ?? createId("policy", context.now.getTime());
   if (await savePolicy(transaction, context, { ...input, policyId, marketId }))
-    await raiseCatalogVersion(transaction, context);
+    await incrementCatalogVersion(transaction, context);
   return { policyId };
 }
 
@@ -110,7 +115,7 @@ async function savePolicy(
 
 function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
   return [
-    ...findAllowedValueFaults("/type", type, { allowed: policyTypes, noun: "type" }),
+    ...findDisallowedValueFaults("/type", type, { allowed: policyTypes, noun: "type" }),
     ...findLocalizedTextFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
@@ -130,7 +135,7 @@ type PartialRules<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null |
  * left out.
  */
 type PolicyRulesInput = {
-  readonly [Type in PolicyRulesType]?: PartialRules<PolicyRulesByType[Type]> | null | undefined;
+  readonly [Type in PolicyTypeWithRules]?: PartialRules<PolicyRulesByType[Type]> | null | undefined;
 };
 
 const ruleBounds = {
@@ -149,7 +154,7 @@ const ruleBounds = {
 } as const satisfies Readonly<Record<string, NumberRule>>;
 
 interface RulesToCheck {
-  readonly type: PolicyRulesType;
+  readonly type: PolicyTypeWithRules;
   readonly marketId: string | null;
   readonly rules: PolicyRulesInput;
 }
@@ -284,7 +289,7 @@ async function requireKnownCategories(
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     select id from category where merchant_id = ${merchantId}
-    and id = any(${ids.map(toSafeId)}::text[])`.execute(transaction);
+    and id = any(${ids.map(toDatabaseSafeId)}::text[])`.execute(transaction);
   const found = new Set(rows.map(({ id }) => id));
   const missing = ids.flatMap((id, index) =>
     found.has(id)
@@ -298,5 +303,6 @@ async function requireKnownCategories(
         ],
   );
   const [first] = missing;
-  if (first !== undefined) throw fail("resource_not_found", { message: first.message, details: missing });
+  if (first !== undefined)
+    throw createFailure("resource_not_found", { message: first.message, details: missing });
 }

@@ -17,11 +17,11 @@ import {
   createBodyFault,
   type Faults,
   findIntegerFaults,
-  failAtField,
+  createFieldFailure,
   requireNoFaults,
   findTextFaults,
 } from "#foundation/faults.ts";
-import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
+import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -58,7 +58,7 @@ export async function upsertDeliveryMethod(
   input: DeliveryMethodUpsertInput,
 ): Promise<{ deliveryMethodId: string }> {
   requireNoFaults(deliveryMethodFaults(input));
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (typeof input.currency === "string" && input.currency !== market.currency) {
     requireNoFaults([
@@ -126,10 +126,10 @@ export async function upsertTaxRate(
   input: TaxRateUpsertInput,
 ): Promise<{ taxRateId: string }> {
   requireNoFaults(taxRateFaults(input));
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (!market.countries.includes(input.country)) {
-    throw failAtField("invalid_field", "/country", {
+    throw createFieldFailure("invalid_field", "/country", {
       code: "not_in_market",
       message: "The country must be one of the market's countries.",
     });

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { createBodyFault } from "#foundation/faults.ts";
 
 interface MarketCountries {
@@ -34,11 +34,11 @@ export async function requireCountriesWithoutMarket(
       `${country} already belongs to the market "${handle}".`,
     ),
   );
-  const conflict = createMarketConflict(first, "country_taken", {
+  const conflict = toMarketConflictDetail(first, "country_taken", {
     countries: taken.map(({ country }) => country),
     handle: first.handle,
   });
-  throw fail("already_exists", {
+  throw createFailure("already_exists", {
     message: details[0]?.message ?? "A country belongs to another market.",
     details,
     conflict,
@@ -66,10 +66,10 @@ export async function saveMarketCountries(
   return (rows[0]?.changes ?? 0) > 0;
 }
 
-export function createMarketConflict(
+export function toMarketConflictDetail(
   { id, version }: { readonly id: string; readonly version: number },
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflict {
+): FailureConflictDetail {
   return { resource: "market", id, currentStatus: null, currentVersion: version, reason, data };
 }

@@ -88,10 +88,10 @@ export interface PolicyRulesByType {
   readonly warranty: WarrantyRules;
 }
 
-export type PolicyRulesType = keyof PolicyRulesByType;
+export type PolicyTypeWithRules = keyof PolicyRulesByType;
 
 /** The rules that a policy stores. Rules that the merchant left out are not contained. */
-export type StoredPolicyRules<Type extends PolicyRulesType = PolicyRulesType> = Partial<
+export type StoredPolicyRules<Type extends PolicyTypeWithRules = PolicyTypeWithRules> = Partial<
   PolicyRulesByType[Type]
 >;
 
@@ -106,7 +106,7 @@ const europeanUnion = new Set(
 const economicArea = new Set([...europeanUnion, "IS", "LI", "NO"]);
 
 /** Returns true if the statutory guarantee of Directive (EU) 2019/771 is valid in the country. */
-export const isInEuropeanUnion = (country: string): boolean => europeanUnion.has(country);
+export const isEuropeanUnionCountry = (country: string): boolean => europeanUnion.has(country);
 
 /** Returns true if the right of withdrawal of Directive 2011/83/EU is valid in the country. */
 const isInEconomicArea = (country: string): boolean => economicArea.has(country);
@@ -142,7 +142,7 @@ export const defaultPolicyRules: PolicyRulesByType = {
  * Returns the complete rules of a policy for a buyer in a country. Rules that the merchant left out get their
  * default values. Rules below the legal minimum of the country are raised to the minimum.
  */
-export function fillPolicyRuleDefaults<Type extends PolicyRulesType>(
+export function completePolicyRulesWithDefaults<Type extends PolicyTypeWithRules>(
   type: Type,
   stored: StoredPolicyRules<Type>,
   { country }: { readonly country: string },
@@ -158,6 +158,8 @@ function applyLegalMinimum(rules: PolicyRulesByType, country: string): PolicyRul
   const windowDays = isInEconomicArea(country)
     ? Math.max(withdrawalDaysMin, withdrawal.windowDays)
     : withdrawal.windowDays;
-  const months = isInEuropeanUnion(country) ? Math.max(guaranteeMonthsMin, warranty.months) : warranty.months;
+  const months = isEuropeanUnionCountry(country)
+    ? Math.max(guaranteeMonthsMin, warranty.months)
+    : warranty.months;
   return { ...rules, withdrawal: { windowDays }, warranty: { ...warranty, months } };
 }

@@ -53,7 +53,7 @@ export const findDeliveryMethods = (
     .execute();
 
 /** Returns the names of delivery methods: for each id of a delivery method, a map from locale to name. */
-export async function findDeliveryNames(
+export async function findDeliveryMethodNames(
   reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, LocalizedMap>> {

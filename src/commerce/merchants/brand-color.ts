@@ -9,7 +9,7 @@ export const brandColorFormat = /^#[0-9a-f]{6}$/;
  * Returns the text colour, black or white, that has the higher contrast on the given colour. The contrast is
  * always at least 4.58:1; WCAG 2.2 requires 4.5:1 for text (success criterion 1.4.3).
  */
-export function getTextColorOn(color: string): "#000000" | "#ffffff" {
+export function getContrastingTextColor(color: string): "#000000" | "#ffffff" {
   const luminance = getRelativeLuminance(color);
   return (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) ? "#000000" : "#ffffff";
 }
@@ -28,4 +28,4 @@ function getRelativeLuminance(color: string): number {
  * it. The main style sheet of the checkout page uses these properties.
  */
 export const buildBrandStyleSheet = (color: string): string =>
-  `:root{--brand-fill:${color};--on-brand-fill:${getTextColorOn(color)}}\n`;
+  `:root{--brand-fill:${color};--on-brand-fill:${getContrastingTextColor(color)}}\n`;

@@ -5,7 +5,7 @@
 import { type Selectable, sql } from "kysely";
 import type { MerchantBrandingTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createBodyFault, type Faults, findTextFaults, requireNoFaults } from "#foundation/faults.ts";
 import { findReturnUrlFaults } from "#commerce/checkout/session-page.ts";
 import { brandColorFormat } from "./brand-color.ts";
@@ -54,7 +54,7 @@ export async function findBrandings(
 }
 
 /** Returns the content of a logo file; undefined if no merchant has a logo with this hash. */
-export async function findLogo(
+export async function findLogoByHash(
   reader: DatabaseReader,
   hash: string,
 ): Promise<{ readonly logo: Buffer; readonly logoType: LogoType } | undefined> {
@@ -83,7 +83,8 @@ export async function updateBranding(
   access: { readonly merchantId: string | null; readonly now: Date },
   { merchantId, logo, ...texts }: BrandingUpdate,
 ): Promise<void> {
-  if (access.merchantId !== null && access.merchantId !== merchantId) throw fail("merchant_not_found");
+  if (access.merchantId !== null && access.merchantId !== merchantId)
+    throw createFailure("merchant_not_found");
   const { file, faults } =
     typeof logo === "string"
       ? decodeLogoFile("/logo", logo)
@@ -95,7 +96,7 @@ export async function updateBranding(
     .where("id", "=", merchantId)
     .forUpdate()
     .executeTakeFirst();
-  if (merchant === undefined) throw fail("merchant_not_found");
+  if (merchant === undefined) throw createFailure("merchant_not_found");
   const given = Object.fromEntries(textFields.map((field) => [field, texts[field]] as const));
   const change = { ...withoutUndefined(given), ...file, updatedAt: access.now };
   await transaction

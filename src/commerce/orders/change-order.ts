@@ -7,31 +7,31 @@
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { fail, Failure } from "#foundation/failure.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { createFailure, Failure } from "#foundation/failure.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
-import { toSafeId } from "#foundation/ids.ts";
-import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
+import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
+import type { OrderCancellationRecord, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders, isOrderOfOtherBuyer, type OrderPartKind, orderPartTables } from "./find-orders.ts";
-import { createOrderFailure } from "./order-checks.ts";
+import { createOrderConflictFailure } from "./order-checks.ts";
 import {
-  appendCompletionToTimeline,
+  appendOrderCompletionToTimeline,
   type OrderEvent,
   publishOrderEvents,
-  writeTimelineEntries,
+  insertOrderTimelineEntries,
 } from "./order-events.ts";
-import { deriveStatuses } from "./order-statuses.ts";
+import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** The context of commands that change orders: merchant, actor, time, outbox and services. */
 export interface OrderCommandContext extends CartCommandContext {
   readonly actor: OrderActor;
 }
 
-export interface OrderTarget extends ExpectedVersionInput {
+export interface OrderIdAndExpectedVersion extends ExpectedVersionInput {
   readonly orderId: string;
 }
 
@@ -40,7 +40,7 @@ export interface OrderPatch {
   readonly status?: OrderStatus;
   readonly holdReason?: string | null;
   readonly cancellationRequest?: CancellationRequest | null;
-  readonly cancellation?: Omit<Cancellation, "at">;
+  readonly cancellation?: Omit<OrderCancellationRecord, "at">;
   /**
    * The amount by which the change reduces what the buyer owes, in minor units. `shippingReducedMinor` is the
    * part of this amount that belongs to shipping.
@@ -61,13 +61,13 @@ export interface OrderChangeOutcome extends OrderPatch {
  * Does the work of an order change: writes the order's parts (lines, fulfillments, payments, returns) and
  * returns the new values of the order's own row. Returns null if the order stays unchanged.
  */
-export type OrderChangeWork = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
+export type OrderChangeFunction = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
 
 export interface OrderChangeRequest {
-  readonly target: OrderTarget;
+  readonly target: OrderIdAndExpectedVersion;
   /** Throws if the order's state does not allow the change. Called before the check of the order's version. */
   readonly requireState?: (order: OrderAggregate) => void;
-  readonly work: OrderChangeWork;
+  readonly work: OrderChangeFunction;
 }
 
 export async function changeOrder(
@@ -92,7 +92,7 @@ export async function lockOrder(
   const locked = await transaction
     .selectFrom("salesOrder")
     .select("id")
-    .where("id", "=", toSafeId(orderId))
+    .where("id", "=", toDatabaseSafeId(orderId))
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
@@ -100,7 +100,7 @@ export async function lockOrder(
   // transaction, and would return the order's lines from before the wait.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
-  if (order === undefined || isOrderOfOtherBuyer(order, context)) throw fail("order_not_found");
+  if (order === undefined || isOrderOfOtherBuyer(order, context)) throw createFailure("order_not_found");
   return order;
 }
 
@@ -114,16 +114,16 @@ export async function findOrderIdByPartId(
   { part, id }: { readonly part: OrderPartKind; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
-    select order_id from ${sql.table(orderPartTables[part])} where id = ${toSafeId(id)}
+    select order_id from ${sql.table(orderPartTables[part])} where id = ${toDatabaseSafeId(id)}
     and merchant_id = ${merchantId}`.execute(transaction);
   const orderId = rows[0]?.orderId;
-  if (orderId === null || orderId === undefined) throw fail("resource_not_found");
+  if (orderId === null || orderId === undefined) throw createFailure("resource_not_found");
   return orderId;
 }
 
 export interface LockedOrderChange extends ExpectedVersionInput {
   readonly order: OrderAggregate;
-  readonly work: OrderChangeWork;
+  readonly work: OrderChangeFunction;
 }
 
 /** Changes an order that the caller has locked. A transaction may call this at most once for each order. */
@@ -133,7 +133,7 @@ export async function changeLockedOrder(
   { order, expectedVersion, work }: LockedOrderChange,
 ): Promise<OrderAggregate> {
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version)
-    throw createOrderFailure("version_conflict", order);
+    throw createOrderConflictFailure("version_conflict", order);
   const outcome = await work(order);
   return outcome === null ? order : saveOrder(transaction, context, { order, outcome });
 }
@@ -143,18 +143,18 @@ async function saveOrder(
   context: OrderCommandContext,
   { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderChangeOutcome },
 ): Promise<OrderAggregate> {
-  await writeTimelineEntries(transaction, context, { orderId: order.id, events: outcome.events });
+  await insertOrderTimelineEntries(transaction, context, { orderId: order.id, events: outcome.events });
   const read = (await findOrders(transaction, [order.id])).get(order.id);
   if (read === undefined) throw new Error(`Order ${order.id} is locked but cannot be read.`);
   const patched = applyOutcome(read, outcome, context);
   const after: OrderAggregate = {
     ...patched,
-    ...deriveStatuses(patched),
+    ...deriveOrderStatuses(patched),
     version: order.version + 1,
     updatedAt: context.now.toISOString(),
   };
   await writeOrder(transaction, after);
-  const completed = await appendCompletionToTimeline(transaction, context, { before: order, after });
+  const completed = await appendOrderCompletionToTimeline(transaction, context, { before: order, after });
   publishOrderEvents(context, outcome.events, { before: order, after: completed });
   return completed;
 }
@@ -207,26 +207,26 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
 }
 
 /** Services for order changes that no API request causes, for example when a payment provider has answered. */
-export interface SystemChangeServices {
+export interface SystemOrderChangeServices {
   readonly db: Database;
   readonly now: Date;
   readonly keyring: Keyring;
   readonly publicUrl: string;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
 }
 
 const systemCause = { operationId: null, actor: "system", requestId: null } as const;
 
 /** Runs an order change in a new transaction, with `system` as the actor. */
 export function changeOrderAsSystem<Changed>(
-  services: SystemChangeServices,
+  services: SystemOrderChangeServices,
   merchantId: string,
   work: (transaction: Transaction, context: OrderCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const { db, now, render, reindex, keyring, publicUrl, events } = services;
-  return inTransaction(db, (transaction) =>
+  return runInTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause: systemCause, render }, (outbox) =>
       work(transaction, {
         merchantId,
@@ -253,7 +253,7 @@ export interface ChangedOrderPart {
 
 interface OrderPartChange {
   readonly orderId: string;
-  readonly work: OrderChangeWork;
+  readonly work: OrderChangeFunction;
 }
 
 export async function changeOrderOfPart(
@@ -264,7 +264,8 @@ export async function changeOrderOfPart(
   try {
     return await changeOrder(transaction, context, { target: { orderId }, work });
   } catch (error) {
-    if (error instanceof Failure && error.code === "order_not_found") throw fail("resource_not_found");
+    if (error instanceof Failure && error.code === "order_not_found")
+      throw createFailure("resource_not_found");
     throw error;
   }
 }

@@ -3,13 +3,20 @@
  * authorized.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
-import { createSessionFailure, requireProcessingSession } from "#commerce/checkout/session-aggregate.ts";
+import { type LockedCartAndSession, lockCartAndSession } from "#commerce/checkout/change-session.ts";
+import {
+  createSessionConflictFailure,
+  requireProcessingSession,
+} from "#commerce/checkout/session-aggregate.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
 import { lockOpenSessionPayment } from "#commerce/payments/payment-rows.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeOrderAsSystem, type OrderCommandContext, type SystemChangeServices } from "./change-order.ts";
+import {
+  changeOrderAsSystem,
+  type OrderCommandContext,
+  type SystemOrderChangeServices,
+} from "./change-order.ts";
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /**
@@ -20,7 +27,7 @@ export async function submitSessionAndPlaceFreeOrder(
   transaction: Transaction,
   context: OrderCommandContext,
   input: SessionSubmitInput,
-): Promise<LockedSession> {
+): Promise<LockedCartAndSession> {
   const { cart, session, isCartChanged } = await submitSession(transaction, context, input);
   if (session.amountTotalMinor > 0 || isCartChanged) return { cart, session };
   return placeOrder(transaction, context, { cart, session, payment: null });
@@ -34,12 +41,13 @@ export async function completeSession(
   transaction: Transaction,
   context: OrderCommandContext,
   input: SessionCompleteInput,
-): Promise<LockedSession> {
-  const { cart, session } = await lockSession(transaction, context, input.sessionId);
+): Promise<LockedCartAndSession> {
+  const { cart, session } = await lockCartAndSession(transaction, context, input.sessionId);
   requireProcessingSession(session, input, context.now);
   const payment = await lockOpenSessionPayment(transaction, session.id);
   const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
-  if (!isReady) throw createSessionFailure("checkout_session_processing", session, { now: context.now });
+  if (!isReady)
+    throw createSessionConflictFailure("checkout_session_processing", session, { now: context.now });
   return placeOrder(transaction, context, {
     cart,
     session,
@@ -49,7 +57,7 @@ export async function completeSession(
 
 /** Places the orders of submitted checkout sessions with a total of 0, and returns their number. */
 export function placeOrdersOfFreeCheckouts(
-  services: SystemChangeServices & { readonly signal?: AbortSignal | undefined },
+  services: SystemOrderChangeServices & { readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
   const { db, signal } = services;
   return processDueRows({
@@ -81,7 +89,7 @@ async function placeFreeCheckout(
   context: OrderCommandContext,
   sessionId: string,
 ): Promise<boolean> {
-  const { cart, session } = await lockSession(transaction, context, sessionId);
+  const { cart, session } = await lockCartAndSession(transaction, context, sessionId);
   if (session.status !== "processing" || session.amountTotalMinor !== 0) return false;
   await placeOrder(transaction, context, { cart, session, payment: null });
   return true;

@@ -24,12 +24,12 @@ export function decideEligibility(reasons: readonly EligibilityReason[]): Eligib
   return reasons.some(({ blocking }) => blocking) ? "denied" : "request_required";
 }
 
-export function findBestDecision(list: readonly EligibilityDecision[]): EligibilityDecision {
+export function findMostFavorableDecision(list: readonly EligibilityDecision[]): EligibilityDecision {
   return eligibilityDecisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
 /** Keeps the first reason of each code and removes the others. */
-export function removeRepeatedReasons<Reason extends EligibilityReason>(
+export function removeReasonsWithRepeatedCode<Reason extends EligibilityReason>(
   reasons: readonly Reason[],
 ): Reason[] {
   return reasons.filter(({ code }, index) => reasons.findIndex((other) => other.code === code) === index);
@@ -41,7 +41,7 @@ const answerMinutesMax = 15;
  * Returns the time until which an eligibility answer is valid if the order does not change: the earliest of
  * `instants` (in milliseconds since 1970) after `now`, but at most 15 minutes after `now`.
  */
-export function calculateValidUntil(now: Date, instants: readonly number[]): string {
+export function calculateEligibilityExpiry(now: Date, instants: readonly number[]): string {
   const at = now.getTime();
   return new Date(
     Math.min(at + answerMinutesMax * 60_000, ...instants.filter((instant) => instant > at)),

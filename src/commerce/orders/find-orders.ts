@@ -1,10 +1,10 @@
 /** Finds orders by id, the order of a part (for example a payment), and payments and refunds without an order. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { createPaddedInListTemplate, prepareStatement } from "#database/prepared-template.ts";
-import { toSafeId } from "#foundation/ids.ts";
-import type { ActingBuyer } from "#commerce/carts/cart-status.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
+import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "./render-parts.ts";
@@ -25,7 +25,7 @@ export async function findOrderPartOwner(
 ): Promise<OrderPartOwner | undefined> {
   const { rows } =
     await sql<OrderPartOwner>`select merchant_id, order_id from ${sql.table(orderPartTables[part])}
-      where id = ${toSafeId(id)}`.execute(reader);
+      where id = ${toDatabaseSafeId(id)}`.execute(reader);
   return rows[0];
 }
 
@@ -39,9 +39,9 @@ export async function findPaymentsWithoutOrder(
   >`
     select id, session_id, currency, status, method_type, amount_minor, captured_minor, voided_minor,
     refunded_minor, failure_code,
-      ${utcTextSql(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utcTextSql(sql`created_at`)} as
-      created_at, ${utcTextSql(sql`updated_at`)} as updated_at
-    from payment where id = any(${ids.map(toSafeId)}::text[]) and order_id is null`.execute(reader);
+      ${formatUtcTimeSql(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${formatUtcTimeSql(sql`created_at`)} as
+      created_at, ${formatUtcTimeSql(sql`updated_at`)} as updated_at
+    from payment where id = any(${ids.map(toDatabaseSafeId)}::text[]) and order_id is null`.execute(reader);
   return new Map(rows.map((payment) => [payment.id, toPaymentView(payment, { ...payment, orderId: null })]));
 }
 
@@ -53,8 +53,8 @@ export async function findRefundsWithoutOrder(
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor,
     version,
-      ${utcTextSql(sql`created_at`)} as created_at, ${utcTextSql(sql`updated_at`)} as updated_at
-    from refund where id = any(${ids.map(toSafeId)}::text[]) and order_id is null`.execute(reader);
+      ${formatUtcTimeSql(sql`created_at`)} as created_at, ${formatUtcTimeSql(sql`updated_at`)} as updated_at
+    from refund where id = any(${ids.map(toDatabaseSafeId)}::text[]) and order_id is null`.execute(reader);
   return new Map(
     rows.map((refund) => [refund.id, toRefundView(refund, { currency: refund.currency, orderId: null })]),
   );
@@ -78,7 +78,7 @@ export type OrderPartKind = keyof typeof orderPartTables;
  */
 export function isOrderOfOtherBuyer(
   order: Pick<OrderAggregate, "buyerReference" | "buyerSessionId">,
-  caller: ActingBuyer & { readonly actor: OrderActor },
+  caller: BuyerRepresentedByCaller & { readonly actor: OrderActor },
 ): boolean {
   if (caller.actor !== "buyer") return false;
   return order.buyerReference === null
@@ -122,11 +122,11 @@ const lines = sql`(select json_agg(json_build_object('id', l.id, 'position', l.p
 const fulfillments = sql`coalesce((select json_agg(json_build_object('id', f.id, 'returnId', f.return_id,
   'status', f.status, 'type', f.type,
     'carrier', f.carrier, 'trackingNumber', f.tracking_number, 'trackingUrl', f.tracking_url,
-    'packingStartedAt', ${utcTextSql(sql`f.packing_started_at`)},
-    'shippedAt', ${utcTextSql(sql`f.shipped_at`)}, 'estimatedDeliveryAt',
-    ${utcTextSql(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utcTextSql(sql`f.delivered_at`)},
-    'version', f.version, 'createdAt', ${utcTextSql(sql`f.created_at`)}, 'updatedAt',
-    ${utcTextSql(sql`f.updated_at`)},
+    'packingStartedAt', ${formatUtcTimeSql(sql`f.packing_started_at`)},
+    'shippedAt', ${formatUtcTimeSql(sql`f.shipped_at`)}, 'estimatedDeliveryAt',
+    ${formatUtcTimeSql(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${formatUtcTimeSql(sql`f.delivered_at`)},
+    'version', f.version, 'createdAt', ${formatUtcTimeSql(sql`f.created_at`)}, 'updatedAt',
+    ${formatUtcTimeSql(sql`f.updated_at`)},
     'lines', (select json_agg(json_build_object('lineId', fl.order_line_id, 'quantity', fl.quantity,
     'unreserved', fl.unreserved)
       order by l.position)
@@ -138,9 +138,9 @@ const payments = sql`coalesce((select json_agg(json_build_object('id', p.id, 'st
   p.provider, 'methodType', p.method_type,
     'amountMinor', p.amount_minor, 'capturedMinor', p.captured_minor, 'voidedMinor', p.voided_minor,
     'refundedMinor', p.refunded_minor,
-    'failureCode', p.failure_code, 'disputedAt', ${utcTextSql(sql`p.disputed_at`)}, 'disputeReason',
+    'failureCode', p.failure_code, 'disputedAt', ${formatUtcTimeSql(sql`p.disputed_at`)}, 'disputeReason',
     p.dispute_reason, 'version', p.version,
-    'createdAt', ${utcTextSql(sql`p.created_at`)}, 'updatedAt', ${utcTextSql(sql`p.updated_at`)},
+    'createdAt', ${formatUtcTimeSql(sql`p.created_at`)}, 'updatedAt', ${formatUtcTimeSql(sql`p.updated_at`)},
     'pending', coalesce((select json_agg(json_build_object('kind', po.kind, 'amountMinor', po.amount_minor)
     order by po.id)
       from payment_operation po where po.payment_id = p.id and po.status = 'pending'), '[]'::json))
@@ -151,7 +151,7 @@ const refunds = sql`coalesce((select json_agg(json_build_object('id', r.id, 'pay
   'returnId', r.return_id, 'status', r.status,
     'amountMinor', r.amount_minor, 'reason', r.reason, 'note', r.note, 'lines', r.lines, 'shippingMinor',
     r.shipping_minor, 'version', r.version,
-    'createdAt', ${utcTextSql(sql`r.created_at`)}, 'updatedAt', ${utcTextSql(sql`r.updated_at`)}) order by r.id)
+    'createdAt', ${formatUtcTimeSql(sql`r.created_at`)}, 'updatedAt', ${formatUtcTimeSql(sql`r.updated_at`)}) order by r.id)
   from refund r where r.order_id = o.id), '[]'::json)`;
 
 const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'status',
@@ -160,8 +160,8 @@ const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kin
     r.settlement,
     'refundMinor', r.refund_minor, 'feeMinor', r.fee_minor,
     'exchangeVariantId', r.exchange_variant_id, 'policyId', r.policy_id, 'requestedAt',
-    ${utcTextSql(sql`r.requested_at`)}, 'closedAt', ${utcTextSql(sql`r.closed_at`)},
-    'version', r.version, 'updatedAt', ${utcTextSql(sql`r.updated_at`)},
+    ${formatUtcTimeSql(sql`r.requested_at`)}, 'closedAt', ${formatUtcTimeSql(sql`r.closed_at`)},
+    'version', r.version, 'updatedAt', ${formatUtcTimeSql(sql`r.updated_at`)},
     'lines', (select json_agg(json_build_object('lineId', rl.order_line_id, 'quantity', rl.quantity,
     'received', rl.received, 'accepted', rl.accepted,
       'restocked', rl.restocked) order by l.position)
@@ -171,23 +171,23 @@ const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kin
 
 const policies = sql`coalesce((select json_agg(json_build_object('id', s.id, 'type', s.type, 'summary',
   s.summary, 'summaries', s.summaries, 'url', s.url, 'rules', s.rules,
-    'capturedAt', ${utcTextSql(sql`s.captured_at`)}) order by s.type) from policy_snapshot s
+    'capturedAt', ${formatUtcTimeSql(sql`s.captured_at`)}) order by s.type) from policy_snapshot s
     where s.order_id = o.id), '[]'::json)`;
 
 const warranties = sql`coalesce((select json_agg(json_build_object('id', w.id, 'lineId', w.order_line_id,
   'serialNumber', w.serial_number,
-    'status', w.status, 'startsAt', ${utcTextSql(sql`w.starts_at`)}, 'endsAt', ${utcTextSql(sql`w.ends_at`)},
+    'status', w.status, 'startsAt', ${formatUtcTimeSql(sql`w.starts_at`)}, 'endsAt', ${formatUtcTimeSql(sql`w.ends_at`)},
     'repairsLeft', w.repairs_left,
-    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utcTextSql(sql`w.created_at`)},
-    'updatedAt', ${utcTextSql(sql`w.updated_at`)},
+    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${formatUtcTimeSql(sql`w.created_at`)},
+    'updatedAt', ${formatUtcTimeSql(sql`w.updated_at`)},
     'claims', coalesce((select json_agg(json_build_object('id', c.id, 'kind', c.kind, 'status', c.status,
     'description', c.description,
-      'resolution', c.resolution, 'openedAt', ${utcTextSql(sql`c.opened_at`)}, 'resolvedAt',
-      ${utcTextSql(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
+      'resolution', c.resolution, 'openedAt', ${formatUtcTimeSql(sql`c.opened_at`)}, 'resolvedAt',
+      ${formatUtcTimeSql(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
       from warranty_claim c where c.warranty_id = w.id), '[]'::json)) order by w.id)
   from warranty_registration w where w.order_id = o.id), '[]'::json)`;
 
-const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utcTextSql(sql`t.at`)}, 'type', t.type,
+const timeline = sql`coalesce((select json_agg(json_build_object('at', ${formatUtcTimeSql(sql`t.at`)}, 'type', t.type,
   'actor', t.actor) order by t.id)
   from (select * from order_timeline where order_id = o.id order by id desc limit 50) t), '[]'::json)`;
 
@@ -213,9 +213,9 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   o.cancellation_request,
   'cancellation', case when o.canceled_at is not null then json_build_object('reason', o.canceled_reason,
   'note', o.canceled_note,
-    'actor', o.canceled_actor, 'at', ${utcTextSql(sql`o.canceled_at`)}) end,
-  'holdReason', o.hold_reason, 'placedAt', ${utcTextSql(sql`o.placed_at`)}, 'updatedAt',
-  ${utcTextSql(sql`o.updated_at`)},
+    'actor', o.canceled_actor, 'at', ${formatUtcTimeSql(sql`o.canceled_at`)}) end,
+  'holdReason', o.hold_reason, 'placedAt', ${formatUtcTimeSql(sql`o.placed_at`)}, 'updatedAt',
+  ${formatUtcTimeSql(sql`o.updated_at`)},
   'lines', ${lines}, 'fulfillments', ${fulfillments}, 'payments', ${payments}, 'refunds', ${refunds},
   'returns', ${returns},
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;
@@ -224,7 +224,7 @@ const aggregate = sql<OrderAggregate>`json_build_object(
  * Returns, by id of the checkout session, the failure code of the session's latest payment if this payment
  * has failed.
  */
-export async function findPaymentFailures(
+export async function findSessionPaymentFailureCodes(
   reader: DatabaseReader,
   sessionIds: readonly string[],
 ): Promise<Map<string, string>> {

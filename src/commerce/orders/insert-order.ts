@@ -8,7 +8,7 @@ import {
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
 import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
-import { deriveStatuses } from "./order-statuses.ts";
+import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** An order line, with the id of the cart line from which it was created. */
 export type OrderLineFromCart = OrderLine & { readonly cartLineId: string };
@@ -36,7 +36,7 @@ export async function insertOrder(
   const { totalMinor } = cart;
   const payments = payment === null ? [] : [payment];
   const promotions = await placedPromotions(transaction, cart, lines);
-  const statuses = deriveStatuses({
+  const statuses = deriveOrderStatuses({
     status: "pending",
     totalMinor,
     reducedMinor: 0,

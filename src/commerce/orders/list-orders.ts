@@ -5,9 +5,9 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { getLowestIdAtTime, type IdKind, toSafeId } from "#foundation/ids.ts";
-import type { ActingBuyer } from "#commerce/carts/cart-status.ts";
-import { createBuyerConditions } from "#commerce/carts/find-carts.ts";
+import { getLowestIdAtTime, type IdKind, toDatabaseSafeId } from "#foundation/ids.ts";
+import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
+import { createSqlConditionsForBuyer } from "#commerce/carts/find-carts.ts";
 import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
 import type {
   OrderFulfillmentStatus,
@@ -25,7 +25,7 @@ export interface OrderFilter {
    * The buyer whose orders are selected. If both the buyer reference and the buyer session are null, the
    * orders of all buyers are selected.
    */
-  readonly buyer: ActingBuyer;
+  readonly buyer: BuyerRepresentedByCaller;
   /** An additional SQL condition that selects the orders of an opaque buyer reference; null for none. */
   readonly opaqueBuyer: RawBuilder<boolean> | null;
   readonly status?: Optional<OrderStatus>;
@@ -65,7 +65,7 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
     [filter.returnStatus, (status: unknown) => sql<boolean>`sales_order.return_status = ${status}`] as const,
     [
       filter.number,
-      (number: unknown) => sql<boolean>`sales_order.number = ${toSafeId(String(number))}`,
+      (number: unknown) => sql<boolean>`sales_order.number = ${toDatabaseSafeId(String(number))}`,
     ] as const,
     [
       filter.marketIds,
@@ -99,7 +99,7 @@ export function buildOrderIdQuery(
   filter: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
   let list = reader.selectFrom("salesOrder").select(["salesOrder.id", "salesOrder.totalMinor"]);
-  const conditions = [...conditionsOf(filter), ...createBuyerConditions("sales_order", filter.buyer)];
+  const conditions = [...conditionsOf(filter), ...createSqlConditionsForBuyer("sales_order", filter.buyer)];
   if (filter.opaqueBuyer !== null) conditions.push(filter.opaqueBuyer);
   for (const condition of conditions) list = list.where(condition);
   return list;

@@ -4,7 +4,7 @@
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
-import type { CartLineDisplay, StoredDeliveryOption } from "#commerce/carts/cart-aggregate.ts";
+import type { CartLineDisplayFields, StoredDeliveryOption } from "#commerce/carts/cart-aggregate.ts";
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
@@ -30,7 +30,7 @@ export interface OrderLine {
   readonly productId: string;
   readonly variantId: string;
   readonly categoryIds: readonly string[];
-  readonly display: CartLineDisplay;
+  readonly display: CartLineDisplayFields;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
   readonly unitPriceMinor: number;
@@ -190,7 +190,7 @@ export interface CancellationRequest {
 }
 
 /** The reason, actor and time of the cancellation of a whole order. */
-export interface Cancellation {
+export interface OrderCancellationRecord {
   readonly reason: CancellationReason;
   readonly note: string | null;
   readonly actor: OrderActor;
@@ -198,7 +198,7 @@ export interface Cancellation {
 }
 
 /** The minimum subtotal or quantity that certain lines had to reach so that a promotion applies. */
-export interface PromotionMinimum {
+export interface OrderPromotionMinimum {
   readonly lineIds: readonly string[];
   readonly subtotalMinor: number | null;
   readonly quantity: number | null;
@@ -219,7 +219,7 @@ export interface OrderPromotion {
   /** Ids of the lines that the buyer had to buy so that the promotion applies; empty if left out. */
   readonly boughtLineIds?: readonly string[];
   /** The minimum that lines had to reach so that the promotion applies; null or left out if there was none. */
-  readonly minimum?: PromotionMinimum | null;
+  readonly minimum?: OrderPromotionMinimum | null;
 }
 
 export interface OrderAggregate {
@@ -263,7 +263,7 @@ export interface OrderAggregate {
   readonly shippingReducedMinor: number;
   readonly promotions: readonly OrderPromotion[];
   readonly cancellationRequest: CancellationRequest | null;
-  readonly cancellation: Cancellation | null;
+  readonly cancellation: OrderCancellationRecord | null;
   readonly holdReason: string | null;
   readonly placedAt: string;
   readonly updatedAt: string;

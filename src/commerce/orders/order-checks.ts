@@ -10,7 +10,12 @@ import {
   findDuplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
-import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import {
+  createFailure,
+  type Failure,
+  type FailureCode,
+  type FailureConflictDetail,
+} from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
 
@@ -22,7 +27,7 @@ export const noteLengthMax = 500;
  * Returns the faults in a caller's selection of order lines that can be found without reading the order; none
  * if `lines` is null or undefined.
  */
-export function findLineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
+export function findOrderLineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
   if (lines === null || lines === undefined) return [];
   return [
     ...findListLengthFaults("/lines", lines, { min: 1, max: linesMax }),
@@ -36,7 +41,7 @@ export function findLineSelectionFaults(lines: readonly LineQuantity[] | null | 
   ];
 }
 
-export function requireKnownLines(order: OrderAggregate, lines: readonly LineQuantity[]): void {
+export function requireKnownOrderLines(order: OrderAggregate, lines: readonly LineQuantity[]): void {
   const known = new Set(order.lines.map(({ id }) => id));
   requireNoFaults(
     lines.flatMap(({ lineId }, index) =>
@@ -51,7 +56,7 @@ export function requireKnownLines(order: OrderAggregate, lines: readonly LineQua
  * The number of units of an order line that a command may select, with the reasons why the number is not
  * higher.
  */
-export interface SelectableOrderLine<Reason extends { readonly code: string }> {
+export interface SelectableOrderLineUnits<Reason extends { readonly code: string }> {
   readonly lineId: string;
   readonly quantity: number;
   readonly reasons: readonly Reason[];
@@ -59,7 +64,7 @@ export interface SelectableOrderLine<Reason extends { readonly code: string }> {
 
 export interface OrderLineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
-  readonly selectable: readonly SelectableOrderLine<Reason>[];
+  readonly selectable: readonly SelectableOrderLineUnits<Reason>[];
   /** The reason that the failure names if none of the refused lines has its own reasons. */
   readonly reason: string;
   readonly message: string;
@@ -83,7 +88,7 @@ export function requireSelectableUnits<Reason extends { readonly code: string }>
   const reasons = [
     ...new Map(short.flatMap((line) => line.reasons).map((reason) => [reason.code, reason])).values(),
   ];
-  throw fail("invalid_state", {
+  throw createFailure("invalid_state", {
     message: selection.message,
     details: short.map(({ index, quantity }) =>
       createBodyFault(
@@ -92,52 +97,55 @@ export function requireSelectableUnits<Reason extends { readonly code: string }>
         `At most ${quantity} units of this line can be selected.`,
       ),
     ),
-    conflict: createOrderConflict(order, {
+    conflict: toOrderConflictDetail(order, {
       reason: reasons[0]?.code ?? selection.reason,
       data: { reasons, lines: short.map(({ lineId, quantity }) => ({ lineId, quantity })) },
     }),
   });
 }
 
-export interface AmountInput {
+export interface MoneyAmountInput {
   readonly amountMinor: number;
   readonly currency: string;
 }
 
 /** Returns the faults in an amount of money that the caller entered; none if the amount is null or undefined. */
-export function findAmountFaults(amount: AmountInput | null | undefined): Faults {
+export function findMoneyAmountFaults(amount: MoneyAmountInput | null | undefined): Faults {
   return findIntegerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }
 
-export function requireCurrency({ currency }: OrderAggregate, amount: AmountInput | null | undefined): void {
+export function requireOrderCurrency(
+  { currency }: OrderAggregate,
+  amount: MoneyAmountInput | null | undefined,
+): void {
   if (amount === null || amount === undefined || amount.currency === currency) return;
   requireNoFaults([
     createBodyFault("/amount/currency", "currency_mismatch", "The currency must be the order's currency."),
   ]);
 }
 
-export interface OrderFailureOptions {
+export interface OrderConflictFailureOptions {
   readonly reason?: string | null;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly message?: string;
 }
 
 /** Creates a 409 failure that contains the order's status and version. */
-export function createOrderFailure(
+export function createOrderConflictFailure(
   code: FailureCode,
   order: OrderAggregate,
-  { message, ...refused }: OrderFailureOptions = {},
+  { message, ...refused }: OrderConflictFailureOptions = {},
 ): Failure {
-  return fail(code, {
-    conflict: createOrderConflict(order, refused),
+  return createFailure(code, {
+    conflict: toOrderConflictDetail(order, refused),
     ...(message === undefined ? {} : { message }),
   });
 }
 
-export function createOrderConflict(
+export function toOrderConflictDetail(
   order: OrderAggregate,
-  { reason = null, data = {} }: Omit<OrderFailureOptions, "message"> = {},
-): FailureConflict {
+  { reason = null, data = {} }: Omit<OrderConflictFailureOptions, "message"> = {},
+): FailureConflictDetail {
   return {
     resource: "order",
     id: order.id,
@@ -154,7 +162,7 @@ export function createOrderConflict(
  */
 export function requireNoDisputedPayment(order: OrderAggregate): void {
   if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
-  throw createOrderFailure("invalid_state", order, {
+  throw createOrderConflictFailure("invalid_state", order, {
     reason: "payment_disputed",
     message: "The order's payment is disputed.",
   });

@@ -32,14 +32,14 @@ interface OrderBeforeAndAfter {
  * Adds `order_completed` to the timeline if this change completed the order. The entry is the last, because
  * the status of the order is computed after all other entries are written.
  */
-export async function appendCompletionToTimeline(
+export async function appendOrderCompletionToTimeline(
   transaction: Transaction,
   acting: ActorAndTime,
   changed: OrderBeforeAndAfter,
 ): Promise<OrderAggregate> {
   const { after } = changed;
   if (!isCompletedBy(changed)) return after;
-  await writeTimelineEntries(transaction, acting, {
+  await insertOrderTimelineEntries(transaction, acting, {
     orderId: after.id,
     events: [{ type: "order.completed" }],
   });
@@ -51,7 +51,7 @@ export async function appendCompletionToTimeline(
 const timelineMax = 50;
 
 /** Adds an entry to the order's timeline for each event except `order.updated`. */
-export async function writeTimelineEntries(
+export async function insertOrderTimelineEntries(
   transaction: Transaction,
   { now, actor }: ActorAndTime,
   { orderId, events }: { readonly orderId: string; readonly events: readonly OrderEvent[] },

@@ -7,14 +7,14 @@ import type { Transaction } from "#database/transaction.ts";
 import {
   changeOrder,
   type OrderChangeOutcome,
-  type OrderTarget,
+  type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "./change-order.ts";
-import { createOrderFailure } from "./order-checks.ts";
+import { createOrderConflictFailure } from "./order-checks.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderStatus } from "./order-states.ts";
 
-export interface OrderHoldInput extends OrderTarget {
+export interface OrderHoldInput extends OrderIdAndExpectedVersion {
   readonly reason: string;
 }
 
@@ -29,7 +29,7 @@ export const orderTransitions = {
 export function confirmOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: OrderTarget,
+  target: OrderIdAndExpectedVersion,
 ): Promise<OrderAggregate> {
   return changeStatus(transaction, context, {
     target,
@@ -51,7 +51,7 @@ export function holdOrder(
 export function releaseOrderHold(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: OrderTarget,
+  target: OrderIdAndExpectedVersion,
 ): Promise<OrderAggregate> {
   return changeStatus(transaction, context, {
     target,
@@ -61,7 +61,7 @@ export function releaseOrderHold(
 }
 
 interface OrderTransition {
-  readonly target: OrderTarget;
+  readonly target: OrderIdAndExpectedVersion;
   readonly name: keyof typeof orderTransitions;
   readonly outcome: OrderChangeOutcome;
 }
@@ -76,7 +76,7 @@ function changeStatus(
     target,
     requireState: (order) => {
       if (order.status === from) return;
-      throw createOrderFailure("invalid_state", order, {
+      throw createOrderConflictFailure("invalid_state", order, {
         message: `Only an order that is ${from} may become ${to}; this one is ${order.status}.`,
       });
     },

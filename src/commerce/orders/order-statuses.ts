@@ -1,7 +1,7 @@
 /**
  * Computes values of an order from its parts: the statuses, the outstanding amount, and for each line the
- * numbers of sent, lost, refunded and waiting units. Pure. Every save of an order calls `deriveStatuses`, so
- * the statuses always match the parts.
+ * numbers of sent, lost, refunded and waiting units. Pure. Every save of an order calls
+ * `deriveOrderStatuses`, so the statuses always match the parts.
  */
 import type {
   LineQuantity,
@@ -19,7 +19,7 @@ import type {
   ReturnStatus,
 } from "./order-states.ts";
 
-export interface DerivedStatuses {
+export interface DerivedOrderStatuses {
   readonly status: OrderStatus;
   readonly paymentStatus: OrderPaymentStatus;
   readonly fulfillmentStatus: OrderFulfillmentStatus;
@@ -31,7 +31,7 @@ type StatusInputs = Pick<
   "status" | "totalMinor" | "reducedMinor" | "lines" | "fulfillments" | "payments" | "returns"
 >;
 
-export function deriveStatuses(order: StatusInputs): DerivedStatuses {
+export function deriveOrderStatuses(order: StatusInputs): DerivedOrderStatuses {
   const paymentStatus = paymentStatusOf(order);
   const fulfillmentStatus = fulfillmentStatusOf(order);
   const returnStatus = returnStatusOf(order);
@@ -68,7 +68,7 @@ export function computeAuthorizedAmountMinor({
 }
 
 /** Returns true if the units of the order line must be shipped, handed over or made accessible to the buyer. */
-export function needsFulfillment({
+export function isFulfillmentNeededForLine({
   requiresShipping,
   restrictions,
 }: Pick<OrderLine, "requiresShipping" | "restrictions">): boolean {
@@ -99,7 +99,7 @@ function uncaptured({ status }: OrderPayment): OrderPaymentStatus {
 }
 
 function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfillmentStatus {
-  const sent = lines.filter(needsFulfillment);
+  const sent = lines.filter(isFulfillmentNeededForLine);
   if (sent.length === 0)
     return lines.every((line) => getUncanceledQuantity(line) === 0) ? "canceled" : "not_required";
   const sum = (count: (line: OrderLine) => number): number =>
@@ -145,7 +145,7 @@ function returnStatusOf({ lines, returns }: StatusInputs): OrderReturnStatus {
  */
 function statusOf(
   order: StatusInputs,
-  { paymentStatus, fulfillmentStatus, returnStatus }: Omit<DerivedStatuses, "status">,
+  { paymentStatus, fulfillmentStatus, returnStatus }: Omit<DerivedOrderStatuses, "status">,
 ): OrderStatus {
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);

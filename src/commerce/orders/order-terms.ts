@@ -9,10 +9,10 @@ import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from ".
 import { sentStatuses, getUncanceledQuantity } from "./order-statuses.ts";
 
 /** The event with which a time window for returns, withdrawals or warranties starts, for example the delivery. */
-export type WindowStartEvent = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
+export type TimeWindowStartEvent = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
 
-export interface OrderWindow {
-  readonly clock: WindowStartEvent;
+export interface OrderTimeWindow {
+  readonly clock: TimeWindowStartEvent;
   /** The first moment of the time window; null if the event with which the window starts has not happened yet. */
   readonly startsAt: string | null;
   /** The last millisecond of the time window; null if the window has no end or the end is not known yet. */
@@ -21,13 +21,13 @@ export interface OrderWindow {
   readonly estimated: boolean;
 }
 
-export interface WindowLength {
+export interface TimeWindowLength {
   readonly days?: number;
   readonly months?: number;
 }
 
 /** The time at which the units of an order line reached the buyer or are expected to reach the buyer. */
-export interface LineArrival {
+export interface OrderLineArrival {
   /**
    * The time from which the time windows of the order line are counted: its latest delivery, or its expected
    * delivery if no unit has been delivered.
@@ -45,13 +45,17 @@ const transitDays = 7;
  * Takes the day of a time in the given time zone, adds days or months, and returns the last millisecond of
  * the resulting day.
  */
-export function calculateDayEndAfter(instant: string, length: WindowLength, timeZone: string): string {
+export function calculateEndOfDayAfterDuration(
+  instant: string,
+  length: TimeWindowLength,
+  timeZone: string,
+): string {
   const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().add(length);
   return endOf(day, timeZone);
 }
 
 /** Returns the last millisecond of a day (`YYYY-MM-DD`) in a time zone. */
-export function calculateDayEnd(day: string, timeZone: string): string {
+export function calculateEndOfDay(day: string, timeZone: string): string {
   return endOf(Temporal.PlainDate.from(day), timeZone);
 }
 
@@ -63,17 +67,17 @@ function endOf(day: Temporal.PlainDate, timeZone: string): string {
   return new Date(day.add({ days: 1 }).toZonedDateTime(timeZone).epochMilliseconds - 1).toISOString();
 }
 
-export const isWindowOver = ({ endsAt }: Pick<OrderWindow, "endsAt">, now: Date): boolean =>
+export const isTimeWindowOver = ({ endsAt }: Pick<OrderTimeWindow, "endsAt">, now: Date): boolean =>
   endsAt !== null && Date.parse(endsAt) < now.getTime();
 
 /**
  * Returns the times (in milliseconds since 1970) at which a time window begins and at which it is over. Times
  * that are not known yet are left out.
  */
-export function getWindowBoundaries({
+export function getTimeWindowBoundaries({
   startsAt,
   endsAt,
-}: Pick<OrderWindow, "startsAt" | "endsAt">): number[] {
+}: Pick<OrderTimeWindow, "startsAt" | "endsAt">): number[] {
   return [
     ...(startsAt === null ? [] : [Date.parse(startsAt)]),
     ...(endsAt === null ? [] : [Date.parse(endsAt) + 1]),
@@ -85,12 +89,12 @@ export function getWindowBoundaries({
  * no unit was sent. Time windows are counted from the last parcel, so that they do not end while another
  * parcel is in transit.
  */
-export function calculateLineArrival(
+export function calculateOrderLineArrival(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
-): LineArrival | null {
+): OrderLineArrival | null {
   const own = parcelsOf(order, line).filter(({ status }) => sentStatuses.has(status));
-  const came = getLineDeliveredAt(order, line);
+  const came = getOrderLineDeliveryTime(order, line);
   const due = latest(own.filter(({ deliveredAt }) => deliveredAt === null).map(({ shippedAt }) => shippedAt));
   const expected = due === null ? null : laterByDays(due, transitDays);
   const at = latest([came, expected]);
@@ -99,7 +103,7 @@ export function calculateLineArrival(
 }
 
 /** Returns the time of the latest delivery of an order line; null if no unit was delivered. */
-export function getLineDeliveredAt(
+export function getOrderLineDeliveryTime(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): string | null {
@@ -124,7 +128,7 @@ function parcelsOf(
  * expected delivery, or at once if the delivery has failed. Null if all sent parcels of the line were
  * delivered, or none was sent.
  */
-export function calculateLineLossTime(
+export function calculateOrderLineLossTime(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): string | null {
@@ -142,7 +146,7 @@ function parcelLossTime({
   return laterByDays(estimatedDeliveryAt ?? laterByDays(shippedAt, transitDays), transitDays);
 }
 
-export interface WindowTerms extends WindowLength {
+export interface TimeWindowTerms extends TimeWindowLength {
   /**
    * The time window ends no earlier than the end of this day (`YYYY-MM-DD`). If neither days nor months are
    * given, the window has no end.
@@ -151,20 +155,20 @@ export interface WindowTerms extends WindowLength {
 }
 
 /** Returns a time window that is counted from the arrival of an order line at the buyer. */
-export function calculateWindowFromArrival(
+export function calculateTimeWindowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
-  arrival: LineArrival | null,
-  counted: WindowTerms,
-): OrderWindow {
+  arrival: OrderLineArrival | null,
+  counted: TimeWindowTerms,
+): OrderTimeWindow {
   if (arrival === null) return { clock: "delivered", startsAt: null, endsAt: null, estimated: false };
   const { days, months, extendUntil = null } = counted;
   const isEndless = days === undefined && months === undefined;
   const length = days === undefined ? { months: months ?? 0 } : { days };
-  const ends = isEndless ? null : calculateDayEndAfter(arrival.at, length, order.timeZone);
+  const ends = isEndless ? null : calculateEndOfDayAfterDuration(arrival.at, length, order.timeZone);
   const endsAt =
     ends === null || extendUntil === null
       ? ends
-      : (latest([ends, calculateDayEnd(extendUntil, order.timeZone)]) ?? ends);
+      : (latest([ends, calculateEndOfDay(extendUntil, order.timeZone)]) ?? ends);
   return {
     clock: arrival.clock,
     startsAt: arrival.startsAt,
@@ -177,14 +181,14 @@ export function calculateWindowFromArrival(
  * Returns the withdrawal window of units that are not shipped, or not yet. The window is counted from the
  * time of purchase.
  */
-export function calculateWithdrawalWindowFromPlacing(
+export function calculateWithdrawalWindowFromPurchase(
   order: Pick<OrderAggregate, "timeZone" | "placedAt">,
   days: number,
-): OrderWindow {
+): OrderTimeWindow {
   return {
     clock: "placed",
     startsAt: order.placedAt,
-    endsAt: calculateDayEndAfter(order.placedAt, { days }, order.timeZone),
+    endsAt: calculateEndOfDayAfterDuration(order.placedAt, { days }, order.timeZone),
     estimated: false,
   };
 }
@@ -196,11 +200,11 @@ export function calculateWithdrawalWindowFromPlacing(
 export function calculateWithdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,
   days: number,
-): OrderWindow {
+): OrderTimeWindow {
   const lines = order.lines.filter((line) => line.requiresShipping && getUncanceledQuantity(line) > 0);
-  if (lines.length === 0) return calculateWithdrawalWindowFromPlacing(order, days);
+  if (lines.length === 0) return calculateWithdrawalWindowFromPurchase(order, days);
   const arrivals = lines.map((line) => ({
-    arrival: calculateLineArrival(order, line),
+    arrival: calculateOrderLineArrival(order, line),
     isAllSent: line.shipped === getUncanceledQuantity(line),
     isAllThere: line.delivered === getUncanceledQuantity(line),
   }));
@@ -210,7 +214,12 @@ export function calculateWithdrawalWindow(
   const clock = estimated && last !== null ? "shipped_plus_transit" : "delivered";
   if (last === null || arrivals.some(({ isAllSent }) => !isAllSent))
     return { clock, startsAt, endsAt: null, estimated };
-  return { clock, startsAt, endsAt: calculateDayEndAfter(last, { days }, order.timeZone), estimated };
+  return {
+    clock,
+    startsAt,
+    endsAt: calculateEndOfDayAfterDuration(last, { days }, order.timeZone),
+    estimated,
+  };
 }
 
 function laterByDays(instant: string, days: number): string {

@@ -101,7 +101,7 @@ function unitsOf(
     waiting,
     unreserved: Math.min(waiting, countUnreservedUnits(order, line.id)),
     allocated: quantity - waiting,
-    amountMinor: computeUnitsValueMinor(line, quantity),
+    amountMinor: computeLineUnitsValueMinor(line, quantity),
   };
 }
 
@@ -109,7 +109,7 @@ function unitsOf(
  * Computes the value of the next units of an order line that are canceled or refunded. The value is at most
  * the part of the line's total that was not reduced before.
  */
-export function computeUnitsValueMinor(
+export function computeLineUnitsValueMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
   quantity: number,
 ): number {

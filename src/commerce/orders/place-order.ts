@@ -8,34 +8,38 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/cart-transitions.ts";
-import { type LockedSession, saveSession, publishSessionEvent } from "#commerce/checkout/change-session.ts";
+import {
+  type LockedCartAndSession,
+  saveSession,
+  publishSessionEvent,
+} from "#commerce/checkout/change-session.ts";
 import { convertHoldsToOrderStock } from "#commerce/inventory/order-stock.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OrderCommandContext } from "./change-order.ts";
-import { type OrderEvent, publishOrderEvents, writeTimelineEntries } from "./order-events.ts";
+import { type OrderEvent, publishOrderEvents, insertOrderTimelineEntries } from "./order-events.ts";
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { findOrders } from "./find-orders.ts";
 import { snapshotPolicies } from "./snapshot-policies.ts";
 import { insertOrder, insertOrderLines, type OrderLineFromCart } from "./insert-order.ts";
 
 /** A checkout session and its cart; both are locked, and the session's status is `processing`. */
-export interface CheckoutToPlace extends LockedSession {
+export interface SubmittedCheckout extends LockedCartAndSession {
   /** The authorized payment, which the caller has already saved; null if the order's total is 0. */
   readonly payment: OrderPayment | null;
 }
 
 /** The placed order, with its cart and checkout session after the order was placed. */
-export interface PlacedOrder extends LockedSession {
+export interface PlacedOrder extends LockedCartAndSession {
   readonly order: OrderAggregate;
 }
 
 export async function placeOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  { cart, session, payment }: CheckoutToPlace,
+  { cart, session, payment }: SubmittedCheckout,
 ): Promise<PlacedOrder> {
   const { now } = context;
   const orderId = createId("order", now.getTime());
@@ -65,7 +69,7 @@ export async function placeOrder(
   if (payment !== null)
     await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
   const events: OrderEvent[] = [...paymentEvents(payment), { type: "order.placed" }];
-  await writeTimelineEntries(transaction, context, { orderId, events });
+  await insertOrderTimelineEntries(transaction, context, { orderId, events });
   const completed = await saveSession(transaction, context, {
     session,
     patch: { status: "completed", completedAt: now, orderId },

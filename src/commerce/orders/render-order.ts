@@ -5,13 +5,13 @@
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
-import { toAbsoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import { toAbsoluteMediaUrl, type RenderedImage } from "#commerce/catalog/render-product.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
 import { createOpaqueBuyerReference } from "./opaque-buyers.ts";
-import { computeUnitsValueMinor } from "./order-value.ts";
+import { computeLineUnitsValueMinor } from "./order-value.ts";
 import {
   computeNetCapturedAmountMinor,
   computeOutstandingAmountMinor,
@@ -39,7 +39,7 @@ export interface OrderLineView {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  readonly image: ImageView | null;
+  readonly image: RenderedImage | null;
   readonly unitPrice: Money;
   readonly quantities: OrderLineUnitCounts;
   readonly subtotal: Money;
@@ -214,7 +214,7 @@ export function computeRefundableLineAmountMinor(
   return Math.max(
     0,
     Math.min(
-      computeUnitsValueMinor(line, Math.max(0, getUncanceledQuantity(line) - line.refunded)),
+      computeLineUnitsValueMinor(line, Math.max(0, getUncanceledQuantity(line) - line.refunded)),
       computeNetCapturedAmountMinor(order),
     ),
   );

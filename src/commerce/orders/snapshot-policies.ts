@@ -11,7 +11,7 @@ import {
 } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts";
 import {
-  fillPolicyRuleDefaults,
+  completePolicyRulesWithDefaults,
   type PolicyRulesByType,
   type StoredPolicyRules,
 } from "#commerce/markets/policy-rules.ts";
@@ -83,7 +83,7 @@ function snapshotOf(
   { found, order }: { readonly found: PolicyFound | undefined; readonly order: PoliciesToSnapshot },
 ): Snapshot {
   const stored: StoredPolicyRules = found === undefined ? {} : inCurrency(found, order.currency);
-  const rules = fillPolicyRuleDefaults(type, stored, order);
+  const rules = completePolicyRulesWithDefaults(type, stored, order);
   const summary = found === undefined ? undefined : summaryOf(found, order.locale);
   return {
     summary: summary ?? createDefaultPolicySummary(type, rules, chooseEligibilityLanguage([order.locale])),

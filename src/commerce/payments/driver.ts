@@ -23,7 +23,7 @@ import {
 } from "./payment-operations.ts";
 import type { PaymentProvider } from "./provider.ts";
 
-export interface PaymentDriverOptions {
+export interface PaymentOperationDriverOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: Keyring;
@@ -55,7 +55,7 @@ const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 *
  * throws the first error that occurred.
  */
 export async function runDuePaymentOperations(
-  parts: PaymentDriverOptions,
+  parts: PaymentOperationDriverOptions,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const errors: unknown[] = [];
@@ -65,7 +65,7 @@ export async function runDuePaymentOperations(
   if (errors.length > 0) throw errors[0];
 }
 
-export interface PaymentDriver {
+export interface PaymentOperationDriver {
   /** Looks for due payment operations at once, instead of waiting for the next poll. */
   readonly wake: () => void;
   readonly start: () => void;
@@ -79,10 +79,10 @@ export interface PaymentDriver {
 const pollMs = 2 * secondMs;
 const defaultStopMsMax = 3 * secondMs;
 
-export function createPaymentDriver(
-  parts: PaymentDriverOptions,
+export function createPaymentOperationDriver(
+  parts: PaymentOperationDriverOptions,
   { stopMsMax = defaultStopMsMax }: { readonly stopMsMax?: number } = {},
-): PaymentDriver {
+): PaymentOperationDriver {
   const stopping = new AbortController();
   const { log } = parts;
   const onError = (err: unknown): void =>
@@ -145,7 +145,7 @@ interface OperationPoolOptions {
  * starts another worker, so that a slow operation does not delay other operations.
  */
 function createOperationPool(
-  parts: PaymentDriverOptions,
+  parts: PaymentOperationDriverOptions,
   { signal, onError }: OperationPoolOptions,
 ): OperationPool {
   const workers = new Set<Promise<void>>();
@@ -203,7 +203,7 @@ function operationSpan({ id, paymentId, kind, attempts, traceparent }: ClaimedPa
 }
 
 async function processOperation(
-  parts: PaymentDriverOptions,
+  parts: PaymentOperationDriverOptions,
   operation: ClaimedPaymentOperation,
   signal: AbortSignal,
 ): Promise<void> {

@@ -9,12 +9,12 @@
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ClaimedPaymentOperation } from "./payment-operations.ts";
 import type {
-  ProviderRequest,
+  PaymentProviderRequest,
   PaymentAuthorizationResult,
   DeclinedPaymentResult,
   PaymentLookupResult,
   AuthorizedPaymentResult,
-  PaymentMovementResult,
+  CaptureVoidOrRefundResult,
   PaymentProvider,
 } from "./provider.ts";
 import { getPaymentTokenSealContext } from "./payment-rows.ts";
@@ -111,10 +111,10 @@ type TimedExecutionContext = PaymentExecutionContext & { readonly hasTimedOut: b
 function sendOperation(
   operation: ClaimedPaymentOperation,
   context: TimedExecutionContext,
-): Promise<PaymentAuthorizationResult | PaymentMovementResult> {
+): Promise<PaymentAuthorizationResult | CaptureVoidOrRefundResult> {
   const { provider, signal } = context;
   const { id, paymentId, kind, amountMinor } = operation;
-  const request: ProviderRequest = { reference: paymentId, idempotencyKey: id, amountMinor, signal };
+  const request: PaymentProviderRequest = { reference: paymentId, idempotencyKey: id, amountMinor, signal };
   if (kind === "authorize") return authorize(operation, request, context);
   if (kind === "void" && operation.isAbandoned) return voidAbandonedPayment(operation, request, context);
   return provider[kind](request);
@@ -126,7 +126,7 @@ function sendOperation(
  */
 async function authorize(
   operation: ClaimedPaymentOperation,
-  request: ProviderRequest,
+  request: PaymentProviderRequest,
   { provider, keyring, hasTimedOut }: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult> {
   if (operation.attempts > 1 || hasTimedOut) {
@@ -164,9 +164,9 @@ function decryptToken(
  */
 async function voidAbandonedPayment(
   { id, attempts }: ClaimedPaymentOperation,
-  request: ProviderRequest,
+  request: PaymentProviderRequest,
   { provider, hasTimedOut }: TimedExecutionContext,
-): Promise<PaymentAuthorizationResult | PaymentMovementResult> {
+): Promise<PaymentAuthorizationResult | CaptureVoidOrRefundResult> {
   const before = await provider.lookup(request);
   const amountMinor = before.outcome === "unknown" ? request.amountMinor : voidableMinor(before);
   if (amountMinor === 0) return abandonedPaymentResult(before, hasTimedOut);
@@ -189,7 +189,7 @@ function voidableMinor(found: PaymentLookupResult): number {
 function abandonedPaymentResult(
   found: PaymentLookupResult,
   hasTimedOut: boolean,
-): PaymentAuthorizationResult | PaymentMovementResult {
+): PaymentAuthorizationResult | CaptureVoidOrRefundResult {
   if (found.outcome === "unknown") return { outcome: "pending" };
   if (found.outcome === "voided")
     return found.amountMinor === 0 ? { outcome: "succeeded" } : { ...found, outcome: "authorized" };

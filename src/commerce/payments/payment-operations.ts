@@ -4,12 +4,12 @@
  * the operation becomes due again until its outcome is known. Operations of the same payment run one after
  * the other, in the order of their creation.
  */
-import type { ServiceEvents } from "#foundation/events.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { afterCommit, inTransaction, type Transaction } from "#database/transaction.ts";
+import { runAfterCommit, runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { currentRecordedSpan } from "#foundation/tracing.ts";
+import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
 
 export type PaymentOperationKind = "authorize" | "capture" | "void" | "refund";
 
@@ -21,7 +21,7 @@ export interface NewPaymentOperation {
   readonly now: Date;
   /** The earliest time of the first attempt of the payment operation. If left out: `now`. */
   readonly dueAt?: Date;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function queuePaymentOperation(
   { events, now, dueAt = now, ...operation }: NewPaymentOperation,
 ): Promise<string> {
   const id = createId("paymentOperation", now.getTime());
-  const traceparent = currentRecordedSpan()?.traceparent ?? null;
+  const traceparent = getCurrentRecordedSpan()?.traceparent ?? null;
   await transaction
     .insertInto("paymentOperation")
     .values({
@@ -47,7 +47,7 @@ export async function queuePaymentOperation(
       traceparent,
     })
     .execute();
-  afterCommit(transaction, () => events.emit("paymentsDue"));
+  runAfterCommit(transaction, () => events.emit("paymentsDue"));
   return id;
 }
 
@@ -103,7 +103,7 @@ export async function claimPaymentOperation(
   now: Date,
 ): Promise<ClaimedPaymentOperation | undefined> {
   const until = new Date(now.getTime() + paymentOperationLeaseMs);
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     const { rows } = await sql<ClaimedPaymentOperation>`
       update payment_operation o set attempts = o.attempts + 1, leased_until = ${until}::timestamptz
       from payment p
@@ -175,7 +175,7 @@ export async function recordPaymentOperationResult(
 }
 
 /** Saves the pending authorizations of an abandoned payment as failed, so that they are not sent again. */
-export async function failPendingAuthorizations(
+export async function markPendingAuthorizationsFailed(
   transaction: Transaction,
   {
     paymentId,

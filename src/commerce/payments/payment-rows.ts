@@ -5,7 +5,7 @@
 import type { Selectable, Updateable } from "kysely";
 import type { PaymentTable } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import type { Keyring, SealContext } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { queuePaymentOperation } from "./payment-operations.ts";
@@ -94,7 +94,7 @@ interface NewPayment {
   readonly token: string;
   readonly keyring: Keyring;
   readonly now: Date;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
 }
 
 /**

@@ -3,7 +3,7 @@
  * timeout, the caller does not know whether the provider has acted. It therefore repeats the request with the
  * same idempotency key until the outcome is known. A provider is never called inside a database transaction.
  */
-export interface ProviderRequest {
+export interface PaymentProviderRequest {
   /** The id that this service has given to the payment. The provider stores the payment under this id. */
   readonly reference: string;
   /**
@@ -16,7 +16,7 @@ export interface ProviderRequest {
   readonly signal: AbortSignal;
 }
 
-export interface ProviderAuthorizationRequest extends ProviderRequest {
+export interface PaymentProviderAuthorizationRequest extends PaymentProviderRequest {
   readonly currency: string;
   /** The payment token that the checkout page submitted, for example `tok_success`. */
   readonly token: string;
@@ -62,7 +62,7 @@ export type PaymentAuthorizationResult =
   | DeclinedPaymentResult
   | PendingPaymentResult;
 /** The result of a capture, a void or a refund. */
-export type PaymentMovementResult =
+export type CaptureVoidOrRefundResult =
   | { readonly outcome: "succeeded" }
   | DeclinedPaymentResult
   | PendingPaymentResult;
@@ -76,14 +76,16 @@ export type PaymentLookupResult =
   | PaymentAuthorizationResult;
 
 export interface PaymentProvider {
-  readonly authorize: (request: ProviderAuthorizationRequest) => Promise<PaymentAuthorizationResult>;
-  readonly capture: (request: ProviderRequest) => Promise<PaymentMovementResult>;
+  readonly authorize: (request: PaymentProviderAuthorizationRequest) => Promise<PaymentAuthorizationResult>;
+  readonly capture: (request: PaymentProviderRequest) => Promise<CaptureVoidOrRefundResult>;
   /**
    * Voids the requested amount of the authorization, but at most the part that is neither captured nor
    * voided. If the provider does not know the payment, the void succeeds, and the provider declines a later
    * authorization of this payment.
    */
-  readonly void: (request: ProviderRequest) => Promise<PaymentMovementResult>;
-  readonly refund: (request: ProviderRequest) => Promise<PaymentMovementResult>;
-  readonly lookup: (request: Pick<ProviderRequest, "reference" | "signal">) => Promise<PaymentLookupResult>;
+  readonly void: (request: PaymentProviderRequest) => Promise<CaptureVoidOrRefundResult>;
+  readonly refund: (request: PaymentProviderRequest) => Promise<CaptureVoidOrRefundResult>;
+  readonly lookup: (
+    request: Pick<PaymentProviderRequest, "reference" | "signal">,
+  ) => Promise<PaymentLookupResult>;
 }

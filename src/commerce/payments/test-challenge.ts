@@ -4,8 +4,8 @@
  * answer in time, the payment is declined.
  */
 import type { Database } from "#database/connect.ts";
-import { afterCommit, inTransaction, type Transaction } from "#database/transaction.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
+import { runAfterCommit, runInTransaction, type Transaction } from "#database/transaction.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 
 /**
  * Time in which the buyer can answer a challenge, in milliseconds; shorter than the timeout of an
@@ -16,9 +16,9 @@ export const challengeMs = 10 * 60_000;
 export const challengeTokens = ["tok_challenge", "tok_challenge_decline"] as const;
 
 const challengeTokenSet: ReadonlySet<string> = new Set(challengeTokens);
-export const isChallengeToken = (token: string): boolean => challengeTokenSet.has(token);
+export const isPaymentChallengeToken = (token: string): boolean => challengeTokenSet.has(token);
 
-export interface OpenChallenge {
+export interface OpenPaymentChallenge {
   /** The id of the payment that waits for the buyer's answer. */
   readonly paymentId: string;
 }
@@ -27,10 +27,10 @@ export interface OpenChallenge {
  * Returns the challenge for which the payment of the checkout session waits; undefined if the payment has no
  * challenge, or if the challenge was answered or its time is over.
  */
-export function findOpenChallenge(
+export function findOpenPaymentChallenge(
   db: Database | Transaction,
   { sessionId, now }: { readonly sessionId: string; readonly now: Date },
-): Promise<OpenChallenge | undefined> {
+): Promise<OpenPaymentChallenge | undefined> {
   return db
     .selectFrom("payment")
     .innerJoin("testProviderPayment", "testProviderPayment.reference", "payment.id")
@@ -43,12 +43,12 @@ export function findOpenChallenge(
     .executeTakeFirst();
 }
 
-export interface ChallengeAnswer {
+export interface PaymentChallengeAnswer {
   readonly sessionId: string;
   /** True if the buyer confirmed the payment; false if the buyer canceled or failed the challenge. */
   readonly isConfirmed: boolean;
   readonly now: Date;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
 }
 
 /**
@@ -56,12 +56,12 @@ export interface ChallengeAnswer {
  * authorized or declined at once. Only the first answer counts. Does nothing if the session has no open
  * challenge.
  */
-export function answerChallenge(
+export function answerPaymentChallenge(
   db: Database,
-  { sessionId, isConfirmed, now, events }: ChallengeAnswer,
+  { sessionId, isConfirmed, now, events }: PaymentChallengeAnswer,
 ): Promise<void> {
-  return inTransaction(db, async (transaction) => {
-    const challenge = await findOpenChallenge(transaction, { sessionId, now });
+  return runInTransaction(db, async (transaction) => {
+    const challenge = await findOpenPaymentChallenge(transaction, { sessionId, now });
     if (challenge === undefined) return;
     const { paymentId } = challenge;
     const confirmed = transaction
@@ -88,6 +88,6 @@ export function answerChallenge(
       .where("kind", "=", "authorize")
       .where("status", "=", "pending")
       .execute();
-    afterCommit(transaction, () => events.emit("paymentsDue"));
+    runAfterCommit(transaction, () => events.emit("paymentsDue"));
   });
 }

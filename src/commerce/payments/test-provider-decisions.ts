@@ -1,7 +1,7 @@
 /** Decides whether the test provider accepts a capture, a void or a refund of a payment. */
 import type { Selectable } from "kysely";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
-import type { ProviderRequest } from "./provider.ts";
+import type { PaymentProviderRequest } from "./provider.ts";
 
 /** A payment as the test provider stores it. */
 export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
@@ -16,7 +16,7 @@ export type TestProviderDecision =
 
 export function decideTestProviderCapture(
   payment: TestProviderPaymentRow,
-  { amountMinor }: ProviderRequest,
+  { amountMinor }: PaymentProviderRequest,
 ): TestProviderDecision {
   if (payment.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
@@ -26,7 +26,7 @@ export function decideTestProviderCapture(
 
 export function decideTestProviderRefund(
   payment: TestProviderPaymentRow,
-  { amountMinor }: ProviderRequest,
+  { amountMinor }: PaymentProviderRequest,
 ): TestProviderDecision {
   if (amountMinor > payment.capturedMinor - payment.refundedMinor) return "amount_exceeds_captured";
   return { refundedMinor: payment.refundedMinor + amountMinor };
@@ -34,7 +34,7 @@ export function decideTestProviderRefund(
 
 export function decideTestProviderVoid(
   payment: TestProviderPaymentRow,
-  { amountMinor }: ProviderRequest,
+  { amountMinor }: PaymentProviderRequest,
 ): TestProviderDecision {
   if (payment.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)

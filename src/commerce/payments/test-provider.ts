@@ -6,16 +6,16 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type {
   ProviderPaymentAmounts,
-  ProviderRequest,
+  PaymentProviderRequest,
   PaymentAuthorizationResult,
-  ProviderAuthorizationRequest,
+  PaymentProviderAuthorizationRequest,
   PaymentLookupResult,
   AuthorizedPaymentResult,
-  PaymentMovementResult,
+  CaptureVoidOrRefundResult,
   PaymentProvider,
 } from "./provider.ts";
 import {
@@ -25,7 +25,7 @@ import {
   type TestProviderDecision,
   type TestProviderPaymentRow,
 } from "./test-provider-decisions.ts";
-import { challengeMs, isChallengeToken } from "./test-challenge.ts";
+import { challengeMs, isPaymentChallengeToken } from "./test-challenge.ts";
 
 export interface TestProviderOptions {
   readonly db: Database;
@@ -69,15 +69,15 @@ export function createTestProvider({ db, clock, wait = waitFor }: TestProviderOp
   const movement =
     (
       kind: Exclude<EntryKind, "authorize">,
-      decide: (payment: TestProviderPaymentRow, request: ProviderRequest) => TestProviderDecision,
+      decide: (payment: TestProviderPaymentRow, request: PaymentProviderRequest) => TestProviderDecision,
     ) =>
-    async (request: ProviderRequest) =>
-      inTransaction(db, (transaction) =>
+    async (request: PaymentProviderRequest) =>
+      runInTransaction(db, (transaction) =>
         applyMovement(transaction, { kind, request, now: clock.now(), decide }),
       );
   return {
     authorize: async (request) => {
-      const answer = await inTransaction(db, (transaction) =>
+      const answer = await runInTransaction(db, (transaction) =>
         authorizeOnce(transaction, request, clock.now()),
       );
       if (request.token === "tok_slow") await wait(slowAnswerMs, request.signal);
@@ -85,7 +85,8 @@ export function createTestProvider({ db, clock, wait = waitFor }: TestProviderOp
     },
     capture: movement("capture", decideTestProviderCapture),
     refund: movement("refund", decideTestProviderRefund),
-    void: async (request) => inTransaction(db, (transaction) => voidOnce(transaction, request, clock.now())),
+    void: async (request) =>
+      runInTransaction(db, (transaction) => voidOnce(transaction, request, clock.now())),
     lookup: async ({ reference }) => {
       const payment = await db
         .selectFrom("testProviderPayment")
@@ -105,7 +106,7 @@ async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
 
 async function authorizeOnce(
   transaction: Transaction,
-  request: ProviderAuthorizationRequest,
+  request: PaymentProviderAuthorizationRequest,
   now: Date,
 ): Promise<PaymentAuthorizationResult> {
   const { reference, token, currency, amountMinor } = request;
@@ -133,7 +134,8 @@ async function authorizeOnce(
 function initialStatus(token: string, now: Date): Pick<TestProviderPaymentRow, "status" | "decidedAt"> {
   if (token === "tok_late_success")
     return { status: "pending", decidedAt: new Date(now.getTime() + lateSuccessMs) };
-  if (isChallengeToken(token)) return { status: "pending", decidedAt: new Date(now.getTime() + challengeMs) };
+  if (isPaymentChallengeToken(token))
+    return { status: "pending", decidedAt: new Date(now.getTime() + challengeMs) };
   const isAuthorized = token === "tok_success" || token === "tok_slow";
   return { status: isAuthorized ? "authorized" : "declined", decidedAt: now };
 }
@@ -156,7 +158,7 @@ function authorizationResult(outcome: string, payment: TestProviderPaymentRow): 
  */
 function applyLateDecision(payment: TestProviderPaymentRow, now: Date): TestProviderPaymentRow {
   if (payment.status !== "pending" || payment.decidedAt > now) return payment;
-  if (isChallengeToken(payment.token)) return { ...payment, status: "declined" };
+  if (isPaymentChallengeToken(payment.token)) return { ...payment, status: "declined" };
   return { ...payment, status: "authorized", capturedMinor: payment.amountMinor };
 }
 
@@ -189,9 +191,9 @@ function paymentAmounts({
  */
 async function voidOnce(
   transaction: Transaction,
-  request: ProviderRequest,
+  request: PaymentProviderRequest,
   now: Date,
-): Promise<PaymentMovementResult> {
+): Promise<CaptureVoidOrRefundResult> {
   const { reference } = request;
   const tombstone = {
     token: "",
@@ -218,15 +220,15 @@ async function voidOnce(
 
 interface MovementCommand {
   readonly kind: Exclude<EntryKind, "authorize">;
-  readonly request: ProviderRequest;
+  readonly request: PaymentProviderRequest;
   readonly now: Date;
-  readonly decide: (payment: TestProviderPaymentRow, request: ProviderRequest) => TestProviderDecision;
+  readonly decide: (payment: TestProviderPaymentRow, request: PaymentProviderRequest) => TestProviderDecision;
 }
 
 async function applyMovement(
   transaction: Transaction,
   { kind, request, now, decide }: MovementCommand,
-): Promise<PaymentMovementResult> {
+): Promise<CaptureVoidOrRefundResult> {
   const stored = await findAndLockPayment(transaction, request.reference);
   if (stored === undefined) return { outcome: "declined", code: "payment_unknown" };
   const before = await findRecordedOutcome(transaction, request);
@@ -246,7 +248,7 @@ async function applyMovement(
   return movementResult(outcome);
 }
 
-function movementResult(outcome: string): PaymentMovementResult {
+function movementResult(outcome: string): CaptureVoidOrRefundResult {
   return outcome === "succeeded"
     ? { outcome }
     : { outcome: "declined", code: outcome.slice("declined:".length) };
@@ -279,7 +281,7 @@ async function lockExistingPayment(
 
 async function findRecordedOutcome(
   transaction: Transaction,
-  { idempotencyKey }: ProviderRequest,
+  { idempotencyKey }: PaymentProviderRequest,
 ): Promise<string | undefined> {
   const entry = await transaction
     .selectFrom("testProviderEntry")
@@ -291,7 +293,7 @@ async function findRecordedOutcome(
 
 interface NewEntry {
   readonly kind: EntryKind;
-  readonly request: ProviderRequest;
+  readonly request: PaymentProviderRequest;
   readonly outcome: string;
   readonly now: Date;
 }

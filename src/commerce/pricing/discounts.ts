@@ -96,7 +96,7 @@ export function createBoughtLinePredicate(rule: BuyXGetYRule): (line: Discountab
  * Returns how many times a "buy X, get Y" rule applies to the cart lines. A unit that could count as bought
  * (X) or as discounted (Y) counts only once.
  */
-export function countRuleApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
+export function countBuyXGetYApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.floor(
@@ -108,7 +108,7 @@ export function countRuleApplications(rule: BuyXGetYRule, lines: readonly Discou
  * Returns how many units must be added to the cart, at the least, so that a "buy X, get Y" rule applies once;
  * 0 if the rule already applies.
  */
-export function countMissingUnits(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
+export function countUnitsMissingForBuyXGetY(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.max(0, getQuantity - entitled, buyQuantity - bought, buyQuantity + getQuantity - either);
@@ -169,11 +169,11 @@ function discountLines(
     return entitledMinor.map((leftMinor) =>
       multiplyDivideHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints),
     );
-  return allocateByWeight(Math.min(rule.amountMinor, sumMinorUnits(entitledMinor)), entitledMinor);
+  return allocateTotalByWeight(Math.min(rule.amountMinor, sumMinorUnits(entitledMinor)), entitledMinor);
 }
 
 function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
-  const applications = countRuleApplications(rule, cart.lines);
+  const applications = countBuyXGetYApplications(rule, cart.lines);
   const isBought = createBoughtLinePredicate(rule);
   // The bought units (X) keep their full price. Units that can count as bought or as discounted are
   // discounted only if they are not needed as bought units.
@@ -273,7 +273,7 @@ export function multiplyDivideHalfEven(value: number, numerator: number, denomin
  * equal remainders get them in their order. If the total is at most the sum of all weights, no share is
  * larger than its weight.
  */
-export function allocateByWeight(totalMinor: number, weights: readonly number[]): number[] {
+export function allocateTotalByWeight(totalMinor: number, weights: readonly number[]): number[] {
   if (totalMinor < 0 || weights.some((weight) => weight < 0))
     throw new RangeError("Neither a total nor a weight may be negative.");
   if (totalMinor === 0) return weights.map(() => 0);

@@ -13,16 +13,16 @@ import {
   applyDiscountRule,
 } from "./discounts.ts";
 
-export interface PricingLine extends DiscountableLine {
+export interface CartLineToPrice extends DiscountableLine {
   readonly id: string;
   readonly unitPriceMinor: number;
   readonly requiresShipping: boolean;
 }
 
-export interface PricingInput {
+export interface CartPricingInput {
   readonly taxIncluded: boolean;
   /** Cart lines, sorted by position. */
-  readonly lines: readonly PricingLine[];
+  readonly lines: readonly CartLineToPrice[];
   /**
    * Shipping price in minor units; null if it is not known, because the cart has no address or no delivery
    * option.
@@ -46,12 +46,12 @@ export interface PricedCart {
   readonly shippingDiscountMinor: number;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
-  readonly lines: readonly PricedLine[];
+  readonly lines: readonly PricedCartLine[];
   /** The calculated amounts of each discount, in the order of `discounts` in the input. */
   readonly discounts: readonly PricedDiscount[];
 }
 
-export interface PricedLine {
+export interface PricedCartLine {
   readonly id: string;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
@@ -70,7 +70,7 @@ export interface PricedDiscount {
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
 
-export function priceCart(input: PricingInput): PricedCart {
+export function priceCart(input: CartPricingInput): PricedCart {
   const subtotals = input.lines.map((line) => multiplyMinorUnits(line.unitPriceMinor, line.quantity));
   const subtotalMinor = sumMinorUnits(subtotals);
   const taken = applyDiscounts(input, subtotals);
@@ -104,7 +104,7 @@ export function priceCart(input: PricingInput): PricedCart {
 }
 
 function applyDiscounts(
-  { lines, shippingMinor, discounts }: PricingInput,
+  { lines, shippingMinor, discounts }: CartPricingInput,
   subtotals: readonly number[],
 ): DiscountAmounts[] {
   let open: RemainingCartAmounts = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
@@ -120,14 +120,14 @@ function applyDiscounts(
 }
 
 function pricedLine(
-  input: PricingInput,
+  input: CartPricingInput,
   {
     line,
     position,
     subtotalMinor,
-  }: { readonly line: PricingLine; readonly position: number; readonly subtotalMinor: number },
+  }: { readonly line: CartLineToPrice; readonly position: number; readonly subtotalMinor: number },
   taken: readonly DiscountAmounts[],
-): PricedLine {
+): PricedCartLine {
   const allocations = input.discounts
     .map(({ id }, turn) => ({ promotionId: id, amountMinor: taken[turn]?.linesMinor[position] ?? 0 }))
     .filter(({ amountMinor }) => amountMinor > 0);
@@ -140,7 +140,7 @@ function pricedLine(
 
 function pricedDiscount(
   rule: DiscountRule,
-  lines: readonly PricingLine[],
+  lines: readonly CartLineToPrice[],
   taken: DiscountAmounts | undefined,
 ): PricedDiscount {
   const allocations = [
@@ -154,7 +154,7 @@ function pricedDiscount(
   };
 }
 
-function shippingTaxOf({ tax, taxIncluded }: PricingInput, netShippingMinor: number): number {
+function shippingTaxOf({ tax, taxIncluded }: CartPricingInput, netShippingMinor: number): number {
   return tax?.appliesToShipping ? taxOn(netShippingMinor, tax.basisPoints, taxIncluded) : 0;
 }
 

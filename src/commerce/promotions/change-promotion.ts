@@ -6,28 +6,28 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import {
-  findAllowedValueFaults,
+  findDisallowedValueFaults,
   createBodyFault,
   type Faults,
-  failAtField,
+  createFieldFailure,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type FailureDetail } from "#foundation/failure.ts";
-import { createId, toSafeId } from "#foundation/ids.ts";
+import { createFailure, type FailureDetail } from "#foundation/failure.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { createMoney } from "#foundation/money.ts";
 import {
-  createPromotionConflict,
+  toPromotionConflictDetail,
   lockUnendedPromotion,
-  type PromotionTransitionInput,
+  type PromotionIdAndExpectedVersion,
   getPromotionStartTime,
 } from "./promotion-status.ts";
 import {
   findPromotionFieldFaults,
   mergePromotionFields,
   emptyPromotionValues,
-  type PromotionFields,
+  type PromotionInputFields,
   type StoredPromotionFields,
   findPromotionRuleFaults,
 } from "./promotion-fields.ts";
@@ -37,13 +37,13 @@ import type { PromotionRow } from "./read-promotions.ts";
 export const promotionTriggers = ["code", "automatic"] as const satisfies readonly PromotionRule["trigger"][];
 
 /** The input that creates a promotion. */
-export interface PromotionCreateInput extends PromotionFields {
+export interface PromotionCreateInput extends PromotionInputFields {
   readonly trigger: PromotionRule["trigger"];
   readonly kind: PromotionKind;
-  readonly titles: NonNullable<PromotionFields["titles"]>;
+  readonly titles: NonNullable<PromotionInputFields["titles"]>;
 }
 
-export type PromotionUpdateInput = PromotionFields & PromotionTransitionInput;
+export type PromotionUpdateInput = PromotionInputFields & PromotionIdAndExpectedVersion;
 
 /**
  * Creates a promotion as a draft. Throws if a field is not valid, or if a product, category or market does
@@ -57,8 +57,8 @@ export async function createPromotion(
   const { trigger, kind } = input;
   const values = mergePromotionFields(emptyPromotionValues, input);
   requireNoFaults([
-    ...findAllowedValueFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
-    ...findAllowedValueFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
+    ...findDisallowedValueFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
+    ...findDisallowedValueFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
     ...findPromotionFieldFaults(input),
     ...(promotionKinds.includes(kind) ? findPromotionRuleFaults(kind, values) : []),
   ]);
@@ -128,17 +128,17 @@ async function requireMerchant(transaction: Transaction, context: CommandContext
     .where("id", "=", context.merchantId)
     .forKeyShare()
     .executeTakeFirst();
-  if (merchant === undefined) throw fail("merchant_not_found");
+  if (merchant === undefined) throw createFailure("merchant_not_found");
 }
 
 function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPromotionFields): void {
   const { used } = promotion;
   if (usageLimit === null || usageLimit >= used) return;
   const message = `"usageLimit" must be at least ${used}, the number of uses so far.`;
-  throw fail("invalid_state", {
+  throw createFailure("invalid_state", {
     message,
     details: [createBodyFault("/usageLimit", "too_small", message)],
-    conflict: createPromotionConflict(promotion, "usage_limit_below_used", { used, usageLimit }),
+    conflict: toPromotionConflictDetail(promotion, "usage_limit_below_used", { used, usageLimit }),
   });
 }
 
@@ -184,7 +184,7 @@ const referenceLists = [
 async function requireMerchantReferences(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionFields,
+  input: PromotionInputFields,
 ): Promise<void> {
   const missing: FailureDetail[] = [];
   for (const { name, table, noun } of referenceLists) {
@@ -193,7 +193,8 @@ async function requireMerchantReferences(
       missing.push(...(await missingReferenceFaults(transaction, context, { ids, table, name, noun })));
   }
   const [first] = missing;
-  if (first !== undefined) throw fail("resource_not_found", { message: first.message, details: missing });
+  if (first !== undefined)
+    throw createFailure("resource_not_found", { message: first.message, details: missing });
 }
 
 interface ReferenceList {
@@ -210,7 +211,7 @@ async function missingReferenceFaults(
 ): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where merchant_id = ${context.merchantId}
-    and id = any(${ids.map(toSafeId)}::text[])`.execute(transaction);
+    and id = any(${ids.map(toDatabaseSafeId)}::text[])`.execute(transaction);
   const found = new Set(rows.map(({ id }) => id));
   return ids.flatMap((id, index) =>
     found.has(id)
@@ -241,7 +242,7 @@ async function requireMarketCurrency(
     transaction,
   );
   if (rows.length > 0) return;
-  throw failAtField("invalid_field", "/currency", {
+  throw createFieldFailure("invalid_field", "/currency", {
     code: "currency_mismatch",
     message: '"currency" must be a currency of one of the promotion\'s markets.',
   });

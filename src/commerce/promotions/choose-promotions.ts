@@ -6,14 +6,14 @@
 import {
   priceCart,
   type PricedCart,
-  type PricingInput,
-  type PricingLine,
+  type CartPricingInput,
+  type CartLineToPrice,
 } from "#commerce/pricing/price-cart.ts";
 import {
   createBoughtLinePredicate,
   type DiscountableLine,
   createEntitledLinePredicate,
-  countMissingUnits,
+  countUnitsMissingForBuyXGetY,
   multiplyMinorUnits,
   sumLineQuantities,
   sumMinorUnits,
@@ -26,7 +26,7 @@ export interface PromotionCartContext {
   readonly currency: string;
   readonly buyerReference: string | null;
   readonly now: Date;
-  readonly pricing: Omit<PricingInput, "discounts">;
+  readonly pricing: Omit<CartPricingInput, "discounts">;
 }
 
 /** The reason why a promotion does not apply to a cart. */
@@ -200,7 +200,7 @@ function needsBuyer(rule: PromotionRule): boolean {
   return rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers;
 }
 
-function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext): PricingLine[] {
+function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext): CartLineToPrice[] {
   return pricing.lines.filter(createEntitledLinePredicate(rule.discount.entitled));
 }
 
@@ -233,7 +233,7 @@ function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext
     const { buyQuantity, getQuantity } = rule.discount;
     asked.push({
       requiredQuantity: buyQuantity + getQuantity,
-      missingQuantity: countMissingUnits(rule.discount, facts.pricing.lines),
+      missingQuantity: countUnitsMissingForBuyXGetY(rule.discount, facts.pricing.lines),
     });
   }
   const data = asked.reduce((most, other) => (other.missingQuantity > most.missingQuantity ? other : most));

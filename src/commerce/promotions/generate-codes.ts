@@ -12,10 +12,10 @@ import {
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { createPromotionConflict, lockUnendedPromotion } from "./promotion-status.ts";
+import { toPromotionConflictDetail, lockUnendedPromotion } from "./promotion-status.ts";
 import { promotionFieldBounds as bounds } from "./promotion-fields.ts";
 import { promotionCodeLengthMax, normalizePromotionCode } from "./choose-promotions.ts";
 import type { PromotionCodeRow } from "./read-promotions.ts";
@@ -37,7 +37,7 @@ export interface PromotionCodesGenerateInput {
 }
 
 /** The codes that were added to a promotion. */
-export interface PromotionCodesResult {
+export interface GeneratedPromotionCodes {
   readonly promotionId: string;
   readonly codes: readonly PromotionCodeRow[];
 }
@@ -61,11 +61,13 @@ export async function generatePromotionCodes(
   transaction: Transaction,
   context: CommandContext,
   input: PromotionCodesGenerateInput,
-): Promise<PromotionCodesResult> {
+): Promise<GeneratedPromotionCodes> {
   requireNoFaults(generateFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
   if (promotion.trigger !== "code")
-    throw fail("invalid_state", { conflict: createPromotionConflict(promotion, "promotion_is_automatic") });
+    throw createFailure("invalid_state", {
+      conflict: toPromotionConflictDetail(promotion, "promotion_is_automatic"),
+    });
   const batch = { promotionId: promotion.id, usageLimit: input.usageLimit ?? null };
   const codes =
     input.codes === null || input.codes === undefined
@@ -200,7 +202,7 @@ function codesTakenFailure(taken: readonly { readonly code: string; readonly ind
   const details = taken.map(({ code, index }) =>
     createBodyFault(`/codes/${index}`, "already_exists", `The merchant already has the code ${code}.`),
   );
-  return fail("already_exists", {
+  return createFailure("already_exists", {
     message: details[0]?.message ?? "The merchant already has the code.",
     details,
     conflict: {

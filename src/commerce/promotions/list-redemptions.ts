@@ -3,7 +3,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import { microsecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 export interface RedemptionFilter {
   /** The merchant whose redemptions are selected; null selects the redemptions of all merchants. */
@@ -48,8 +48,8 @@ export function buildRedemptionQuery(
     .where("promotionUse.redeemedAt", "is not", null);
   if (merchantId !== null) list = list.where("promotionUse.merchantId", "=", merchantId);
   if (typeof promotionId === "string")
-    list = list.where("promotionUse.promotionId", "=", toSafeId(promotionId));
-  if (typeof orderId === "string") list = list.where("promotionUse.orderId", "=", toSafeId(orderId));
+    list = list.where("promotionUse.promotionId", "=", toDatabaseSafeId(promotionId));
+  if (typeof orderId === "string") list = list.where("promotionUse.orderId", "=", toDatabaseSafeId(orderId));
   if (redeemedFrom instanceof Date) list = list.where("promotionUse.redeemedAt", ">=", redeemedFrom);
   if (redeemedTo instanceof Date) list = list.where("promotionUse.redeemedAt", "<", redeemedTo);
   return list;

@@ -49,7 +49,7 @@ export const promotionFieldBounds = {
 } as const;
 
 /** The fields of a promotion in an input. A field that is left out stays unchanged; null removes its value. */
-export interface PromotionFields {
+export interface PromotionInputFields {
   /** Titles of the promotion that buyers see, by locale; at least one. */
   readonly titles?: readonly LocalizedTextInput[] | null | undefined;
   readonly basisPoints?: number | null | undefined;
@@ -133,7 +133,7 @@ const fieldNames = Object.keys(emptyPromotionValues) as (keyof StoredPromotionFi
 /** Merges the promotion fields of an input into the stored fields. Null in the input removes the stored value. */
 export function mergePromotionFields(
   values: StoredPromotionFields,
-  fields: PromotionFields,
+  fields: PromotionInputFields,
 ): StoredPromotionFields {
   const { titles } = fields;
   const given = {
@@ -151,7 +151,7 @@ export function mergePromotionFields(
 }
 
 /** Returns the faults of the promotion fields in an input. Each field is checked separately. */
-export function findPromotionFieldFaults(input: PromotionFields): Faults {
+export function findPromotionFieldFaults(input: PromotionInputFields): Faults {
   return [
     ...(input.titles === undefined
       ? []

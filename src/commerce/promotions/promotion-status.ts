@@ -4,21 +4,21 @@
  * starts and ends. Carts do not depend on this job, because they check the time window themselves.
  */
 import { type RawBuilder, sql } from "kysely";
-import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { toSafeId } from "#foundation/ids.ts";
+import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
 import { promotionFieldBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
 /** The promotion to change, and the version of the promotion that the caller expects. */
-export interface PromotionTransitionInput {
+export interface PromotionIdAndExpectedVersion {
   readonly promotionId: string;
   readonly expectedVersion?: number | null | undefined;
 }
@@ -32,11 +32,11 @@ async function lockPromotion(
   const promotion = await transaction
     .selectFrom("promotion")
     .selectAll()
-    .where("id", "=", toSafeId(promotionId))
+    .where("id", "=", toDatabaseSafeId(promotionId))
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (promotion === undefined) throw fail("resource_not_found");
+  if (promotion === undefined) throw createFailure("resource_not_found");
   return promotion;
 }
 
@@ -47,21 +47,23 @@ async function lockPromotion(
 export async function lockUnendedPromotion(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionTransitionInput,
+  input: PromotionIdAndExpectedVersion,
 ): Promise<PromotionRow> {
   const promotion = await lockPromotion(transaction, context, input.promotionId);
   if (promotion.status === "ended")
-    throw fail("invalid_state", { conflict: createPromotionConflict(promotion, "promotion_ended") });
-  requireVersion(createPromotionConflict(promotion), input.expectedVersion);
+    throw createFailure("invalid_state", {
+      conflict: toPromotionConflictDetail(promotion, "promotion_ended"),
+    });
+  requireExpectedVersion(toPromotionConflictDetail(promotion), input.expectedVersion);
   return promotion;
 }
 
 /** Returns the part of a 409 failure that names the promotion's status and version. */
-export function createPromotionConflict(
+export function toPromotionConflictDetail(
   { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflict {
+): FailureConflictDetail {
   return { resource: "promotion", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
@@ -85,16 +87,18 @@ export function getPromotionStartTime({ startsAt, endsAt, startedAt }: Window, n
 export async function activatePromotion(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionTransitionInput,
+  input: PromotionIdAndExpectedVersion,
 ): Promise<{ promotionId: string }> {
   // Locks the merchant, so that concurrent activations cannot exceed the maximum number of active automatic
   // promotions. The merchant is always locked before promotions.
-  await lockCatalog(transaction, context);
+  await lockMerchantCatalog(transaction, context);
   const promotion = await lockUnendedPromotion(transaction, context, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
   if (promotion.endsAt !== null && promotion.endsAt <= context.now) {
-    throw fail("invalid_state", {
-      conflict: createPromotionConflict(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }),
+    throw createFailure("invalid_state", {
+      conflict: toPromotionConflictDetail(promotion, "window_over", {
+        endsAt: promotion.endsAt.toISOString(),
+      }),
     });
   }
   if (promotion.trigger === "automatic") await requireActiveLimitNotReached(transaction, promotion);
@@ -123,8 +127,8 @@ async function requireActiveLimitNotReached(
     .where("status", "=", "active")
     .executeTakeFirstOrThrow();
   if (count < promotionFieldBounds.activeAutomaticMax) return;
-  throw fail("invalid_state", {
-    conflict: createPromotionConflict(promotion, "too_many_automatic", {
+  throw createFailure("invalid_state", {
+    conflict: toPromotionConflictDetail(promotion, "too_many_automatic", {
       limit: promotionFieldBounds.activeAutomaticMax,
     }),
   });
@@ -134,12 +138,14 @@ async function requireActiveLimitNotReached(
 export async function pausePromotion(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionTransitionInput,
+  input: PromotionIdAndExpectedVersion,
 ): Promise<{ promotionId: string }> {
   const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
   if (promotion.status === "draft")
-    throw fail("invalid_state", { conflict: createPromotionConflict(promotion, "promotion_not_active") });
-  requireVersion(createPromotionConflict(promotion), input.expectedVersion);
+    throw createFailure("invalid_state", {
+      conflict: toPromotionConflictDetail(promotion, "promotion_not_active"),
+    });
+  requireExpectedVersion(toPromotionConflictDetail(promotion), input.expectedVersion);
   if (promotion.status === "paused") return { promotionId: promotion.id };
   return changeStatus(transaction, context, { promotion, to: "paused", type: "promotion.updated" });
 }
@@ -148,10 +154,10 @@ export async function pausePromotion(
 export async function endPromotion(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionTransitionInput,
+  input: PromotionIdAndExpectedVersion,
 ): Promise<{ promotionId: string }> {
   const promotion = await lockPromotion(transaction, context, input.promotionId);
-  requireVersion(createPromotionConflict(promotion), input.expectedVersion);
+  requireExpectedVersion(toPromotionConflictDetail(promotion), input.expectedVersion);
   if (promotion.status === "ended") return { promotionId: promotion.id };
   return changeStatus(transaction, context, { promotion, to: "ended", type: "promotion.ended" });
 }
@@ -216,7 +222,7 @@ async function changeStatus(
 interface DueServices {
   readonly db: Database;
   readonly now: Date;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -266,7 +272,7 @@ function changeDuePromotions(
         .limit(rowsMax)
         .execute(),
     handle: ({ id, merchantId }) =>
-      inTransaction(db, (transaction) =>
+      runInTransaction(db, (transaction) =>
         withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
           move(transaction, { merchantId, now, outbox, reindex }, id),
         ),

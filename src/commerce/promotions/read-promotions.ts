@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
-import { type KeysetPage, utcTextSql } from "#database/sql-fragments.ts";
+import { type KeysetPage, formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
@@ -71,7 +71,7 @@ export const promotionRuleJsonSql = (
   'requiresSignIn', p.requires_sign_in, 'isForSomeBuyers', cardinality(p.buyer_references) > 0,
   'isForThisBuyer', cardinality(p.buyer_references) = 0 or
   coalesce(${buyerReference}::text = any(p.buyer_references), false),
-  'startsAt', ${utcTextSql(sql`p.starts_at`)}, 'endsAt', ${utcTextSql(sql`p.ends_at`)},
+  'startsAt', ${formatUtcTimeSql(sql`p.starts_at`)}, 'endsAt', ${formatUtcTimeSql(sql`p.ends_at`)},
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority,
   'isExclusive', p.is_exclusive)`;
 
@@ -223,7 +223,7 @@ export async function countPromotionCodes(
 }
 
 /** The page of codes that a caller requests for one promotion. */
-export type PromotionCodePage = KeysetPage & { readonly promotionId: string };
+export type PromotionCodePageRequest = KeysetPage & { readonly promotionId: string };
 
 /**
  * Returns a text that is equal for two pages of promotion codes if they have the same start, direction and
@@ -238,9 +238,9 @@ export const getPromotionCodePageKey = ({ after, before, limit, isInverted }: Ke
  */
 export async function loadPromotionCodePages(
   db: DatabaseReader,
-  pages: readonly PromotionCodePage[],
+  pages: readonly PromotionCodePageRequest[],
 ): Promise<PromotionCodeRow[][]> {
-  const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
+  const found = new Map<PromotionCodePageRequest, PromotionCodeRow[]>();
   for (const samePage of Map.groupBy(pages, getPromotionCodePageKey).values()) {
     const [first] = samePage;
     if (first === undefined) continue;

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { divideIntoBuckets, type PeriodBucket } from "#foundation/period.ts";
+import { dividePeriodIntoBuckets, type PeriodBucket } from "#foundation/period.ts";
 import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
 /** Numbers of buyers and orders in a period. Orders that were canceled as a whole do not count. */
@@ -45,7 +45,7 @@ export interface BuyerReport {
 
 /** Reads the report on buyers. */
 export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope): Promise<BuyerReport> {
-  const months = divideIntoBuckets(scope.period, "month");
+  const months = dividePeriodIntoBuckets(scope.period, "month");
   const { rows } = await buyerStatement(scope, months).execute(reader);
   const [row] = rows;
   if (row === undefined) throw new Error("The report on buyers has no row.");

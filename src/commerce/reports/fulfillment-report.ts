@@ -3,13 +3,13 @@
  * delivered the parcels that were shipped in a period.
  */
 import { type RawBuilder, sql } from "kysely";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
 /** The number of orders and units that have been waiting for shipment for a certain number of days. */
-export interface UnshippedAge {
+export interface UnshippedOrdersByAge {
   /** Minimum number of full days since the order was placed. */
   readonly fromDays: number;
   /** Number of full days since the order was placed, exclusive; null in the last group. */
@@ -45,7 +45,7 @@ export interface CarrierFigures {
 
 export interface FulfillmentReport {
   readonly unshipped: {
-    readonly ages: readonly UnshippedAge[];
+    readonly ages: readonly UnshippedOrdersByAge[];
     /** The orders that have been waiting for shipment for the longest time, the longest first. */
     readonly oldest: readonly UnshippedOrder[];
   };
@@ -113,7 +113,7 @@ function agesStatement(
 
 function oldestStatement(query: FulfillmentReportQuery): RawBuilder<UnshippedOrder> {
   return sql<UnshippedOrder>`
-    select id as order_id, number, status, ${utcTextSql(sql`placed_at`)} as placed_at, age_days, units
+    select id as order_id, number, status, ${formatUtcTimeSql(sql`placed_at`)} as placed_at, age_days, units
     from ${unshippedSql(query)} where units > 0 order by u.placed_at, u.id limit ${query.first}`;
 }
 

@@ -19,7 +19,7 @@ export interface InventoryReportQuery {
 }
 
 /** The stock of a variant of which units were sold in the period of the report. */
-export interface InventoryRow {
+export interface InventoryReportRow {
   readonly variantId: string;
   readonly sku: string;
   readonly title: string | null;
@@ -45,7 +45,7 @@ export interface InventoryReport {
     readonly reserved: number;
   };
   /** The reported variants, sorted by the number of days for which their stock lasts, the shortest time first. */
-  readonly rows: readonly InventoryRow[];
+  readonly rows: readonly InventoryReportRow[];
 }
 
 export async function readInventoryReport(
@@ -98,10 +98,10 @@ function totalsStatement(query: InventoryReportQuery): RawBuilder<TotalsRow> {
     from ${stockSql(query)}`;
 }
 
-function rowsStatement(query: InventoryReportQuery): RawBuilder<InventoryRow> {
+function rowsStatement(query: InventoryReportQuery): RawBuilder<InventoryReportRow> {
   const { merchantId, days, coverDaysMax, first, now } = query;
   const since = new Date(now.getTime() - days * 86_400_000);
-  return sql<InventoryRow>`
+  return sql<InventoryReportRow>`
     with sold as materialized (
       select l.variant_id, sum(l.ordered - l.canceled)::int as units
       from sales_order o join order_line l on l.order_id = o.id

@@ -4,8 +4,8 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { failAtField } from "#foundation/faults.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFieldFailure } from "#foundation/faults.ts";
+import { createFailure } from "#foundation/failure.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 
 /** The merchant, markets and period that a report covers. */
@@ -53,7 +53,7 @@ export async function findReportMarkets(
     order by currency, id`.execute(reader);
   const [first] = rows;
   if (first === undefined)
-    throw failAtField("resource_not_found", "/market", {
+    throw createFieldFailure("resource_not_found", "/market", {
       code: "unknown",
       message: '"market" must be the id or handle of an existing market.',
     });
@@ -96,7 +96,7 @@ export const reportBucketNumberSql = (moment: string, buckets: readonly PeriodBu
 export function parseSummedAmountMinor(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);
   if (Number.isSafeInteger(amountMinor)) return amountMinor;
-  throw fail("invalid_field", {
+  throw createFailure("invalid_field", {
     message: "A sum exceeds 9007199254740991 minor units. Request fewer days, or one merchant.",
   });
 }

@@ -16,7 +16,7 @@ import {
 } from "./report-scope.ts";
 
 /** The number of checkout sessions with the same status and cancellation reason. */
-export interface SessionOutcomeCount {
+export interface CheckoutOutcomeCount {
   readonly status: SessionStatus;
   /** The reason why these checkout sessions were canceled; null if they have another status. */
   readonly reason: SessionCancelReason | null;
@@ -30,7 +30,7 @@ export interface FunnelFigures extends Readonly<Record<FunnelCount, number>> {
   /** Number of orders divided by number of carts, from 0 to 1; null if there were no carts. */
   readonly conversionRate: number | null;
   /** How the checkout sessions ended, the most frequent status first. */
-  readonly outcomes: readonly SessionOutcomeCount[];
+  readonly outcomes: readonly CheckoutOutcomeCount[];
 }
 
 /**
@@ -114,9 +114,9 @@ function toFunnelFigures(rows: readonly FunnelRow[]): FunnelFigures {
   };
 }
 
-function toOutcomes(rows: readonly FunnelRow[]): SessionOutcomeCount[] {
+function toOutcomes(rows: readonly FunnelRow[]): CheckoutOutcomeCount[] {
   const groups = Map.groupBy(rows, ({ status, reason }) => `${status} ${reason}`);
-  const outcomes = [...groups.values()].flatMap(([first, ...others]): SessionOutcomeCount[] =>
+  const outcomes = [...groups.values()].flatMap(([first, ...others]): CheckoutOutcomeCount[] =>
     first === undefined || first.status === null
       ? []
       : [

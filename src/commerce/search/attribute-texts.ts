@@ -4,7 +4,7 @@
  * and a country of origin by its name in the locale of the text.
  */
 import { chooseLocale } from "#foundation/text.ts";
-import type { IndexedAttribute, IndexedProduct } from "./load-products.ts";
+import type { AttributeToIndex, ProductToIndex } from "./load-products.ts";
 
 /**
  * One value of a product attribute, as search facets count it. An attribute with several values has one entry
@@ -15,14 +15,14 @@ export interface AttributeValue {
   readonly value: string;
 }
 
-export const getAttributeValues = (attributes: readonly IndexedAttribute[]): AttributeValue[] =>
+export const getAttributeValues = (attributes: readonly AttributeToIndex[]): AttributeValue[] =>
   attributes.flatMap(({ code, value }) => [...new Set(valuesOf(value))].map((one) => ({ code, value: one })));
 
-const valuesOf = (value: IndexedAttribute["value"]): string[] =>
+const valuesOf = (value: AttributeToIndex["value"]): string[] =>
   typeof value === "object" ? [...value] : [String(value)];
 
 export function getAttributeText(
-  { attributes, choiceLabels, merchantLocale }: IndexedProduct,
+  { attributes, choiceLabels, merchantLocale }: ProductToIndex,
   locale: string,
 ): string {
   const localized = (texts: Readonly<Record<string, string>>): string =>
@@ -43,7 +43,7 @@ const countryCode = /^[A-Z]{2}$/;
  * `origin: "JP"`; undefined for other attributes.
  */
 function countryName(
-  { code }: IndexedAttribute,
+  { code }: AttributeToIndex,
   { text, locale }: { readonly text: string; readonly locale: string },
 ): string | undefined {
   if (!/origin|country/.test(code) || !countryCode.test(text)) return undefined;

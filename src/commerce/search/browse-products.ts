@@ -5,10 +5,14 @@
  * this snapshot, so the counts are never older than the page.
  */
 import { LRUCache } from "lru-cache";
-import { runForSingleRow } from "#database/prepared-template.ts";
+import { runStatementForSingleRow } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { SearchHitRow } from "./render-results.ts";
-import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
+import {
+  type SearchStatementForm,
+  getSearchStatementFormKey,
+  type SearchParameterValues,
+} from "./search-form.ts";
 import { buildCachedPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
 /** The row that the SQL statement of a search returns. */
@@ -101,16 +105,16 @@ async function cacheCounts(
 interface BrowseSearch {
   /** The result of `getSearchCountsCacheKey`. */
   readonly key: string;
-  readonly values: SearchValues;
+  readonly values: SearchParameterValues;
   readonly count: () => Promise<SearchResultRow>;
 }
 
 export const getSearchCountsCacheKey = (
   form: SearchStatementForm,
-  { country, chain0, merchant, categoryKey }: SearchValues,
+  { country, chain0, merchant, categoryKey }: SearchParameterValues,
 ): string =>
   JSON.stringify([
-    searchStatementFormKey(form),
+    getSearchStatementFormKey(form),
     country,
     chain0,
     merchant ?? null,
@@ -121,7 +125,7 @@ export const getSearchCountsCacheKey = (
  * Returns the result row of a search without words; reads it from the cache if the cached counts are still
  * current.
  */
-export async function browseProducts(
+export async function searchProductsWithoutWords(
   reader: DatabaseReader,
   { key, values, count }: BrowseSearch,
 ): Promise<SearchResultRow> {
@@ -159,13 +163,13 @@ const toCachedCounts = ({
 async function readCachedPage(
   reader: DatabaseReader,
   cached: CachedCounts,
-  values: SearchValues,
+  values: SearchParameterValues,
 ): Promise<SearchResultRow | undefined> {
   const { counted, first, snapshot } = cached;
   const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
   if (end > first.length) return undefined;
   const hits = JSON.stringify(first.slice(Number(values["offset"]), end));
-  const page = await runForSingleRow<
+  const page = await runStatementForSingleRow<
     Pick<SearchResultRow, "hits" | "indexedAt"> & { readonly isCurrent: boolean }
   >(reader, {
     form: "cached page",

@@ -75,7 +75,7 @@ const vowel = /[aeiouy]/;
  * Returns true if the folded word (without case and accents) may be a compound that ends with `end`. The end
  * must have at least 5 letters; the part before it must have at least 3 letters and a vowel.
  */
-export function mayEndCompound(word: string, end: string): boolean {
+export function mayBeCompoundEndingWith(word: string, end: string): boolean {
   const first = word.slice(0, word.length - end.length);
   return end.length >= endLengthMin && first.length >= partLengthMin && vowel.test(first);
 }

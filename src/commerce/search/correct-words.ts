@@ -6,13 +6,13 @@
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { computeTypoDistance } from "#foundation/nearest.ts";
-import { mayEndCompound } from "./compounds.ts";
+import { mayBeCompoundEndingWith } from "./compounds.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { type FilteredSearch, countDocuments } from "./query-counts.ts";
-import { foldText } from "./tokens.ts";
-import { computeTypoKeys, computeTypoKeysOfEnd, getMaxCorrectedTypos } from "./typo-keys.ts";
+import { type FilteredSearch, countDocumentsByQueryPart } from "./query-counts.ts";
+import { removeCaseAndAccents } from "./tokens.ts";
+import { computeTypoKeys, computeTypoKeysOfWordEnd, getMaxCorrectedTypos } from "./typo-keys.ts";
 import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
-import { type TypoCandidate, getTypoCandidatesCache } from "./vocabulary-cache.ts";
+import { type TypoCorrectionCandidate, getTypoCorrectionCandidatesCache } from "./vocabulary-cache.ts";
 
 export interface QueryToCorrect extends FilteredSearch {
   /**
@@ -34,7 +34,7 @@ export async function findWordCorrections(
   if (candidates.length === 0) return new Map();
   const words = new Set(candidates.map(({ word }) => word));
   const own = expanded.forms.filter(({ part }) => words.has(part.text));
-  const countOf = await countDocuments(search, own);
+  const countOf = await countDocumentsByQueryPart(search, own);
   const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
   // A candidate with one typo is better than a candidate with two typos. So the products of candidates with
@@ -54,7 +54,7 @@ async function mostFrequent(
   search: QueryToCorrect,
   candidates: readonly CandidateWithForms[],
 ): Promise<Candidate[]> {
-  const countOf = await countDocuments(
+  const countOf = await countDocumentsByQueryPart(
     search,
     candidates.map(({ forms }) => forms),
   );
@@ -66,7 +66,7 @@ async function mostFrequent(
   );
 }
 
-interface Candidate extends TypoCandidate {
+interface Candidate extends TypoCorrectionCandidate {
   /** The misspelt word. */
   readonly word: string;
 }
@@ -83,10 +83,12 @@ async function findCandidates(reader: DatabaseReader, { query, forms }: Expanded
     .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
     .map(({ part }) => part.text)
     .filter((word) => getMaxCorrectedTypos(word) > 0);
-  const cache = getTypoCandidatesCache(reader);
+  const cache = getTypoCorrectionCandidatesCache(reader);
   const missing = [...new Set(words)].filter((word) => !cache.has(word));
   const read =
-    missing.length === 0 ? new Map<string, TypoCandidate[]>() : await readCandidates(reader, missing);
+    missing.length === 0
+      ? new Map<string, TypoCorrectionCandidate[]>()
+      : await readCandidates(reader, missing);
   for (const [word, candidates] of read) cache.set(word, candidates);
   const own = new Set(query.words.map(({ text }) => text));
   return words.flatMap((word) =>
@@ -99,12 +101,12 @@ async function findCandidates(reader: DatabaseReader, { query, forms }: Expanded
 async function readCandidates(
   reader: DatabaseReader,
   words: readonly string[],
-): Promise<ReadonlyMap<string, TypoCandidate[]>> {
+): Promise<ReadonlyMap<string, TypoCorrectionCandidate[]>> {
   const searched = words.map((word) => ({
     word,
     keys: [
       ...computeTypoKeys(word, getMaxCorrectedTypos(word)),
-      ...computeTypoKeysOfEnd(word, getMaxCorrectedTypos(word)),
+      ...computeTypoKeysOfWordEnd(word, getMaxCorrectedTypos(word)),
     ],
   }));
   const { rows } = await sql<{ word: string; term: string; spelling: string | null }>`
@@ -126,7 +128,7 @@ async function readCandidates(
 function closest(
   word: string,
   rows: readonly { readonly term: string; readonly spelling: string | null }[],
-): TypoCandidate[] {
+): TypoCorrectionCandidate[] {
   const near = rows.flatMap(({ term, spelling }) =>
     compareWithTerm(word, { term, spelling: spelling ?? term }),
   );
@@ -144,7 +146,7 @@ interface Term {
  * Compares a misspelt word with a word of the vocabulary. Returns the vocabulary word if it is similar
  * enough; otherwise, if it is a compound, those of its ends that are similar enough.
  */
-function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[] {
+function compareWithTerm(word: string, { term, spelling }: Term): TypoCorrectionCandidate[] {
   const max = getMaxCorrectedTypos(word);
   const distance = computeTypoDistance(word, term, max);
   if (distance <= max) return [{ correct: term, spelling, distance }];
@@ -156,7 +158,7 @@ function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[
         .slice(-(length + more))
         .join(""),
     )
-    .filter((end) => mayEndCompound(term, end))
+    .filter((end) => mayBeCompoundEndingWith(term, end))
     .map((end) => ({
       correct: end,
       spelling: spellingOfEnd(end, spelling),
@@ -171,7 +173,7 @@ function compareWithTerm(word: string, { term, spelling }: Term): TypoCandidate[
  */
 function spellingOfEnd(end: string, spelling: string): string {
   const spelled = Array.from(spelling).slice(-Array.from(end).length).join("");
-  return foldText(spelled) === end ? spelled : end;
+  return removeCaseAndAccents(spelled) === end ? spelled : end;
 }
 
 interface CandidateWithForms extends Candidate {

@@ -3,9 +3,9 @@
  * and synonyms, and quantities in any spelling. All functions are pure.
  */
 import { escapeHtml } from "#foundation/text.ts";
-import { findQuantities } from "./quantities.ts";
-import { foldText, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
-import type { ExpandedQuery, Lexeme } from "./word-forms.ts";
+import { findQuantitiesInText } from "./quantities.ts";
+import { removeCaseAndAccents, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
+import type { ExpandedQuery, SearchLexeme } from "./word-forms.ts";
 
 /**
  * The title of a product, with the stem of each word. The search index splits titles into words by the same
@@ -34,9 +34,9 @@ export function highlightTitle(
 ): string | null {
   const words = splitWords(title);
   const places = placesOf(title, words, titleStems);
-  const find = ({ text, isPrefix = false }: Lexeme): readonly Range[] =>
+  const find = ({ text, isPrefix = false }: SearchLexeme): readonly Range[] =>
     isPrefix ? words.filter((word) => word.text.startsWith(text)) : (places.get(text) ?? []);
-  const code: Lexeme[] =
+  const code: SearchLexeme[] =
     query.words.length > 1 && query.code !== null ? [{ text: query.code, isPrefix: true }] : [];
   const found = forms
     .flatMap(({ exact, loose, weak }) => [...exact, ...loose, ...weak])
@@ -70,7 +70,7 @@ function placesOf(
     if (known === undefined) places.set(text, [range]);
     else known.push(range);
   };
-  for (const { lexeme, start, end } of findQuantities(title)) add(lexeme, { start, end });
+  for (const { lexeme, start, end } of findQuantitiesInText(title)) add(lexeme, { start, end });
   for (const [index, word] of words.entries()) {
     const stem = stems?.[index] ?? word.text;
     add(word.text, word);
@@ -92,7 +92,7 @@ const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
  */
 function markDense(title: string, { start, end }: SearchWord, dense: readonly string[]): Range[] {
   const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
-    text: foldText(segment),
+    text: removeCaseAndAccents(segment),
     start: start + index,
     end: start + index + segment.length,
   }));

@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import { storedSummarySql } from "#commerce/catalog/read-summaries.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
 import {
   type SearchDocumentRow,
@@ -160,7 +160,7 @@ const batchProductsMax = 500;
 export async function reindexDueProducts(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   let after = "";
   for (let total = 0; ;) {
-    const { dueIds, indexed } = await inTransaction(db, (transaction) =>
+    const { dueIds, indexed } = await runInTransaction(db, (transaction) =>
       refreshBatch(transaction, { now, after }),
     );
     total += indexed;

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { findBestAvailability, type Availability } from "#commerce/catalog/availability.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { getAttributeText, getAttributeValues } from "./attribute-texts.ts";
-import type { IndexedProduct, IndexedMarket } from "./load-products.ts";
+import type { ProductToIndex, MarketToIndex } from "./load-products.ts";
 import {
   toAttributeLexeme,
   toBrandLexeme,
@@ -20,14 +20,14 @@ import {
   toTitleLexeme,
 } from "./match-query.ts";
 import { buildFacetCountKey, buildOfferKey, getPopularityStep } from "./offer-key.ts";
-import { findQuantities } from "./quantities.ts";
+import { findQuantitiesInText } from "./quantities.ts";
 import { type StemsByStemmer, getStemmerOfLocale } from "./stems.ts";
 import {
-  normalizeCode,
+  normalizeSkuOrGtin,
   splitWords,
   findJoinedForms,
   listLexemes,
-  joinWords,
+  joinSearchWords,
   type SearchWord,
 } from "./tokens.ts";
 import { foldUmlautDigraphs } from "./word-lists.ts";
@@ -95,8 +95,8 @@ export interface SearchDocumentDraft {
 }
 
 export function buildSearchOfferRows(
-  product: IndexedProduct,
-  markets: ReadonlyMap<string, IndexedMarket>,
+  product: ProductToIndex,
+  markets: ReadonlyMap<string, MarketToIndex>,
 ): SearchOfferRow[] {
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   return [...Map.groupBy(product.prices, ({ marketId }) => marketId)].flatMap(([marketId, prices]) => {
@@ -137,18 +137,18 @@ export function buildSearchOfferRows(
  * Returns the text by which search facets count merchants and categories: merchant id, then category slugs,
  * separated by spaces.
  */
-const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string =>
+const groupKeyOf = ({ merchantId, categories }: ProductToIndex): string =>
   [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
 
 export function draftSearchDocuments(
-  product: IndexedProduct,
+  product: ProductToIndex,
   offered: readonly SearchOfferRow[],
 ): SearchDocumentDraft[] {
   const offers = Object.fromEntries(offered.map((offer) => [offer.country, buildOfferKey(offer)]));
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   const codes = new Set(
     product.codes
-      .flatMap(({ sku, gtin }) => [normalizeCode(sku), ...gtinForms(gtin)])
+      .flatMap(({ sku, gtin }) => [normalizeSkuOrGtin(sku), ...gtinForms(gtin)])
       .filter((code) => code !== ""),
   );
   const codeLexemes = new Set([
@@ -180,7 +180,7 @@ export function draftSearchDocuments(
       locales,
       stemmer: getStemmerOfLocale(locale),
       title,
-      titleFolded: joinWords(titleWords),
+      titleFolded: joinSearchWords(titleWords),
       titleWords: titleWords.map(({ text }) => text),
       codes: ` ${[...codes].join(" ")} `,
       merchantId: product.merchantId,
@@ -215,7 +215,7 @@ export function draftSearchDocuments(
  */
 function furtherForms(text: string, isGerman: boolean): string[] {
   const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];
-  return [...findQuantities(text).map(({ lexeme }) => lexeme), ...umlautForms];
+  return [...findQuantitiesInText(text).map(({ lexeme }) => lexeme), ...umlautForms];
 }
 
 export function addStemsToSearchDocument(

@@ -14,13 +14,13 @@ import { buildTsqueryOfAllParts, toPopularityLexeme, quoteLexeme, toSampleLexeme
 import { isFoundByTsquerySql, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
 import { offerPopularitySql, popularityStepMax } from "./offer-key.ts";
 import {
-  defaultMatchLimits,
-  type MatchLimits,
+  defaultSearchMatchLimits,
+  type SearchMatchLimits,
   addFiltersToTsquery,
   type SearchInput,
   type SearchStatementForm,
-  searchStatementFormKey,
-  type SearchValues,
+  getSearchStatementFormKey,
+  type SearchParameterValues,
 } from "./search-form.ts";
 import type { ExpandedQuery } from "./word-forms.ts";
 
@@ -32,7 +32,7 @@ export const documentCountSql = sql<number>`(select reltuples::int from pg_class
   where oid = 'search_document'::regclass)`;
 const documentCounts = new WeakMap<DatabaseReader, number>();
 
-export function rememberDocumentCount(reader: DatabaseReader, count: number): void {
+export function cacheDocumentCount(reader: DatabaseReader, count: number): void {
   documentCounts.set(reader, count);
 }
 
@@ -42,14 +42,14 @@ export function rememberDocumentCount(reader: DatabaseReader, count: number): vo
  */
 export const isLargeCatalogue = (
   reader: DatabaseReader,
-  { matchLimits = defaultMatchLimits }: SearchInput,
+  { matchLimits = defaultSearchMatchLimits }: SearchInput,
 ): boolean => (documentCounts.get(reader) ?? 0) >= matchLimits.documentsMin;
 
 interface SearchToLimit {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
   readonly form: SearchStatementForm;
-  readonly values: SearchValues;
+  readonly values: SearchParameterValues;
 }
 
 /**
@@ -57,7 +57,7 @@ interface SearchToLimit {
  * limits the number of ranked documents.
  */
 interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
-  readonly values: SearchValues;
+  readonly values: SearchParameterValues;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function planMatchLimits(reader: DatabaseReader, search: SearchToLi
   const isSampled = isLargeCatalogue(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
   if (!isSampled) return { hasCandidates, isLimited: false, values };
   const rows = await readSample(reader, search);
-  const limit = buildRankingLimits(rows, input.matchLimits ?? defaultMatchLimits);
+  const limit = buildRankingLimitTsqueries(rows, input.matchLimits ?? defaultSearchMatchLimits);
   if (limit === undefined)
     return { hasCandidates: hasCandidates && !hasManyFalseCandidates(rows), isLimited: false, values };
   const titles = buildTsqueryOfAllParts(expanded, { isTitle: true, forms: "ranked", isCandidate: true });
@@ -100,7 +100,7 @@ async function readSample(
   const cache = samples.get(reader) ?? new LRUCache({ max: samplesMax, ttl: sampleMs });
   samples.set(reader, cache);
   const values = Object.entries(search.values).filter(([name]) => !pageParameters.has(name));
-  const key = JSON.stringify([searchStatementFormKey(search.form), values]);
+  const key = JSON.stringify([getSearchStatementFormKey(search.form), values]);
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
   const { rows } = await reader.executeQuery(sampleStatement(reader, search));
@@ -114,7 +114,7 @@ const sampleStatement = (
 ): ReturnType<typeof prepareStatement<SampledPopularityStep>> => {
   const isMatch = sql`d.words @@ ${parameter("filtered")}::tsquery`;
   return prepareStatement<SampledPopularityStep>(reader, {
-    form: `sample ${searchStatementFormKey(form)}`,
+    form: `sample ${getSearchStatementFormKey(form)}`,
     write: () => sql`
       select ${offerPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
@@ -160,9 +160,9 @@ export interface RankingLimitTsqueries {
  * Returns the full-text queries that limit the ranked documents; undefined if the search has so few matches
  * that all of them can be ranked.
  */
-export function buildRankingLimits(
+export function buildRankingLimitTsqueries(
   steps: readonly SampledPopularityStep[],
-  { titlesMax, othersMax }: MatchLimits,
+  { titlesMax, othersMax }: SearchMatchLimits,
 ): RankingLimitTsqueries | undefined {
   const total = steps.reduce((sum, { matches }) => sum + matches, 0);
   if (total * sampleParts <= titlesMax + othersMax) return undefined;

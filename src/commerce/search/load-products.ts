@@ -4,10 +4,10 @@
  */
 import { sql } from "kysely";
 import { type Availability, computeAvailability, reservedUnitsSql } from "#commerce/catalog/availability.ts";
-import { currentAmountSql } from "#commerce/catalog/current-price.ts";
+import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 
-export interface IndexedProduct {
+export interface ProductToIndex {
   readonly id: string;
   readonly merchantId: string;
   readonly merchantLocale: string;
@@ -24,13 +24,13 @@ export interface IndexedProduct {
   }[];
   /** The categories of the product, and all categories above them. */
   readonly categories: readonly Category[];
-  readonly attributes: readonly IndexedAttribute[];
+  readonly attributes: readonly AttributeToIndex[];
   /** The names of the choices of the product's options by locale, for example of colors and sizes. */
   readonly choiceLabels: readonly Readonly<Record<string, string>>[];
 }
 
 /** An attribute in the form in which it is stored with its product. */
-export interface IndexedAttribute {
+export interface AttributeToIndex {
   readonly code: string;
   readonly names: Readonly<Record<string, string>>;
   readonly value: string | number | boolean | readonly string[];
@@ -52,7 +52,7 @@ interface Category {
   readonly names: Readonly<Record<string, string>>;
 }
 
-export interface IndexedMarket {
+export interface MarketToIndex {
   readonly id: string;
   readonly currency: string;
   readonly defaultLocale: string;
@@ -67,7 +67,7 @@ export async function loadProductsToIndex(
   reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
-): Promise<{ products: IndexedProduct[]; markets: ReadonlyMap<string, IndexedMarket> }> {
+): Promise<{ products: ProductToIndex[]; markets: ReadonlyMap<string, MarketToIndex> }> {
   const found = await reader
     .selectFrom("product as p")
     .innerJoin("merchant as m", "m.id", "p.merchantId")
@@ -78,8 +78,8 @@ export async function loadProductsToIndex(
       "p.popularity",
       "p.publishedAt",
       "m.defaultLocale as merchantLocale",
-      sql<readonly IndexedAttribute[]>`p.attributes`.as("attributes"),
-      sql<IndexedProduct["choiceLabels"]>`coalesce((select jsonb_agg(c.choice -> 'labels')
+      sql<readonly AttributeToIndex[]>`p.attributes`.as("attributes"),
+      sql<ProductToIndex["choiceLabels"]>`coalesce((select jsonb_agg(c.choice -> 'labels')
         from product_option o, jsonb_array_elements(o.choices) as c(choice)
         where o.product_id = p.id), '[]')`.as("choiceLabels"),
     ])
@@ -136,8 +136,8 @@ async function loadVariants(reader: DatabaseReader, ids: readonly string[], now:
       sql<
         Variant["prices"] | null
       >`(select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
-        ${currentAmountSql(now)})) from price pr where pr.variant_id = v.id and pr.valid_until is null
-        and ${currentAmountSql(now)} is not null)`.as("prices"),
+        ${currentPriceAmountSql(now)})) from price pr where pr.variant_id = v.id and pr.valid_until is null
+        and ${currentPriceAmountSql(now)} is not null)`.as("prices"),
     )
     .where(sql<boolean>`v.product_id = any(${ids}::text[])`)
     .orderBy("v.productId")
@@ -213,8 +213,8 @@ function withAncestors(ids: readonly string[], tree: ReadonlyMap<string, Categor
 async function loadMarkets(
   reader: DatabaseReader,
   merchantIds: readonly string[],
-): Promise<Map<string, IndexedMarket>> {
-  const { rows } = await sql<IndexedMarket>`
+): Promise<Map<string, MarketToIndex>> {
+  const { rows } = await sql<MarketToIndex>`
     select m.id, m.currency, m.default_locale, array_agg(c.country order by c.position) as countries
     from market m join market_country c on c.market_id = m.id
     where m.merchant_id = any(${merchantIds}::text[])

@@ -2,17 +2,17 @@
  * Builds PostgreSQL full-text queries (tsquery) from the forms of a search query's words. Every word is
  * quoted, so the buyer's text cannot act as an operator.
  */
-import type { ExpandedQuery, Lexeme, ExpandedQueryPart, WordForm } from "./word-forms.ts";
+import type { ExpandedQuery, SearchLexeme, ExpandedQueryPart, WordForm } from "./word-forms.ts";
 
 /**
  * Weights of the fields in the search index: A for SKU and GTIN, B for title, C for brand. D means category
  * names in the column `head`, and summary and description in the column `words`. An empty text means all
  * fields.
  */
-export type FieldWeight = "A" | "B" | "C" | "BC" | "D" | "";
+export type SearchFieldWeight = "A" | "B" | "C" | "BC" | "D" | "";
 
 export interface TsqueryOptions {
-  readonly weight?: FieldWeight;
+  readonly weight?: SearchFieldWeight;
   /**
    * Which word forms the tsquery contains. `exact`: no stems, compounds or synonyms. `ranked`: no forms that
    * do not influence the score tier (the rank by fields) of a document. `all` (the default): all forms.
@@ -166,13 +166,13 @@ function formClause(form: WordForm, options: TsqueryOptions): string {
  * Returns the weight (the searched field) of a word form. A form that is only valid in titles gets the weight
  * of the title, unless the options name a field.
  */
-function weightOf({ isTitleOnly = false }: WordForm, options: TsqueryOptions): FieldWeight {
+function weightOf({ isTitleOnly = false }: WordForm, options: TsqueryOptions): SearchFieldWeight {
   const { weight = "", isTitle = false, isCandidate = false } = options;
   return isTitleOnly && weight === "" && !isTitle && !isCandidate ? "B" : weight;
 }
 
 function lexemeClauses(
-  lexemes: readonly Lexeme[],
+  lexemes: readonly SearchLexeme[],
   { weight = "", isAnyLexeme, isTitle = false }: TsqueryOptions,
 ): string[] {
   const clauses = lexemes.map(({ text, isPrefix = false }) =>
@@ -185,7 +185,7 @@ function lexemeClauses(
  * Returns true if the word has at least 3 letters. Shorter words, for example the `l` of `0.5 l`, mean little
  * without their neighboring words.
  */
-const isSignificant = ({ text }: Lexeme): boolean => text.length >= 3;
+const isSignificant = ({ text }: SearchLexeme): boolean => text.length >= 3;
 
 const anyClause = (clauses: readonly string[]): string =>
   clauses.length === 1 ? clauses.join("") : `(${clauses.join(" | ")})`;

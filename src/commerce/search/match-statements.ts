@@ -36,7 +36,7 @@ const byPopularity = sql`o.popularity desc, o.published_at desc, o.product_id`;
 const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}`;
 const newest = sql`o.published_at desc, o.product_id`;
 
-export function matchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
+export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
   // The main currency (in which prices are compared) is that of the most popular offers, so that it does not
   // depend on the requested sort order.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
@@ -125,7 +125,7 @@ function byPrice(form: SearchStatementForm, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function matchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
+export function searchMatchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
   const { sort } = form;
   const key = sql`d.offer_key`;
   const price = sql`, ${offerCurrencySql(key)} as currency, ${offerMinPriceSql(key)} as min_minor`;

@@ -3,20 +3,20 @@
  * that the vocabulary has as one word (`power bank`). A found product must contain every part, except fillers
  * like `best`.
  */
-import { findPrices, findQuantities } from "./quantities.ts";
+import { findPricesInText, findQuantitiesInText } from "./quantities.ts";
 import {
   isSingleKana,
-  joinWords,
-  normalizeCode,
+  joinSearchWords,
+  normalizeSkuOrGtin,
   type SearchWord,
   splitDenseWord,
   splitWords,
 } from "./tokens.ts";
-import { isFillerWord } from "./word-lists.ts";
+import { isSearchFillerWord } from "./word-lists.ts";
 
 export interface ParsedSearchQuery {
   readonly words: readonly SearchWord[];
-  readonly parts: readonly QueryPart[];
+  readonly parts: readonly SearchQueryPart[];
   readonly normalized: string;
   /**
    * The whole search text in the form in which SKUs and GTINs are indexed; null if it has fewer than 3
@@ -25,7 +25,7 @@ export interface ParsedSearchQuery {
   readonly code: string | null;
 }
 
-export interface QueryPart {
+export interface SearchQueryPart {
   /** The words of this part of the query, separated by spaces. */
   readonly text: string;
   readonly words: readonly SearchWord[];
@@ -44,11 +44,11 @@ const codeLengthMin = 3;
 
 export function parseSearchQuery(q: string): ParsedSearchQuery {
   const words = splitWords(q);
-  const code = normalizeCode(q);
+  const code = normalizeSkuOrGtin(q);
   return {
     words,
     parts: findParts(q, words),
-    normalized: joinWords(words),
+    normalized: joinSearchWords(words),
     code: code.length >= codeLengthMin && words.length > 0 ? code : null,
   };
 }
@@ -59,23 +59,26 @@ interface WordSpan {
   readonly isFiller?: boolean;
 }
 
-function findParts(q: string, words: readonly SearchWord[]): QueryPart[] {
+function findParts(q: string, words: readonly SearchWord[]): SearchQueryPart[] {
   const within = ({ start, end }: { readonly start: number; readonly end: number }): SearchWord[] =>
     words.filter((word) => word.start >= start && word.end <= end);
   // Prices in the search text, for example `under 400 euro`, count as fillers, so products need not contain
   // them. Callers who want to filter by price use the parameter for the price.
-  const prices = findPrices(q).map((price) => ({ words: within(price), isFiller: true }));
-  const quantities = findQuantities(q).map((found) => ({ words: within(found), quantity: found.lexeme }));
+  const prices = findPricesInText(q).map((price) => ({ words: within(price), isFiller: true }));
+  const quantities = findQuantitiesInText(q).map((found) => ({
+    words: within(found),
+    quantity: found.lexeme,
+  }));
   const several: readonly WordSpan[] = [...prices, ...quantities];
   const spans = words.flatMap((word): readonly WordSpan[] => {
     const span = several.find((found) => found.words.includes(word));
-    if (span === undefined) return [{ words: [word], isFiller: isFillerWord(word.text) }];
+    if (span === undefined) return [{ words: [word], isFiller: isSearchFillerWord(word.text) }];
     return span.words[0] === word ? [span] : [];
   });
   const isOnlyFiller = spans.every((span) => span.isFiller === true);
   return spans.map((span, index) => ({
     words: span.words,
-    text: joinWords(span.words),
+    text: joinSearchWords(span.words),
     isLast: index === spans.length - 1,
     quantity: span.quantity,
     isFiller: !isOnlyFiller && span.isFiller === true,
@@ -90,7 +93,7 @@ export function joinQueryParts(
   query: ParsedSearchQuery,
   isJoined: (texts: readonly string[]) => boolean,
 ): ParsedSearchQuery {
-  const parts: QueryPart[] = [];
+  const parts: SearchQueryPart[] = [];
   for (let index = 0; index < query.parts.length;) {
     const length = [3, 2].find((count) => {
       const run = query.parts.slice(index, index + count);
@@ -103,14 +106,14 @@ export function joinQueryParts(
       parts.push(
         run.length === 1
           ? first
-          : { text: joinWords(words), words, isLast: run.at(-1)?.isLast === true, isFiller: false },
+          : { text: joinSearchWords(words), words, isLast: run.at(-1)?.isLast === true, isFiller: false },
       );
     index += run.length;
   }
   return { ...query, parts };
 }
 
-const isJoinable = ({ words, quantity, isFiller: isFillerPart }: QueryPart): boolean =>
+const isJoinable = ({ words, quantity, isFiller: isFillerPart }: SearchQueryPart): boolean =>
   quantity === undefined && !isFillerPart && words.length === 1 && words[0]?.isDense === false;
 
 /**
@@ -132,7 +135,7 @@ export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
  * usually particles.
  */
 export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
-  const parts = query.parts.flatMap((part): readonly QueryPart[] => {
+  const parts = query.parts.flatMap((part): readonly SearchQueryPart[] => {
     const [word] = part.words;
     if (word?.isDense !== true || part.words.length > 1) return [part];
     const segments = splitDenseWord(word.text).filter((segment) => !isSingleKana(segment));
@@ -154,9 +157,9 @@ export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuer
  */
 export function splitCompoundQueryParts(
   query: ParsedSearchQuery,
-  splits: ReadonlyMap<QueryPart, readonly [string, string]>,
+  splits: ReadonlyMap<SearchQueryPart, readonly [string, string]>,
 ): ParsedSearchQuery {
-  const parts = query.parts.flatMap((part): readonly QueryPart[] => {
+  const parts = query.parts.flatMap((part): readonly SearchQueryPart[] => {
     const [word] = part.words;
     const split = splits.get(part);
     if (split === undefined || word === undefined) return [part];
@@ -173,7 +176,7 @@ export function splitCompoundQueryParts(
 /** Returns the query without the given parts, for example without words that no product contains. */
 export function removeQueryParts(
   query: ParsedSearchQuery,
-  dropped: ReadonlySet<QueryPart>,
+  dropped: ReadonlySet<SearchQueryPart>,
 ): ParsedSearchQuery {
   const parts = query.parts.filter((part) => !dropped.has(part));
   return { ...query, parts, words: parts.flatMap(({ words }) => words), code: null };

@@ -96,7 +96,7 @@ const withUnit = new RegExp(
 const forPersons = new RegExp(`(?<![\\p{L}\\p{N}])(?:for|für)\\s(\\d|${word})(?![\\p{L}\\p{N}.,×x])`, "giu");
 
 /** Returns the quantities in a text, in the order of the text. No part of the text belongs to two quantities. */
-export function findQuantities(text: string): QuantityInText[] {
+export function findQuantitiesInText(text: string): QuantityInText[] {
   const found: QuantityInText[] = [];
   const add = (lexeme: string | undefined, match: RegExpExecArray): void => {
     const range = { start: match.index, end: match.index + match[0].length };
@@ -116,7 +116,7 @@ export function findQuantities(text: string): QuantityInText[] {
  * Returns where prices are in a text, including the words around them: `under 400 euro`, `bis 50 €`,
  * `5000円以下`. A number without a currency does not count as a price.
  */
-export const findPrices = (text: string): readonly { readonly start: number; readonly end: number }[] =>
+export const findPricesInText = (text: string): readonly { readonly start: number; readonly end: number }[] =>
   [...text.matchAll(price)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }));
 
 const priceBound =

@@ -10,14 +10,18 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { buildTsqueryOfPart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
 import { matchesTsqueryExpressionSql, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
-import { type SearchStatementForm, searchStatementFormKey, type SearchValues } from "./search-form.ts";
+import {
+  type SearchStatementForm,
+  getSearchStatementFormKey,
+  type SearchParameterValues,
+} from "./search-form.ts";
 import type { ExpandedQueryPart } from "./word-forms.ts";
 
 /** The search whose filters select the documents that are counted. */
 export interface FilteredSearch {
   readonly reader: DatabaseReader;
   readonly form: SearchStatementForm;
-  readonly values: SearchValues;
+  readonly values: SearchParameterValues;
   /** True if the catalogue is so large that documents with frequent words are counted in a random sample. */
   readonly isLarge: boolean;
 }
@@ -31,7 +35,7 @@ const countedMax = 1000;
 const documentCounts: CountCache<{ readonly words: string; readonly count: number }> = new WeakMap();
 
 /** Returns, for each part of the query, the number of documents that contain this part, at most 1000. */
-export async function countDocuments(
+export async function countDocumentsByQueryPart(
   search: FilteredSearch,
   parts: readonly ExpandedQueryPart[],
 ): Promise<(part: ExpandedQueryPart) => number> {
@@ -56,7 +60,7 @@ const queryOf = (part: ExpandedQueryPart): TsqueryToCount => ({
 });
 
 /** How many documents contain a part of the query, and in which fields. */
-export interface PartFrequency {
+export interface QueryPartFrequency {
   /** False if no document that passes the filters of the search contains this part of the query. */
   readonly isFound: boolean;
   /**
@@ -73,7 +77,7 @@ export interface PartFrequency {
 export const frequencyMax = 2000;
 /** Maximum number of documents from which `titleShare` and `categoryShare` are estimated. */
 const sampledMax = 60;
-const notFound: PartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
+const notFound: QueryPartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
 
 interface PartCounts {
   readonly words: string;
@@ -86,10 +90,10 @@ interface PartCounts {
 const partCounts: CountCache<PartCounts> = new WeakMap();
 
 /** Measures how many documents contain each part of a query, and in which fields. */
-export async function measurePartFrequencies(
+export async function measureQueryPartFrequencies(
   search: FilteredSearch,
   parts: readonly ExpandedQueryPart[],
-): Promise<(part: ExpandedQueryPart) => PartFrequency> {
+): Promise<(part: ExpandedQueryPart) => QueryPartFrequency> {
   const queries = parts.map((part) => ({
     ...queryOf(part),
     title: buildTsqueryOfPart(part, { weight: "BC", hasMerchants: false }),
@@ -125,7 +129,7 @@ export async function measurePartFrequencies(
 }
 
 /** Returns the index of the first tsquery that finds a product; undefined if no tsquery does. */
-export async function findFirstMatchingQuery(
+export async function findFirstMatchingTsquery(
   search: FilteredSearch,
   queries: readonly TsqueryToCount[],
 ): Promise<number | undefined> {
@@ -250,7 +254,7 @@ const filterParameters = [
 ] as const;
 
 const getFilterKey = ({ form, values }: FilteredSearch): string =>
-  JSON.stringify([searchStatementFormKey(form), filterParameters.map((name) => values[name])]);
+  JSON.stringify([getSearchStatementFormKey(form), filterParameters.map((name) => values[name])]);
 
 async function runForQueries<Row>(
   { reader, form, values }: FilteredSearch,
@@ -258,7 +262,7 @@ async function runForQueries<Row>(
 ): Promise<readonly Row[]> {
   if (queries.length === 0) return [];
   const statement = prepareStatement<Row>(reader, {
-    form: `${name} ${Number(isSampled)} ${searchStatementFormKey(form)}`,
+    form: `${name} ${Number(isSampled)} ${getSearchStatementFormKey(form)}`,
     write: () => {
       const isFound = matchesTsqueryExpressionSql(form, sql`w.candidates`);
       const isIndexed = isSampled ? sql`${isFound} and ${isSampledSql}` : isFound;

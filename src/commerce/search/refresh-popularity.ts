@@ -3,7 +3,7 @@
  * sort products.
  */
 import { sql } from "kysely";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
 import { toPopularityLexeme } from "./match-query.ts";
 import { getPopularityStep, popularityStepMax } from "./offer-key.ts";
@@ -56,7 +56,7 @@ async function findChangedPopularity(db: Database, now: Date): Promise<readonly 
 function writePopularity(db: Database, rows: readonly ProductPopularity[]): Promise<unknown> {
   const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as
     c(id, units)`;
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key
       update`.execute(transaction);
     await sql`update product p set popularity = c.units from ${counts} where p.id = c.id`.execute(

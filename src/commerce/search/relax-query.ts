@@ -5,12 +5,12 @@
  * such words name the product.
  */
 import { buildTsqueryOfAllParts, type TsqueryOptions } from "./match-query.ts";
-import type { QueryPart } from "./parse-query.ts";
+import type { SearchQueryPart } from "./parse-query.ts";
 import {
   type FilteredSearch,
-  findFirstMatchingQuery,
+  findFirstMatchingTsquery,
   frequencyMax,
-  type PartFrequency,
+  type QueryPartFrequency,
 } from "./query-counts.ts";
 import { addFiltersToTsquery, type SearchInput } from "./search-form.ts";
 import { getStemmerOfLocale } from "./stems.ts";
@@ -20,7 +20,7 @@ import { isPreposition } from "./word-lists.ts";
 export interface QueryToRelax extends FilteredSearch {
   readonly input: SearchInput;
   readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: ExpandedQueryPart) => PartFrequency;
+  readonly frequencyOf: (part: ExpandedQueryPart) => QueryPartFrequency;
   /** True if a search for all parts of the query has already found nothing, so that it need not run again. */
   readonly isWholeTried: boolean;
 }
@@ -34,10 +34,10 @@ const combinedPartsMax = 5;
 /** Returns the parts of the query that the search keeps; undefined if no product contains any part. */
 export async function chooseQueryPartsToKeep(
   search: QueryToRelax,
-): Promise<ReadonlySet<QueryPart> | undefined> {
+): Promise<ReadonlySet<SearchQueryPart> | undefined> {
   const { expanded, input, frequencyOf, isWholeTried } = search;
   const noun = nounBeforePreposition(search);
-  const found = withoutStopWordParts(expanded)
+  const found = removeStopWordParts(expanded)
     .filter((part) => frequencyOf(part).isFound)
     .map((part) => ({ part, weight: weightOf(frequencyOf(part)) + (part.part === noun ? nounWeight : 0) }))
     .toSorted((one, other) => other.weight - one.weight)
@@ -54,7 +54,7 @@ export async function chooseQueryPartsToKeep(
       addFiltersToTsquery(buildTsqueryOfAllParts({ ...expanded, forms: parts }, options), input);
     return { words: match({ hasMerchants: true }), candidates: match({ isCandidate: true }) };
   });
-  const first = await findFirstMatchingQuery(search, queries);
+  const first = await findFirstMatchingTsquery(search, queries);
   return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
 }
 
@@ -62,7 +62,7 @@ export async function chooseQueryPartsToKeep(
  * Returns the parts of the query that are no stop words in any language; all parts if there are only stop
  * words.
  */
-export function withoutStopWordParts({ forms }: ExpandedQuery): readonly ExpandedQueryPart[] {
+export function removeStopWordParts({ forms }: ExpandedQuery): readonly ExpandedQueryPart[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);
   return others.length === 0 ? forms : others;
 }
@@ -76,7 +76,7 @@ const nounWeight = 0.5;
  * Returns the weight of a part of the query, from 1 to 3. The larger the weight, the more the search tries to
  * keep this part.
  */
-const weightOf = ({ count, titleShare, categoryShare }: PartFrequency): number =>
+const weightOf = ({ count, titleShare, categoryShare }: QueryPartFrequency): number =>
   1 +
   rarityWeight * (1 - Math.log(count) / Math.log(frequencyMax)) +
   titleWeight * titleShare +
@@ -94,7 +94,7 @@ function combine<Member>(members: readonly Member[]): (readonly Member[])[] {
  * Returns the last word before the first preposition of the query (`jacket` in `jacket for kids`), which
  * usually names the product.
  */
-function nounBeforePreposition(search: QueryToRelax): QueryPart | undefined {
+function nounBeforePreposition(search: QueryToRelax): SearchQueryPart | undefined {
   const { forms } = search.expanded;
   const preposition = forms.findIndex(({ part }) => isPreposition(part.text));
   return forms.slice(0, Math.max(preposition, 0)).findLast((part) => !isStopWord(part, search))?.part;

@@ -6,13 +6,13 @@ import { findWordCorrections, type QueryToCorrect } from "./correct-words.ts";
 import {
   type ParsedSearchQuery,
   parseSearchQuery,
-  type QueryPart,
+  type SearchQueryPart,
   splitCompoundQueryParts,
   splitDenseQueryParts,
   removeQueryParts,
 } from "./parse-query.ts";
-import { measurePartFrequencies, type PartFrequency } from "./query-counts.ts";
-import { chooseQueryPartsToKeep, withoutStopWordParts, isStopWord } from "./relax-query.ts";
+import { measureQueryPartFrequencies, type QueryPartFrequency } from "./query-counts.ts";
+import { chooseQueryPartsToKeep, removeStopWordParts, isStopWord } from "./relax-query.ts";
 import type { SearchInput } from "./search-form.ts";
 import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
 
@@ -71,7 +71,7 @@ async function splitDense({ expanded, expand }: QueryToRepair): Promise<Expanded
 interface ChosenParts {
   readonly expanded: ExpandedQuery;
   /** The parts of the query that the search leaves out; undefined if no product contains any part. */
-  readonly dropped: readonly QueryPart[] | undefined;
+  readonly dropped: readonly SearchQueryPart[] | undefined;
 }
 
 async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promise<ChosenParts> {
@@ -90,11 +90,11 @@ async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promi
 }
 
 /** Returns true if this part of the query is neither a quantity nor a filler like `best`. */
-const isWordPart = ({ quantity, isFiller }: QueryPart): boolean => quantity === undefined && !isFiller;
+const isWordPart = ({ quantity, isFiller }: SearchQueryPart): boolean => quantity === undefined && !isFiller;
 
 interface MeasuredQuery {
   readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: ExpandedQueryPart) => PartFrequency;
+  readonly frequencyOf: (part: ExpandedQueryPart) => QueryPartFrequency;
 }
 
 /**
@@ -103,7 +103,7 @@ interface MeasuredQuery {
  * kind of product.
  */
 async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQuery): Promise<MeasuredQuery> {
-  const frequencyOf = await measurePartFrequencies(search, withoutStopWordParts(expanded));
+  const frequencyOf = await measureQueryPartFrequencies(search, removeStopWordParts(expanded));
   const splits = new Map(
     expanded.forms.flatMap((part) =>
       part.partlyKnownSplit !== null && !frequencyOf(part).isFound
@@ -113,7 +113,7 @@ async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQu
   );
   if (splits.size === 0) return { expanded, frequencyOf };
   const again = await search.expand(splitCompoundQueryParts(expanded.query, splits), { isJoined: false });
-  const frequencyOfAll = await measurePartFrequencies(search, withoutStopWordParts(again));
+  const frequencyOfAll = await measureQueryPartFrequencies(search, removeStopWordParts(again));
   const splitWords = new Set([...splits.values()].flat());
   return {
     expanded: again,

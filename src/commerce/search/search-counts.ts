@@ -203,7 +203,7 @@ const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\
  * Returns true if the query contains an e-mail address, or a long number that is no valid GTIN. Names of
  * people cannot be recognized.
  */
-export function containsPersonalData(query: string): boolean {
+export function mayContainPersonalData(query: string): boolean {
   const text = query.normalize("NFKC");
   return mailAddress.test(text) || (text.match(longNumber) ?? []).some((number) => !isGtin(number));
 }

@@ -33,7 +33,7 @@ export type SearchSort = (typeof searchSorts)[number];
 export const searchMatchesMax = 10_000;
 export const searchPageSizeMax = 100;
 
-export interface MatchLimits {
+export interface SearchMatchLimits {
   /**
    * Minimum number of search documents in the catalogue from which matches are limited. In a smaller
    * catalogue, all matches are ranked and no random sample is read.
@@ -51,7 +51,11 @@ export interface MatchLimits {
   readonly othersMax: number;
 }
 
-export const defaultMatchLimits: MatchLimits = { documentsMin: 200_000, titlesMax: 3000, othersMax: 1000 };
+export const defaultSearchMatchLimits: SearchMatchLimits = {
+  documentsMin: 200_000,
+  titlesMax: 3000,
+  othersMax: 1000,
+};
 
 /** A search request whose values have been checked. */
 export interface SearchInput {
@@ -73,8 +77,8 @@ export interface SearchInput {
   readonly isExplained?: boolean | undefined;
   /** True to count facets of product attributes too, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
-  /** Limits other than `defaultMatchLimits`. */
-  readonly matchLimits?: MatchLimits;
+  /** Limits other than `defaultSearchMatchLimits`. */
+  readonly matchLimits?: SearchMatchLimits;
 }
 
 /**
@@ -127,7 +131,7 @@ export interface SearchStatementForm {
   readonly sort: SearchSort;
 }
 
-export const searchStatementFormKey = ({ sort, ...flags }: SearchStatementForm): string =>
+export const getSearchStatementFormKey = ({ sort, ...flags }: SearchStatementForm): string =>
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
 /** SQL for the products that a search finds: a subquery, their main currency and their order. */
@@ -200,13 +204,13 @@ interface ExpandedSearch {
   readonly now: Date;
 }
 
-export type SearchValues = Readonly<Record<string, unknown>>;
+export type SearchParameterValues = Readonly<Record<string, unknown>>;
 
 /** Returns the values of the parameters in the SQL statement of the search. */
 export function getSearchParameterValues(
   input: SearchInput,
   { expanded, now }: ExpandedSearch,
-): SearchValues {
+): SearchParameterValues {
   const { market, locale, category, merchant, page, pageSize, filters = {} } = input;
   const { price, availabilities } = filters;
   const offset = (page - 1) * pageSize;
@@ -235,7 +239,7 @@ export const needsFullTextIndex = ({ q, filters }: SearchInput): boolean =>
  * Returns the parameters that depend on the words of the query: the texts of tsqueries, and the texts that
  * SQL compares with `strpos`.
  */
-function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchValues {
+function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchParameterValues {
   const { query } = expanded;
   const anyText = buildTsqueryOfAnyPart(expanded, { weight: "D", isAnyLexeme: true });
   return {

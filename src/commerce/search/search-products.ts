@@ -5,22 +5,26 @@
  */
 import type { RawBuilder } from "kysely";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
-import { runForSingleRow } from "#database/prepared-template.ts";
+import { runStatementForSingleRow } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { browseProducts, getSearchCountsCacheKey, type SearchResultRow } from "./browse-products.ts";
+import {
+  searchProductsWithoutWords,
+  getSearchCountsCacheKey,
+  type SearchResultRow,
+} from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { isLargeCatalogue, rememberDocumentCount, planMatchLimits } from "./limit-matches.ts";
+import { isLargeCatalogue, cacheDocumentCount, planMatchLimits } from "./limit-matches.ts";
 import { correctQuery, relaxQuery } from "./repair-query.ts";
 import { type SearchFacet, type SearchHit, renderSearchFacets, renderSearchHit } from "./render-results.ts";
 import { clearStemCacheIfOutdated } from "./stems.ts";
 import {
   needsFullTextIndex,
-  searchStatementFormKey,
+  getSearchStatementFormKey,
   searchMatchesMax,
   type SearchStatementForm,
   type SearchInput,
-  type SearchValues,
+  type SearchParameterValues,
   getSearchParameterValues,
 } from "./search-form.ts";
 import type { ExpandedQuery } from "./word-forms.ts";
@@ -91,7 +95,7 @@ interface FinishedSearch {
   readonly result: Omit<SearchResult, "query">;
   readonly expanded: ExpandedQuery;
   readonly form: SearchStatementForm;
-  readonly values: SearchValues;
+  readonly values: SearchParameterValues;
   readonly isLarge: boolean;
 }
 
@@ -107,7 +111,7 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
   const { values, hasCandidates, isLimited } = await planMatchLimits(reader, search);
   const form = { ...wholeForm, hasCandidates, isLimited };
   const row = await findMatches(reader, { form, values });
-  if (row.documentCount !== undefined) rememberDocumentCount(reader, row.documentCount);
+  if (row.documentCount !== undefined) cacheDocumentCount(reader, row.documentCount);
   if (form.hasWords && isAgain === undefined && query.words.length > 0 && !isCacheCurrent(reader, row))
     return runSearch(reader, { ...run, isAgain: true });
   return {
@@ -150,15 +154,19 @@ function findMatches(
   { form, values }: Pick<FinishedSearch, "form" | "values">,
 ): Promise<SearchResultRow> {
   const search = (): Promise<SearchResultRow> =>
-    runForSingleRow<SearchResultRow>(reader, {
-      form: searchStatementFormKey(form),
+    runStatementForSingleRow<SearchResultRow>(reader, {
+      form: getSearchStatementFormKey(form),
       write: (): RawBuilder<unknown> => buildSearchStatement(form),
       values,
       hasManyForms: true,
     });
   return form.hasWords
     ? search()
-    : browseProducts(reader, { key: getSearchCountsCacheKey(form, values), values, count: search });
+    : searchProductsWithoutWords(reader, {
+        key: getSearchCountsCacheKey(form, values),
+        values,
+        count: search,
+      });
 }
 
 /**

@@ -8,8 +8,8 @@ import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, productSummaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import {
-  matchesOfWordsSql,
-  matchesWithoutWordsSql,
+  searchMatchesOfWordsSql,
+  searchMatchesWithoutWordsSql,
   scoreSql,
   textRankSql,
   scoreTierSql,
@@ -43,7 +43,9 @@ const max = sql.raw(String(searchMatchesMax));
  * contains the currency that most matches have; only prices in this currency are compared.
  */
 export function buildSearchStatement(form: SearchStatementForm): Sql {
-  const { base, main, order } = form.hasWords ? matchesOfWordsSql(form) : matchesWithoutWordsSql(form);
+  const { base, main, order } = form.hasWords
+    ? searchMatchesOfWordsSql(form)
+    : searchMatchesWithoutWordsSql(form);
   return sql`
     with recursive ${usedLocales(form)}
     base as materialized (${base}),

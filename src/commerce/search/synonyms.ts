@@ -4,9 +4,9 @@
  * round. A change replaces the whole list of rules, so that merchants can export, edit and import the list.
  */
 import { sql } from "kysely";
-import { requireVersion, type CommandContext } from "#commerce/command-context.ts";
+import { requireExpectedVersion, type CommandContext } from "#commerce/command-context.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import {
   findListLengthFaults,
   createBodyFault,
@@ -17,7 +17,7 @@ import {
 } from "#foundation/faults.ts";
 import { loadStems, getStemmerOfLocale } from "./stems.ts";
 import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-rows.ts";
-import { joinWords, splitWords } from "./tokens.ts";
+import { joinSearchWords, splitWords } from "./tokens.ts";
 
 export interface SynonymRule {
   /** The terms of the synonym rule: words, or phrases of two or three words. */
@@ -57,7 +57,7 @@ export async function setSynonyms(
     replacements: [...(replacements ?? [])],
   }));
   const stored = await lockSynonyms(transaction, context, locale);
-  requireVersion(
+  requireExpectedVersion(
     {
       resource: "search_synonyms",
       id: locale,
@@ -92,7 +92,7 @@ async function lockSynonyms(
   const { rows } = await sql`select 1 from merchant where id = ${merchantId} for no key update`.execute(
     transaction,
   );
-  if (rows.length === 0) throw fail("merchant_not_found");
+  if (rows.length === 0) throw createFailure("merchant_not_found");
   return (await findSynonyms(transaction, merchantId)).find((list) => list.locale === locale);
 }
 
@@ -165,7 +165,7 @@ function pairsOf(
   });
 }
 
-const foldPhrase = (text: string): string => joinWords(splitWords(text));
+const foldPhrase = (text: string): string => joinSearchWords(splitWords(text));
 
 function synonymFaults({ rules }: SynonymsSetInput): Faults {
   return [
@@ -195,7 +195,7 @@ const termsFaults = (at: string, terms: readonly string[]): Faults => [
     ...wordFaults(`${at}/${index}`, term),
   ]),
   ...findDuplicateFaults(
-    terms.map((term) => joinWords(splitWords(term))),
+    terms.map((term) => joinSearchWords(splitWords(term))),
     (index) => `${at}/${index}`,
   ),
 ];

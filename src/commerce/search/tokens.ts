@@ -35,7 +35,7 @@ export function splitWords(text: string): SearchWord[] {
   for (const match of text.matchAll(runs)) {
     const [run] = match;
     const isDense = match.groups?.["dense"] !== undefined;
-    const folded = foldText(run).replaceAll(noWord, "");
+    const folded = removeCaseAndAccents(run).replaceAll(noWord, "");
     if (letterOrDigit.test(folded))
       words.push({
         text: isDense ? folded : truncateWord(folded),
@@ -52,9 +52,9 @@ const truncateWord = (word: string): string =>
   word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
 /**
- * The accents (combining marks) of Latin, Greek, Arabic and Hebrew letters, which `foldText` removes. The
- * marks of kana, Indic scripts and Thai stay, because they belong to the letter. The breve of й stays too,
- * because й and и are different letters.
+ * The accents (combining marks) of Latin, Greek, Arabic and Hebrew letters, which `removeCaseAndAccents`
+ * removes. The marks of kana, Indic scripts and Thai stay, because they belong to the letter. The breve of й
+ * stays too, because й and и are different letters.
  */
 const marks =
   // eslint-disable-next-line no-misleading-character-class -- The ranges contain combining marks on purpose.
@@ -77,7 +77,7 @@ const spelledOutLetters: Record<string, string> = {
 const toSpellOut = new RegExp(`[${Object.keys(spelledOutLetters).join("")}]`, "gu");
 
 /** Removes case, accents and presentation forms from a text: `Straße` → `strasse`, `Ｌ` → `l`, `ｶﾞ` → `ガ`. */
-export function foldText(text: string): string {
+export function removeCaseAndAccents(text: string): string {
   if (ascii.test(text)) return text.toLowerCase();
   return text
     .normalize("NFKD")
@@ -137,14 +137,14 @@ const hyphenated = /[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)+/gu;
 
 /** Returns the hyphenated words of a text, joined to one word each: `T-Shirt` → `tshirt`. */
 export function findJoinedForms(text: string): string[] {
-  return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => normalizeCode(form)) : [];
+  return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => normalizeSkuOrGtin(form)) : [];
 }
 
 /** Returns the form of a SKU or GTIN in which codes are compared: only letters and digits. */
-export function normalizeCode(text: string): string {
-  return truncateWord(foldText(text).replaceAll(noWord, ""));
+export function normalizeSkuOrGtin(text: string): string {
+  return truncateWord(removeCaseAndAccents(text).replaceAll(noWord, ""));
 }
 
-export function joinWords(words: readonly SearchWord[]): string {
+export function joinSearchWords(words: readonly SearchWord[]): string {
   return words.map(({ text }) => text).join(" ");
 }

@@ -42,7 +42,7 @@ export function computeTypoKeysOfTerm(
   const { length } = Array.from(term);
   if (length < oneTypoLengthMin - 1) return [];
   const keys = computeTypoKeys(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
-  return isCompound && length >= compoundLengthMin ? [...keys, ...computeTypoKeysOfEnd(term, 2)] : keys;
+  return isCompound && length >= compoundLengthMin ? [...keys, ...computeTypoKeysOfWordEnd(term, 2)] : keys;
 }
 
 /** Returns the typo keys of a word in a query that may contain up to `typos` typos. */
@@ -53,7 +53,7 @@ export const computeTypoKeys = (word: string, typos: 0 | 1 | 2): number[] =>
  * Returns the typo keys that are computed from the last letters of a word. A compound word has such keys in
  * common with its end (`Handkaffeemühle` and `Kaffeemühle`).
  */
-export const computeTypoKeysOfEnd = (word: string, typos: 0 | 1 | 2): number[] =>
+export const computeTypoKeysOfWordEnd = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).toReversed().slice(0, prefixLength), { typos, mark: endMark });
 
 interface DeletionKeys {

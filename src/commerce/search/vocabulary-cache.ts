@@ -37,7 +37,7 @@ export interface WordSynonym {
 }
 
 /** A vocabulary word to which a misspelt word can be corrected. */
-export interface TypoCandidate {
+export interface TypoCorrectionCandidate {
   /** The folded word. */
   readonly correct: string;
   /** The word in lower case with its accents. */
@@ -49,7 +49,7 @@ interface VocabularyCache {
   /** The version of the vocabulary and the synonyms for which the cached entries are valid. */
   version: string;
   readonly entries: LRUCache<string, VocabularyEntry>;
-  readonly candidates: LRUCache<string, readonly TypoCandidate[]>;
+  readonly candidates: LRUCache<string, readonly TypoCorrectionCandidate[]>;
 }
 
 const entriesMax = 20_000;
@@ -64,14 +64,14 @@ export function getVocabularyCache(reader: DatabaseReader): VocabularyCache {
   const cache = caches.get(reader) ?? {
     version: "",
     entries: new LRUCache<string, VocabularyEntry>({ max: entriesMax, ttl: entryMs }),
-    candidates: new LRUCache<string, readonly TypoCandidate[]>({ max: entriesMax, ttl: entryMs }),
+    candidates: new LRUCache<string, readonly TypoCorrectionCandidate[]>({ max: entriesMax, ttl: entryMs }),
   };
   caches.set(reader, cache);
   return cache;
 }
 
 /** Returns the cached corrections of misspelt words, which are valid until the vocabulary changes. */
-export const getTypoCandidatesCache = (reader: DatabaseReader): VocabularyCache["candidates"] =>
+export const getTypoCorrectionCandidatesCache = (reader: DatabaseReader): VocabularyCache["candidates"] =>
   getVocabularyCache(reader).candidates;
 
 export function clearVocabularyCache(cache: VocabularyCache, version: string): void {

@@ -4,14 +4,14 @@
  * only loose forms rank lower.
  */
 import { prefixCompoundStemmers } from "./compounds.ts";
-import type { ParsedSearchQuery, QueryPart } from "./parse-query.ts";
+import type { ParsedSearchQuery, SearchQueryPart } from "./parse-query.ts";
 import type { StemsByStemmer } from "./stems.ts";
 import { listCharacterPairs, isSingleKana, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
-import { getIrregularForm } from "./word-lists.ts";
+import { getIrregularNounForm } from "./word-lists.ts";
 import type { VocabularyEntry } from "./vocabulary-cache.ts";
 import type { Vocabulary } from "./word-vocabulary.ts";
 
-export interface Lexeme {
+export interface SearchLexeme {
   readonly text: string;
   /** True if the text may also contain a longer word that begins with this word. */
   readonly isPrefix?: boolean;
@@ -22,7 +22,7 @@ export interface Lexeme {
  * valid for the language of the text and for the merchant of the product.
  */
 export interface WordForm {
-  readonly lexemes: readonly Lexeme[];
+  readonly lexemes: readonly SearchLexeme[];
   /** Stemmers of the languages for which the form is valid; if left out, the form is valid for all languages. */
   readonly stemmers?: readonly string[];
   /** True if the form is searched only in titles, because its words are too general for other fields. */
@@ -35,7 +35,7 @@ export interface WordForm {
 }
 
 export interface ExpandedQueryPart {
-  readonly part: QueryPart;
+  readonly part: SearchQueryPart;
   readonly exact: readonly WordForm[];
   readonly loose: readonly WordForm[];
   /**
@@ -72,7 +72,7 @@ export function buildExpandedQuery(query: ParsedSearchQuery, knowledge: QueryWor
 }
 
 function formsOfPart(
-  part: QueryPart,
+  part: SearchQueryPart,
   { stems, vocabulary, synonyms: known }: QueryWordData,
 ): ExpandedQueryPart {
   const [word] = part.words;
@@ -98,7 +98,7 @@ function formsOfPart(
  * Returns the forms of a query part that consists of several words: a quantity (`0.5 l`), or words that the
  * vocabulary has as one word (`power bank`).
  */
-function formsOfPhrase(part: QueryPart, entry: VocabularyEntry | undefined): WordForm[] {
+function formsOfPhrase(part: SearchQueryPart, entry: VocabularyEntry | undefined): WordForm[] {
   const { words, isLast, quantity } = part;
   const separate = words.map(({ text }, index) => ({
     text,
@@ -118,7 +118,7 @@ interface WordContext {
 }
 
 function formsOfWord(
-  { isLast }: QueryPart,
+  { isLast }: SearchQueryPart,
   { text }: SearchWord,
   { stems, entry }: WordContext,
 ): Pick<ExpandedQueryPart, "exact" | "loose" | "weak"> {
@@ -126,7 +126,7 @@ function formsOfWord(
   const exact: WordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
   const weak: WordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
   const loose = stemForms(text, stems);
-  const irregular = getIrregularForm(text);
+  const irregular = getIrregularNounForm(text);
   if (irregular !== undefined) loose.push({ lexemes: [{ text: irregular }], stemmers: ["english"] });
   if (!isLast && text.length >= prefixLengthMin) loose.push(...prefixForms(text, stems));
   if (entry === undefined) return { exact, loose, weak };

@@ -1,7 +1,7 @@
 /**
  * Short lists of words that PostgreSQL's dictionaries do not contain: words that say nothing about a product,
- * irregular plurals, and umlauts that are spelt as two letters. All words are in the form that `foldText`
- * returns.
+ * irregular plurals, and umlauts that are spelt as two letters. All words are in the form that
+ * `removeCaseAndAccents` returns.
  */
 
 /**
@@ -21,7 +21,7 @@ const fillerWords: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-export const isFillerWord = (word: string): boolean => fillerWords.has(word);
+export const isSearchFillerWord = (word: string): boolean => fillerWords.has(word);
 
 const prepositions: ReadonlySet<string> = new Set(
   (
@@ -65,12 +65,12 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
  * Returns the singular or plural of an English noun with an irregular plural, for example `knife` for
  * `knives`; undefined for other words.
  */
-export const getIrregularForm = (word: string): string | undefined => irregularForms.get(word);
+export const getIrregularNounForm = (word: string): string | undefined => irregularForms.get(word);
 
 /**
  * Returns the form without umlauts of a word that spells umlauts as two letters: `kaffeemuehle` →
- * `kaffeemuhle`; undefined for other words. `foldText` turns `ü` into `u`, so both spellings of a word get
- * the same form.
+ * `kaffeemuhle`; undefined for other words. `removeCaseAndAccents` turns `ü` into `u`, so both spellings of a
+ * word get the same form.
  */
 export function foldUmlautDigraphs(word: string): string | undefined {
   const folded = word.replaceAll(/(?<![aeq])([aou])e/g, "$1").replaceAll("aa", "a");

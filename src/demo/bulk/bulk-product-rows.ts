@@ -4,10 +4,15 @@
  */
 import { createId } from "#foundation/ids.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
-import { loadBulkVocabulary, loadDemoCatalog, getCatalogLabel, type BulkItemType } from "#demo/demo-data.ts";
+import {
+  loadBulkVocabulary,
+  loadDemoCatalog,
+  getDemoCatalogLabel,
+  type BulkProductType,
+} from "#demo/demo-data.ts";
 import type { DemoLocalizedText } from "#demo/data/data-file.ts";
 import { type ProductRows, createSlug } from "#demo/rows/product-rows.ts";
-import type { TableRow } from "#demo/rows/insert-rows.ts";
+import type { RowToInsert } from "#demo/rows/insert-rows.ts";
 import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
 import { createGtin, hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 
@@ -36,7 +41,7 @@ interface ProductDesign {
   readonly number: number;
   readonly department: string;
   readonly range: string;
-  readonly itemType: BulkItemType;
+  readonly itemType: BulkProductType;
   readonly title: DemoLocalizedText;
   readonly summary: DemoLocalizedText;
   readonly isGerman: boolean;
@@ -144,10 +149,10 @@ function toProductRows(design: ProductDesign, context: BulkProductContext): Prod
           {
             productId,
             code: "colour",
-            names: getCatalogLabel("options", "colour"),
+            names: getDemoCatalogLabel("options", "colour"),
             choices: design.colours.map((colour) => ({
               code: colour,
-              labels: getCatalogLabel("colours", colour),
+              labels: getDemoCatalogLabel("colours", colour),
             })),
             position: 0,
           },
@@ -184,7 +189,10 @@ interface ProductIds {
   readonly merchantId: string;
 }
 
-function createProductRow(design: ProductDesign, { productId, merchantId }: ProductIds): TableRow<"product"> {
+function createProductRow(
+  design: ProductDesign,
+  { productId, merchantId }: ProductIds,
+): RowToInsert<"product"> {
   return {
     id: productId,
     merchantId,
@@ -193,7 +201,12 @@ function createProductRow(design: ProductDesign, { productId, merchantId }: Prod
     ratingAverage: design.rating === null ? null : Math.round(design.rating * 10) / 10,
     ratingCount: design.rating === null ? null : 1 + (design.popularity >> 1),
     attributes: [
-      { code: "origin", names: getCatalogLabel("attributes", "origin"), value: design.origin, unit: null },
+      {
+        code: "origin",
+        names: getDemoCatalogLabel("attributes", "origin"),
+        value: design.origin,
+        unit: null,
+      },
     ],
     popularity: design.popularity,
     publishedAt: design.createdAt,
@@ -205,7 +218,7 @@ function createProductRow(design: ProductDesign, { productId, merchantId }: Prod
 function createTranslationRows(
   design: ProductDesign,
   { productId, merchantId }: ProductIds,
-): TableRow<"productTranslation">[] {
+): RowToInsert<"productTranslation">[] {
   const suffix = design.number.toString(36);
   return (design.isGerman ? (["en", "de"] as const) : (["en"] as const)).map((locale) => ({
     productId,
@@ -224,7 +237,7 @@ function createTranslationRows(
 function createMediaRow(
   { itemType, colours, title, createdAt }: ProductDesign,
   { productId, merchantId }: ProductIds,
-): TableRow<"media"> {
+): RowToInsert<"media"> {
   return {
     id: createId("media", createdAt.getTime()),
     merchantId,
@@ -247,7 +260,7 @@ function createVariantRow(
     colour,
     position,
   }: ProductIds & { readonly mediaId: string; readonly colour: string; readonly position: number },
-): TableRow<"variant"> {
+): RowToInsert<"variant"> {
   const sku = `${design.range.slice(0, 3)}-${String(design.number).padStart(7, "0")}`;
   const hasColours = design.colours.length > 1;
   return {
@@ -277,7 +290,7 @@ function createPriceRow(
     merchantId,
     market,
   }: { readonly variantId: string; readonly merchantId: string; readonly market: BulkMarket },
-): TableRow<"price"> {
+): RowToInsert<"price"> {
   const amount = design.euros * (ratesPerEuro[market.currency] ?? 1);
   return {
     variantId,

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import {
   type CartRows,
   createCartRows,
@@ -48,12 +48,12 @@ export async function seedBulkCarts(db: Database, options: BulkCartOptions): Pro
   const { count, onProgress } = options;
   if (!Number.isInteger(count) || count < 0 || count > countMax)
     throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
-  const { context, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
+  const { context, first } = await runInTransaction(db, (transaction) => loadContext(transaction, options));
   for (let done = 0; done < count;) {
     const size = Math.min(batchSize, count - done);
     const start = first + done;
     const carts = Array.from({ length: size }, (_, offset) => createRows(start + offset, context));
-    await inTransaction(db, (transaction) => insertCartRows(transaction, carts));
+    await runInTransaction(db, (transaction) => insertCartRows(transaction, carts));
     done += size;
     onProgress?.(done);
   }
@@ -204,7 +204,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   const random = createRandomNumberGenerator(hashTextToNumber(`cart/${context.seed}/${number}`));
   const { offer, variantIds } = pickRandomItem(random, context.markets);
   const country = pickRandomItem(random, offer.market.countries);
-  const lines = pickCartLines(random, variantIds);
+  const lines = pickRandomCartLines(random, variantIds);
   const isDelivered = random() < addressedShare;
   const isKnown = random() < knownBuyerShare;
   const createdAt = new Date(
@@ -223,7 +223,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
           email: isDelivered ? `buyer-${number}@example.com` : null,
         }
       : null,
-    address: isDelivered ? findCheckedDemoAddress(country) : null,
+    address: isDelivered ? findNormalizedDemoAddress(country) : null,
     code: isDelivered && context.codes.length > 0 ? pickRandomItem(random, context.codes) : null,
     createdAt,
     updatedAt,
@@ -232,7 +232,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
 }
 
 /** Picks two to five different variants (fewer if there are not enough), each with a quantity. */
-export function pickCartLines(
+export function pickRandomCartLines(
   random: () => number,
   variantIds: readonly string[],
 ): UnsavedCartInput["lines"] {
@@ -251,7 +251,7 @@ const checkedAddresses = new Map<string, PostalAddress | null>();
  * Returns the demo data's address in a country, checked and normalized by the rules of the service; null if
  * the demo data has none for the country.
  */
-export function findCheckedDemoAddress(country: string): PostalAddress | null {
+export function findNormalizedDemoAddress(country: string): PostalAddress | null {
   let address = checkedAddresses.get(country);
   if (address === undefined) {
     const demoAddress = findDemoAddress(country);

@@ -7,8 +7,8 @@
 import { sql } from "kysely";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { insertTableRows, type TableRow } from "#demo/rows/insert-rows.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { insertTableRows, type RowToInsert } from "#demo/rows/insert-rows.ts";
 import { insertOrderRows, type OrderRows, createOrderRows } from "#demo/rows/order-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
@@ -18,9 +18,9 @@ import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#
 import { createOrderHistory } from "#demo/rows/order-stages.ts";
 import { pickOrderStage } from "./pick-order-stage.ts";
 import {
-  findCheckedDemoAddress,
+  findNormalizedDemoAddress,
   type BulkMarketOffer,
-  pickCartLines,
+  pickRandomCartLines,
   loadBulkMarketOffers,
 } from "./seed-bulk-carts.ts";
 
@@ -46,13 +46,13 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
   if (!Number.isInteger(count) || count < 0 || count > countMax)
     throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
   if (count === 0) return;
-  const { context, first } = await inTransaction(db, (transaction) => loadContext(transaction, options));
+  const { context, first } = await runInTransaction(db, (transaction) => loadContext(transaction, options));
   const policies: PolicySnapshots = new Map();
   for (let done = 0; done < count;) {
     const size = Math.min(batchSize, count - done);
     const start = first + done;
     const orders = Array.from({ length: size }, (_, offset) => createBulkOrder(start + offset, context));
-    await inTransaction(db, async (transaction) => {
+    await runInTransaction(db, async (transaction) => {
       await insertOrderRows(transaction, orders);
       await insertPolicySnapshots(transaction, { orders, policies });
     });
@@ -121,7 +121,7 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
  */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
 type PolicySnapshotContent = Pick<
-  TableRow<"policySnapshot">,
+  RowToInsert<"policySnapshot">,
   "type" | "summary" | "summaries" | "url" | "rules"
 >;
 
@@ -138,7 +138,7 @@ async function insertPolicySnapshots(
   transaction: Transaction,
   { orders, policies }: PolicySnapshotInput,
 ): Promise<void> {
-  const rows: TableRow<"policySnapshot">[] = [];
+  const rows: RowToInsert<"policySnapshot">[] = [];
   for (const { salesOrder } of orders) {
     const { marketId, country, locale, merchantId, placedAt } = salesOrder;
     const marketKey = `${marketId} ${country} ${locale}`;
@@ -160,7 +160,7 @@ async function insertPolicySnapshots(
 
 async function snapshotOrderPolicies(
   transaction: Transaction,
-  order: TableRow<"salesOrder">,
+  order: RowToInsert<"salesOrder">,
 ): Promise<readonly PolicySnapshotContent[]> {
   const { id: orderId, merchantId, marketId, country, locale, currency, placedAt: now } = order;
   await snapshotPolicies(transaction, { merchantId, now }, { orderId, marketId, country, locale, currency });
@@ -199,9 +199,9 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   const { offer, variantIds, timeZone } = pickRandomItem(random, markets);
   const country = pickRandomItem(
     random,
-    offer.market.countries.filter((code) => findCheckedDemoAddress(code) !== null),
+    offer.market.countries.filter((code) => findNormalizedDemoAddress(code) !== null),
   );
-  const lines = pickCartLines(random, variantIds);
+  const lines = pickRandomCartLines(random, variantIds);
   const placedAt = new Date(
     now.getTime() - orderAgeMsMin - Math.floor(random() * (orderAgeDaysMax * dayMs - orderAgeMsMin)),
   );
@@ -217,7 +217,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
     country,
     lines,
     buyer: isKnown ? { reference: `buyer-${seed}-${buyer}`, email: `buyer-${buyer}@example.com` } : null,
-    address: findCheckedDemoAddress(country),
+    address: findNormalizedDemoAddress(country),
     code: null,
     createdAt: new Date(placedAt.getTime() - Math.floor(random() * cartAgeMsMax) - 5 * minuteMs),
     updatedAt: placedAt,

@@ -5,7 +5,7 @@
 import { type Insertable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { CategoryTable } from "#database/tables.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { createBulkProductRows, type BulkProductContext } from "./bulk-product-rows.ts";
 import { loadBulkVocabulary } from "#demo/demo-data.ts";
@@ -45,7 +45,7 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
   let done = 0;
   const write = async (numbers: readonly number[]): Promise<void> => {
     const products = numbers.map((number) => createBulkProductRows(number, context));
-    await inTransaction(db, (transaction) => writeBatch(transaction, options, products));
+    await runInTransaction(db, (transaction) => writeBatch(transaction, options, products));
     done += numbers.length;
     onProgress?.(done);
   };
@@ -133,7 +133,7 @@ function ensureCategories(
     updatedAt: now,
   });
   const { departments } = loadBulkVocabulary();
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     await saveCategories(
       transaction,
       departments.map((department, position) => toRow(null, department, firstCategoryPosition + position)),

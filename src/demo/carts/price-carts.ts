@@ -38,13 +38,13 @@ export interface DemoCartDefinition {
   readonly minutesFromCreationToChange: number;
 }
 
-export interface CartSeedContext {
+export interface DemoCartSeedContext {
   readonly owners: DemoMerchantPair;
   readonly keyring: Keyring;
   readonly now: Date;
 }
 
-export interface CartPricingContext<Entry extends DemoCartDefinition> extends CartSeedContext {
+export interface DemoCartPricingContext<Entry extends DemoCartDefinition> extends DemoCartSeedContext {
   readonly definitions: readonly Entry[];
   readonly marketLookup: DemoMarketLookup;
   readonly promotionCodes: DemoPromotionCodes;
@@ -61,7 +61,7 @@ export interface PricedDemoCart<Entry extends DemoCartDefinition> {
 
 export async function priceDemoCarts<Entry extends DemoCartDefinition>(
   transaction: Transaction,
-  context: CartPricingContext<Entry>,
+  context: DemoCartPricingContext<Entry>,
 ): Promise<PricedDemoCart<Entry>[]> {
   const loadSupply = await createSupplyLoader(transaction, context);
   const pricedCarts: PricedDemoCart<Entry>[] = [];
@@ -83,7 +83,7 @@ export interface DemoMarketLookup {
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
 
-export async function loadMarketLookup(
+export async function loadDemoMarketLookup(
   transaction: Transaction,
   { first, second }: DemoMerchantPair,
 ): Promise<DemoMarketLookup> {
@@ -121,7 +121,7 @@ type LoadCartSupply = (definition: DemoCartDefinition) => Promise<CartSupply>;
  */
 async function createSupplyLoader(
   transaction: Transaction,
-  { owners, definitions, marketLookup, promotionCodes, now }: CartPricingContext<DemoCartDefinition>,
+  { owners, definitions, marketLookup, promotionCodes, now }: DemoCartPricingContext<DemoCartDefinition>,
 ): Promise<LoadCartSupply> {
   const variantIds = await loadVariantIds(transaction, { owners, definitions });
   const offers = new Map<string, CartOffer>();
@@ -164,7 +164,7 @@ async function loadVariantIds(
   {
     owners: { first, second },
     definitions,
-  }: Pick<CartPricingContext<DemoCartDefinition>, "owners" | "definitions">,
+  }: Pick<DemoCartPricingContext<DemoCartDefinition>, "owners" | "definitions">,
 ): Promise<VariantIds> {
   const skus = definitions.flatMap(({ lines }) => lines.map(([sku]) => sku));
   const rows = await transaction
@@ -187,7 +187,7 @@ const minuteMs = 60_000;
 
 function createPricedCart(
   definition: DemoCartDefinition,
-  { owners, keyring, now, supply }: CartSeedContext & { readonly supply: CartSupply },
+  { owners, keyring, now, supply }: DemoCartSeedContext & { readonly supply: CartSupply },
 ): UnsavedCart {
   const { offer, country, variantIds, code } = supply;
   const address = definition.isAddressed === true ? findDemoAddress(country) : undefined;

@@ -14,34 +14,34 @@ import {
 import {
   cartNamesWithoutCheckout,
   type DemoCartEntry,
-  type DemoCartKey,
+  type DemoCartName,
   type DemoPromotionEntry,
 } from "#demo/data/sales-schema.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
 import { emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
-import { insertTableRows, type TableRow } from "#demo/rows/insert-rows.ts";
+import { insertTableRows, type RowToInsert } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import {
-  type CartSeedContext,
+  type DemoCartSeedContext,
   type DemoMerchantPair,
   priceDemoCarts,
   type PricedDemoCart,
   type DemoMarketFinder,
-  loadMarketLookup,
+  loadDemoMarketLookup,
 } from "./price-carts.ts";
 
 type CartNameWithoutCheckout = (typeof cartNamesWithoutCheckout)[number];
 
-export interface CartSeedResult extends Pick<DemoFile, "promotionCodes"> {
+export interface DemoCartSeedResult extends Pick<DemoFile, "promotionCodes"> {
   readonly carts: Readonly<Record<CartNameWithoutCheckout, string>>;
 }
 
-export async function seedCarts(
+export async function seedDemoCarts(
   transaction: Transaction,
-  { owners, keyring, now }: CartSeedContext,
-): Promise<CartSeedResult> {
-  const marketLookup = await loadMarketLookup(transaction, owners);
+  { owners, keyring, now }: DemoCartSeedContext,
+): Promise<DemoCartSeedResult> {
+  const marketLookup = await loadDemoMarketLookup(transaction, owners);
   const promotionCodes = await seedPromotions(transaction, {
     owners,
     findMarket: marketLookup.findByCountry,
@@ -77,7 +77,7 @@ export async function seedCarts(
 function getCartState(
   { state, lines }: DemoCartEntry,
   { createdAt, updatedAt, next }: UnsavedCart,
-  cartIds: ReadonlyMap<DemoCartKey, string>,
+  cartIds: ReadonlyMap<DemoCartName, string>,
 ): SeededCartState {
   const isChanged = createdAt < updatedAt && lines.length > 0;
   const steps = [
@@ -95,7 +95,7 @@ function getCartState(
   return { status, version };
 }
 
-function requireCartId(cartIds: ReadonlyMap<DemoCartKey, string>, key: DemoCartKey): string {
+function requireCartId(cartIds: ReadonlyMap<DemoCartName, string>, key: DemoCartName): string {
   const id = cartIds.get(key);
   if (id === undefined) throw new Error(`src/demo/data/sales.json has no cart with the key "${key}".`);
   return id;
@@ -166,8 +166,8 @@ function createPromotionRows(
   { code, owner, kind, status, titles, values, country, windowDaysAgo }: DemoPromotionEntry,
   { owners, findMarket, now }: PromotionSeedContext,
 ): {
-  readonly promotion: TableRow<"promotion">;
-  readonly promotionCode: readonly TableRow<"promotionCode">[];
+  readonly promotion: RowToInsert<"promotion">;
+  readonly promotionCode: readonly RowToInsert<"promotionCode">[];
 }[] {
   const merchantId = owners[owner].id;
   const marketId = country === undefined ? undefined : findMarket(merchantId, country);
@@ -177,7 +177,7 @@ function createPromotionRows(
     days === null ? null : new Date(now.getTime() - days * dayMs),
   );
   const id = createId("promotion", createdAt.getTime());
-  const promotion: TableRow<"promotion"> = {
+  const promotion: RowToInsert<"promotion"> = {
     ...emptyPromotionValues,
     ...values,
     id,
@@ -208,10 +208,10 @@ const getStartedAt = (status: DemoPromotionEntry["status"], createdAt: Date): Da
   status === "draft" ? null : createdAt;
 
 function createCodeRow(
-  { id: promotionId, merchantId }: TableRow<"promotion">,
+  { id: promotionId, merchantId }: RowToInsert<"promotion">,
   code: string,
   createdAt: Date,
-): TableRow<"promotionCode"> {
+): RowToInsert<"promotionCode"> {
   const id = createId("promotionCode", createdAt.getTime());
   return {
     id,

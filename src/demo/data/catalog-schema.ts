@@ -18,7 +18,7 @@ const marketAmounts = z.tuple([
   nonNegativeInteger.nullable(),
   nonNegativeInteger.nullable(),
 ]);
-export type MarketAmounts = z.infer<typeof marketAmounts>;
+export type DemoMarketAmounts = z.infer<typeof marketAmounts>;
 
 const restrictions = [
   "age_18",
@@ -93,7 +93,7 @@ const catalogEntry = z.strictObject({
   status: z.enum(["draft", "archived"]).exactOptional(),
 });
 export type DemoCatalogEntry = z.infer<typeof catalogEntry>;
-export type CatalogEntryOption = NonNullable<DemoCatalogEntry["options"]>[number];
+export type DemoCatalogEntryOption = NonNullable<DemoCatalogEntry["options"]>[number];
 
 /**
  * A product family: a group of products whose descriptions all end with the same paragraph about caring for

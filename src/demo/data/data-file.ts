@@ -26,7 +26,7 @@ export type DemoLocalizedText = z.infer<typeof localizedText>;
  * Parses a data file's JSON text and checks it with the schema. Throws an error that names the file, the
  * entry and each broken rule.
  */
-export function parseDataFile<Schema extends z.ZodType>(
+export function parseDemoDataFile<Schema extends z.ZodType>(
   name: string,
   schema: Schema,
   json: string,
@@ -63,10 +63,10 @@ const getEntryName = (value: unknown): string | undefined =>
  * Returns a function that calls `read` only once, at its own first call, and returns the same result at every
  * later call.
  */
-export function createOnceLoader<Data>(read: () => Data): () => Data {
+export function createLazyLoader<Data>(read: () => Data): () => Data {
   let data: Data | undefined;
   return () => (data ??= read());
 }
 
-export const readDataFile = (name: "catalog" | "merchants" | "sales" | "bulk" | "synonyms"): string =>
+export const readDemoDataFile = (name: "catalog" | "merchants" | "sales" | "bulk" | "synonyms"): string =>
   readFileSync(new URL(`${name}.json`, import.meta.url), "utf8");

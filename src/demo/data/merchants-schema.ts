@@ -64,7 +64,10 @@ const delivery = z.strictObject({
 const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
-  /** The index at which `MarketAmounts`, the prices of a product in all markets, has the price of this market. */
+  /**
+   * The index at which `DemoMarketAmounts`, the prices of a product in all markets, has the price of this
+   * market.
+   */
   amountIndex: z.literal([0, 1, 2]),
   currency: nonEmptyText,
   taxIncluded: z.boolean(),
@@ -89,7 +92,7 @@ const category = z.strictObject({
     return z.array(category).exactOptional();
   },
 });
-export type CategoryEntry = z.infer<typeof category>;
+export type DemoCategoryEntry = z.infer<typeof category>;
 
 export const demoMerchantSchema = z.strictObject({
   slug: nonEmptyText,

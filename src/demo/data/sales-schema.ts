@@ -11,7 +11,7 @@ export const cartNamesWithoutCheckout = demoCartNames.filter(
   (name) => name !== "locked" && name !== "completed",
 );
 const cartKey = z.enum([...cartNamesWithoutCheckout, "mergedInto", "american", "japanese"]);
-export type DemoCartKey = z.infer<typeof cartKey>;
+export type DemoCartName = z.infer<typeof cartKey>;
 
 /**
  * A cart for which no checkout was started. sales.json has one cart for every possible status, a second

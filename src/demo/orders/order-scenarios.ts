@@ -3,7 +3,7 @@
  * steps that follow its creation, for example payment and shipment.
  */
 import type { DemoCartDefinition } from "#demo/carts/price-carts.ts";
-import type { DemoOrderName, DemoSessionName } from "#demo/demo-file.ts";
+import type { DemoOrderName, DemoCheckoutSessionName } from "#demo/demo-file.ts";
 import {
   acceptReturn,
   requestReturnStep,
@@ -35,7 +35,7 @@ export interface OrderScenario extends DemoCartDefinition {
    * The name under which demo.json lists the checkout session of the scenario; left out if demo.json does not
    * list this session.
    */
-  readonly session?: DemoSessionName;
+  readonly session?: DemoCheckoutSessionName;
   /** The name of the scenario's order in demo.json; left out if demo.json does not list the order. */
   readonly order?: DemoOrderName;
   /** The name of the scenario's cart in demo.json; left out if demo.json does not list the cart. */

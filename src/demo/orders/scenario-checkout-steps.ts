@@ -2,12 +2,12 @@
  * The checkout steps of the demo's order scenarios: open a checkout session, submit it, cancel it or let it
  * expire. The steps call the same functions as the service does for a client's request.
  */
-import { lockSession, readSession } from "#commerce/checkout/change-session.ts";
+import { lockCartAndSession, readSession } from "#commerce/checkout/change-session.ts";
 import { createSession, sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import { cancelSession, endSessionAndUnlockCart } from "#commerce/checkout/release-sessions.ts";
 import { submitSession } from "#commerce/checkout/submit-session.ts";
-import { demoPaymentToken, settlePendingPayments } from "#demo/rows/order-money-rows.ts";
+import { demoPaymentToken, completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
 import { requireSessionId, type ScenarioContext, type ScenarioStep } from "./scenario-context.ts";
 
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
@@ -39,7 +39,7 @@ const createSubmitStep =
   async (context) => {
     await submitOpenSession(context);
     const sessionId = requireSessionId(context);
-    await settlePendingPayments(context.transaction, context.commandContextFor("system"), {
+    await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
       sessionId,
       isCaptured,
     });
@@ -86,7 +86,7 @@ export const cancelCheckout =
 
 export const expireCheckout: ScenarioStep = async (context) => {
   const commandContext = context.commandContextFor("system");
-  const locked = await lockSession(context.transaction, commandContext, requireSessionId(context));
+  const locked = await lockCartAndSession(context.transaction, commandContext, requireSessionId(context));
   await endSessionAndUnlockCart(context.transaction, commandContext, { ...locked, status: "expired" });
   return {};
 };

@@ -8,13 +8,13 @@ import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { settlePendingPayments } from "#demo/rows/order-money-rows.ts";
+import { completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
 
 /**
  * Ids of the objects that the earlier steps of a scenario have created. The id of the checkout session or
  * order is null until the step that creates this object has run.
  */
-export interface ScenarioSubjects {
+export interface ScenarioObjectIds {
   readonly cartId: string;
   readonly sessionId: string | null;
   readonly orderId: string | null;
@@ -24,13 +24,13 @@ export interface ScenarioSubjects {
  * The data that a step of an order scenario works with: the ids of the scenario's objects, the transaction,
  * and, for each kind of actor, the context for calling the service's functions at the time of the step.
  */
-export interface ScenarioContext extends ScenarioSubjects {
+export interface ScenarioContext extends ScenarioObjectIds {
   readonly transaction: Transaction;
   readonly commandContextFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
 }
 
 /** Executes one step of a scenario. Returns the ids of the objects that the step has created. */
-export type ScenarioStep = (context: ScenarioContext) => Promise<Partial<ScenarioSubjects>>;
+export type ScenarioStep = (context: ScenarioContext) => Promise<Partial<ScenarioObjectIds>>;
 
 export function requireSessionId({ sessionId }: ScenarioContext): string {
   if (sessionId === null) throw new Error("The scenario must start a checkout before this step.");
@@ -83,8 +83,8 @@ function requireRow<Row>(row: Row | undefined, name: string): Row {
 }
 
 /** Records success for all payment operations of the scenario's checkout session that are still pending. */
-export async function settleSessionPayments(context: ScenarioContext): Promise<void> {
-  await settlePendingPayments(context.transaction, context.commandContextFor("system"), {
+export async function completeSessionPaymentOperations(context: ScenarioContext): Promise<void> {
+  await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
     sessionId: requireSessionId(context),
   });
 }

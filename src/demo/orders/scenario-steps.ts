@@ -4,7 +4,7 @@
  */
 import { closeReturn, recordReturnInspection } from "#commerce/after-sales/finish-return.ts";
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
-import { requestReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
+import { requestReturn, type ReturnRequestFields } from "#commerce/after-sales/request-return.ts";
 import { receiveReturn, markReturnInTransit } from "#commerce/after-sales/return-steps.ts";
 import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
@@ -23,7 +23,7 @@ import {
   requireOrderId,
   type ScenarioContext,
   type ScenarioStep,
-  settleSessionPayments,
+  completeSessionPaymentOperations,
 } from "./scenario-context.ts";
 
 export const confirmPlacedOrder: ScenarioStep = async (context) => {
@@ -93,7 +93,7 @@ export const captureOrderPayment: ScenarioStep = async (context) => {
   await capturePayment(context.transaction, context.commandContextFor("merchant"), {
     paymentId: await findNewestOrderPartId(context, "payment"),
   });
-  await settleSessionPayments(context);
+  await completeSessionPaymentOperations(context);
   return {};
 };
 
@@ -119,12 +119,12 @@ export const cancelPlacedOrder =
       reason,
       note,
     });
-    await settleSessionPayments(context);
+    await completeSessionPaymentOperations(context);
     return {};
   };
 
 /** A buyer's request to return or exchange one unit. */
-export interface ReturnRequestOptions extends Pick<ReturnRequest, "kind" | "reason"> {
+export interface ReturnRequestStepOptions extends Pick<ReturnRequestFields, "kind" | "reason"> {
   /** The SKU of the order line from which the buyer returns one unit. */
   readonly sku: string;
   /** The SKU that the buyer wants in exchange; left out if the buyer wants the money back. */
@@ -132,7 +132,7 @@ export interface ReturnRequestOptions extends Pick<ReturnRequest, "kind" | "reas
 }
 
 export const requestReturnStep =
-  ({ kind, reason, sku, exchangeForSku }: ReturnRequestOptions): ScenarioStep =>
+  ({ kind, reason, sku, exchangeForSku }: ReturnRequestStepOptions): ScenarioStep =>
   async (context) => {
     const { transaction, commandContextFor } = context;
     const lines = [{ lineId: (await findOrderLine(context, sku)).id, quantity: 1 }];
@@ -196,7 +196,7 @@ export const acceptReturn: ScenarioStep = async (context) => {
     note: "As good as new.",
   });
   await closeReturn(transaction, commandContextFor("merchant"), { returnId });
-  await settleSessionPayments(context);
+  await completeSessionPaymentOperations(context);
   return {};
 };
 

@@ -3,34 +3,34 @@
  * the service with times in the past, so that prices, stock, promotions, payments and deadlines match each
  * other. No events are published, because webhook endpoints must not receive events about the past.
  */
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  type CartSeedContext,
+  type DemoCartSeedContext,
   type PricedDemoCart,
   priceDemoCarts,
-  loadMarketLookup,
+  loadDemoMarketLookup,
 } from "#demo/carts/price-carts.ts";
 import {
   type DemoFile,
   type DemoOrderName,
   demoOrderNames,
-  type DemoSessionName,
+  type DemoCheckoutSessionName,
   demoSessionNames,
 } from "#demo/demo-file.ts";
 import { createCartRows, insertCartRows } from "#demo/rows/cart-rows.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { ScenarioContext, ScenarioSubjects } from "./scenario-context.ts";
+import type { ScenarioContext, ScenarioObjectIds } from "./scenario-context.ts";
 import { orderScenarios, type OrderScenario } from "./order-scenarios.ts";
 
-export interface OrderSeedContext extends CartSeedContext, Pick<DemoFile, "promotionCodes"> {
+export interface DemoOrderSeedContext extends DemoCartSeedContext, Pick<DemoFile, "promotionCodes"> {
   readonly publicUrl: string;
 }
 
 /** Ids of the added carts, checkout sessions and orders, by their names in demo.json. */
-export interface CompleteOrderSeed extends Pick<DemoFile, "sessions" | "orders"> {
+export interface SeededOrderIds extends Pick<DemoFile, "sessions" | "orders"> {
   readonly carts: Readonly<Record<"locked" | "completed", string>>;
 }
 
@@ -38,13 +38,13 @@ export interface CompleteOrderSeed extends Pick<DemoFile, "sessions" | "orders">
  * The ids of the added objects. There are only carts, without checkouts and orders, if the merchants no
  * longer sell the products of the scenarios, or if a rule of the service refuses a step of a scenario.
  */
-export type OrderSeedResult = CompleteOrderSeed | Pick<CompleteOrderSeed, "carts">;
+export type DemoOrderSeedResult = SeededOrderIds | Pick<SeededOrderIds, "carts">;
 
-export async function seedOrders(
+export async function seedDemoOrders(
   transaction: Transaction,
-  context: OrderSeedContext,
-): Promise<OrderSeedResult> {
-  const marketLookup = await loadMarketLookup(transaction, context.owners);
+  context: DemoOrderSeedContext,
+): Promise<DemoOrderSeedResult> {
+  const marketLookup = await loadDemoMarketLookup(transaction, context.owners);
   const pricedCarts = await priceDemoCarts(transaction, {
     ...context,
     marketLookup,
@@ -68,9 +68,9 @@ export async function seedOrders(
  */
 export async function seedOpenCheckout(
   transaction: Transaction,
-  context: OrderSeedContext,
+  context: DemoOrderSeedContext,
 ): Promise<{ readonly cartId: string; readonly sessionId: string } | undefined> {
-  const marketLookup = await loadMarketLookup(transaction, context.owners);
+  const marketLookup = await loadDemoMarketLookup(transaction, context.owners);
   const definitions = orderScenarios.filter(({ session }) => session === "open");
   const pricedCarts = await priceDemoCarts(transaction, { ...context, marketLookup, definitions });
   if (!pricedCarts.every(isAvailableAsPlanned)) return undefined;
@@ -89,9 +89,9 @@ function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<Ord
   return isWhole && next.country === definition.country && next.deliveryMethodId !== null;
 }
 
-type ScenarioResult = ScenarioSubjects & { readonly scenario: OrderScenario };
+type ScenarioResult = ScenarioObjectIds & { readonly scenario: OrderScenario };
 
-interface ScenarioRunContext extends OrderSeedContext {
+interface ScenarioRunContext extends DemoOrderSeedContext {
   readonly pricedCarts: readonly PricedDemoCart<OrderScenario>[];
 }
 
@@ -145,8 +145,8 @@ const minuteMs = 60_000;
 async function runScenario(
   transaction: Transaction,
   { scenario, cartId, runContext }: ScenarioRun,
-): Promise<ScenarioSubjects> {
-  const subjects: ScenarioSubjects = { cartId, sessionId: null, orderId: null };
+): Promise<ScenarioObjectIds> {
+  const subjects: ScenarioObjectIds = { cartId, sessionId: null, orderId: null };
   for (const [minutesAgo, step] of scenario.steps) {
     const now = new Date(runContext.now.getTime() - minutesAgo * minuteMs);
     Object.assign(
@@ -177,7 +177,7 @@ function createContextFor(
     cancelActor: actor === "merchant" ? "staff" : actor,
     tokenId: null,
     outbox: { append: () => undefined, appendLast: () => undefined },
-    events: createServiceEvents(),
+    events: createInProcessEvents(),
     reindex: () => Promise.resolve(),
   });
 }
@@ -195,14 +195,14 @@ async function incrementVersions(
   );
 }
 
-function toCompleteOrderSeed(results: readonly ScenarioResult[]): CompleteOrderSeed {
+function toCompleteOrderSeed(results: readonly ScenarioResult[]): SeededOrderIds {
   const sessions = new Map(results.map(({ scenario, sessionId }) => [scenario.session, sessionId]));
   const orders = new Map(results.map(({ scenario, orderId }) => [scenario.order, orderId]));
   return {
     carts: getNamedCarts(results),
     sessions: Object.fromEntries(
       demoSessionNames.map((name) => [name, requireScenarioId(sessions.get(name), name)]),
-    ) as Record<DemoSessionName, string>,
+    ) as Record<DemoCheckoutSessionName, string>,
     orders: Object.fromEntries(
       demoOrderNames.map((name) => [name, requireScenarioId(orders.get(name), name)]),
     ) as Record<DemoOrderName, string>,
@@ -211,7 +211,7 @@ function toCompleteOrderSeed(results: readonly ScenarioResult[]): CompleteOrderS
 
 function getNamedCarts(
   scenarioCarts: readonly { readonly scenario: OrderScenario; readonly cartId: string }[],
-): CompleteOrderSeed["carts"] {
+): SeededOrderIds["carts"] {
   const idOf = (name: "locked" | "completed"): string =>
     requireScenarioId(scenarioCarts.find(({ scenario }) => scenario.cartName === name)?.cartId, name);
   return { locked: idOf("locked"), completed: idOf("completed") };

@@ -7,14 +7,14 @@ import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { maskAddress, encryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { type CartDraft, createCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
+import { type CartDraft, createEmptyCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import type { CartOffer } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
-import { insertTableRows, type TableRow } from "./insert-rows.ts";
+import { insertTableRows, type RowToInsert } from "./insert-rows.ts";
 
 /** The status of a cart of the demo data, with the values that this status requires. */
 export interface SeededCartState {
@@ -26,10 +26,10 @@ export interface SeededCartState {
 }
 
 export interface CartRows {
-  readonly cart: TableRow<"cart">;
-  readonly cartLine: readonly TableRow<"cartLine">[];
-  readonly cartPromotion: readonly TableRow<"cartPromotion">[];
-  readonly personalData: readonly TableRow<"personalData">[];
+  readonly cart: RowToInsert<"cart">;
+  readonly cartLine: readonly RowToInsert<"cartLine">[];
+  readonly cartPromotion: readonly RowToInsert<"cartPromotion">[];
+  readonly personalData: readonly RowToInsert<"personalData">[];
 }
 
 export function createCartRows(cart: UnsavedCart, state: SeededCartState): CartRows {
@@ -51,7 +51,7 @@ export function createCartRows(cart: UnsavedCart, state: SeededCartState): CartR
 function createCartRow(
   { id, merchantId, next, createdAt, updatedAt }: UnsavedCart,
   state: SeededCartState,
-): TableRow<"cart"> {
+): RowToInsert<"cart"> {
   const {
     priced,
     lines: _lines,
@@ -74,7 +74,7 @@ function createCartRow(
   };
 }
 
-type Columns<Name extends keyof TableRow<"cart">> = Required<Pick<TableRow<"cart">, Name>>;
+type Columns<Name extends keyof RowToInsert<"cart">> = Required<Pick<RowToInsert<"cart">, Name>>;
 
 function createAddressColumns({
   address,
@@ -147,7 +147,7 @@ export interface UnsavedCart {
   readonly id: string;
   readonly merchantId: string;
   readonly next: RepricedCart;
-  readonly personalData: readonly TableRow<"personalData">[];
+  readonly personalData: readonly RowToInsert<"personalData">[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -192,7 +192,7 @@ function createDraft({
   const { market } = offer;
   const at = updatedAt.getTime();
   return {
-    ...createCartDraft({
+    ...createEmptyCartDraft({
       marketId: market.id,
       country,
       locale: market.defaultLocale,
@@ -245,8 +245,8 @@ function createPersonalDataRows(
   keyring: Keyring,
   { address, buyer }: UnsavedCartInput,
   { id: cartId, merchantId, next, updatedAt: now }: Omit<UnsavedCart, "personalData">,
-): TableRow<"personalData">[] {
-  const rows: TableRow<"personalData">[] = [];
+): RowToInsert<"personalData">[] {
+  const rows: RowToInsert<"personalData">[] = [];
   const ids = { merchantId, cartId, now };
   if (address !== null && next.address !== null) {
     const eraseAfter = new Date(now.getTime() + addressLifetimeMs + eraseDelayMs);
@@ -280,6 +280,6 @@ function createPersonalDataRows(
   return rows;
 }
 
-function toPersonalDataRow(sealed: ReturnType<typeof encryptPersonalData>): TableRow<"personalData"> {
+function toPersonalDataRow(sealed: ReturnType<typeof encryptPersonalData>): RowToInsert<"personalData"> {
   return { ...sealed, masked: JSON.parse(sealed.masked) as unknown };
 }

@@ -3,26 +3,26 @@
  * policies and categories.
  */
 import { createId } from "#foundation/ids.ts";
-import type { CategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merchants-schema.ts";
+import type { DemoCategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merchants-schema.ts";
 import type { DemoMerchant } from "#demo/demo-data.ts";
-import type { TableRow } from "./insert-rows.ts";
+import type { RowToInsert } from "./insert-rows.ts";
 
 /** The id of a market, and the index at which the list of a product's prices has the price of this market. */
-export interface DemoMarketKey {
+export interface DemoMarketIdAndPriceIndex {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];
 }
 
 export interface MerchantRows {
-  readonly merchant: TableRow<"merchant">;
-  readonly markets: readonly DemoMarketKey[];
+  readonly merchant: RowToInsert<"merchant">;
+  readonly markets: readonly DemoMarketIdAndPriceIndex[];
   readonly categoryIds: ReadonlyMap<string, string>;
-  readonly market: readonly TableRow<"market">[];
-  readonly marketCountry: readonly TableRow<"marketCountry">[];
-  readonly taxRate: readonly TableRow<"taxRate">[];
-  readonly deliveryMethod: readonly TableRow<"deliveryMethod">[];
-  readonly policy: readonly TableRow<"policy">[];
-  readonly category: readonly TableRow<"category">[];
+  readonly market: readonly RowToInsert<"market">[];
+  readonly marketCountry: readonly RowToInsert<"marketCountry">[];
+  readonly taxRate: readonly RowToInsert<"taxRate">[];
+  readonly deliveryMethod: readonly RowToInsert<"deliveryMethod">[];
+  readonly policy: readonly RowToInsert<"policy">[];
+  readonly category: readonly RowToInsert<"category">[];
 }
 
 interface MerchantRowContext {
@@ -75,7 +75,7 @@ export function createMerchantRows(merchant: DemoMerchant, createdAt: Date): Mer
   };
 }
 
-function createMarketRow({ merchantId, createdAt, market, id }: MarketRowContext): TableRow<"market"> {
+function createMarketRow({ merchantId, createdAt, market, id }: MarketRowContext): RowToInsert<"market"> {
   const { handle, name, currency, taxIncluded, defaultLocale, timeZone } = market;
   return {
     id,
@@ -91,7 +91,12 @@ function createMarketRow({ merchantId, createdAt, market, id }: MarketRowContext
   };
 }
 
-function createTaxRateRows({ merchantId, createdAt, market, id }: MarketRowContext): TableRow<"taxRate">[] {
+function createTaxRateRows({
+  merchantId,
+  createdAt,
+  market,
+  id,
+}: MarketRowContext): RowToInsert<"taxRate">[] {
   return market.taxRates.map((rate) => ({
     id: createId("taxRate", createdAt.getTime()),
     merchantId,
@@ -106,7 +111,7 @@ function createDeliveryMethodRows({
   createdAt,
   market,
   id,
-}: MarketRowContext): TableRow<"deliveryMethod">[] {
+}: MarketRowContext): RowToInsert<"deliveryMethod">[] {
   return market.delivery.map(
     ({ code, names, carrier, pickup, priceMinor, freeFromMinor, days }, position) => ({
       id: createId("deliveryMethod", createdAt.getTime()),
@@ -130,7 +135,7 @@ function createDeliveryMethodRows({
 function createPolicyRow(
   { type, summaries, url, rules }: DemoPolicy,
   { merchantId, createdAt, marketId }: MerchantRowContext & { readonly marketId: string | null },
-): TableRow<"policy"> {
+): RowToInsert<"policy"> {
   return {
     id: createId("policy", createdAt.getTime()),
     merchantId,
@@ -148,14 +153,14 @@ function createPolicyRow(
  * children, because their foreign keys refer to the parent.
  */
 function createCategoryRows(
-  entry: CategoryEntry,
+  entry: DemoCategoryEntry,
   {
     merchantId,
     createdAt,
     parentId,
     position,
   }: MerchantRowContext & { readonly parentId: string | null; readonly position: number },
-): TableRow<"category">[] {
+): RowToInsert<"category">[] {
   const id = createId("category", createdAt.getTime());
   const row = {
     id,

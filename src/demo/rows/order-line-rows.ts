@@ -6,14 +6,14 @@ import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { createId } from "#foundation/ids.ts";
 import type { UnsavedCart } from "./cart-rows.ts";
 import {
-  computeReducedMinor,
+  computeLineReductionMinor,
   countShippedLines,
   type OrderHistory,
   type OrderStage,
 } from "./order-stages.ts";
 
 /** The values of an order to create: its cart, the steps that it has gone through, and data of the catalog. */
-export interface NewOrderInput {
+export interface OrderToSeed {
   readonly cart: UnsavedCart;
   /** The order number that buyers see, unique among the merchant's orders. */
   readonly number: string;
@@ -27,7 +27,7 @@ export interface NewOrderInput {
  * Creates the order lines from the lines of the cart. If the order was canceled, all units are canceled; if
  * it was returned, one unit of the first line is returned.
  */
-export function createOrderLines({ cart, categoryIds, history }: NewOrderInput): OrderLine[] {
+export function createOrderLines({ cart, categoryIds, history }: OrderToSeed): OrderLine[] {
   const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();
   const shippedCount = countShippedLines(history.stage, cart.next.lines.length);
   return cart.next.lines.map((line, position) => {
@@ -51,7 +51,7 @@ export function createOrderLines({ cart, categoryIds, history }: NewOrderInput):
       discountMinor: line.discountMinor,
       taxMinor: line.taxMinor,
       totalMinor: line.totalMinor,
-      reducedMinor: computeReducedMinor(history.stage, {
+      reducedMinor: computeLineReductionMinor(history.stage, {
         totalMinor: line.totalMinor,
         ordered: line.quantity,
         isFirst: position === 0,

@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
-import { settlePaymentOperation } from "#commerce/orders/payment/settle-payment.ts";
+import { savePaymentOperationOutcome } from "#commerce/orders/payment/settle-payment.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import type { ClaimedPaymentOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -13,22 +13,22 @@ import { createLog } from "#foundation/log.ts";
 import type { OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { derivePaymentStatus } from "#commerce/payments/payment-rows.ts";
 import { createId } from "#foundation/ids.ts";
-import type { TableRow } from "./insert-rows.ts";
-import type { NewOrderIds, OrderHistory, OrderHistoryStep } from "./order-stages.ts";
+import type { RowToInsert } from "./insert-rows.ts";
+import type { OrderRowIds, OrderHistory, OrderHistoryStep } from "./order-stages.ts";
 
-export interface OrderMoneyRows {
-  readonly payment: TableRow<"payment">;
-  readonly paymentOperation: readonly TableRow<"paymentOperation">[];
-  readonly testProviderPayment: TableRow<"testProviderPayment">;
-  readonly testProviderEntry: readonly TableRow<"testProviderEntry">[];
-  readonly refund: readonly TableRow<"refund">[];
+export interface PaymentAndRefundRows {
+  readonly payment: RowToInsert<"payment">;
+  readonly paymentOperation: readonly RowToInsert<"paymentOperation">[];
+  readonly testProviderPayment: RowToInsert<"testProviderPayment">;
+  readonly testProviderEntry: readonly RowToInsert<"testProviderEntry">[];
+  readonly refund: readonly RowToInsert<"refund">[];
   /** The payments in the form in which the order contains them; statuses of the order are derived from them. */
   readonly orderPayments: readonly OrderPayment[];
 }
 
 /** The values of an order from which its payment, refunds and provider records are created. */
-export interface OrderMoneyInput {
-  readonly ids: NewOrderIds;
+export interface PaymentAndRefundRowsInput {
+  readonly ids: OrderRowIds;
   readonly history: OrderHistory;
   readonly lines: readonly OrderLine[];
   readonly currency: string;
@@ -37,7 +37,7 @@ export interface OrderMoneyInput {
 
 type PaymentAmounts = Pick<OrderPayment, "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor">;
 
-export function createOrderMoneyRows(input: OrderMoneyInput): OrderMoneyRows {
+export function createPaymentAndRefundRows(input: PaymentAndRefundRowsInput): PaymentAndRefundRows {
   const { ids, history, currency } = input;
   const amounts = computePaymentAmounts(input);
   const payment = createPaymentRow(input, amounts);
@@ -78,7 +78,7 @@ function computePaymentAmounts({
   history: { stage, steps },
   lines,
   totalMinor,
-}: OrderMoneyInput): PaymentAmounts {
+}: PaymentAndRefundRowsInput): PaymentAmounts {
   const capturedMinor = steps.includes("capture") ? totalMinor : 0;
   const returnedMinor = stage === "returned" ? lines.reduce((sum, line) => sum + line.reducedMinor, 0) : 0;
   return {
@@ -90,9 +90,9 @@ function computePaymentAmounts({
 }
 
 function createPaymentRow(
-  { ids, history, currency }: OrderMoneyInput,
+  { ids, history, currency }: PaymentAndRefundRowsInput,
   amounts: PaymentAmounts,
-): TableRow<"payment"> {
+): RowToInsert<"payment"> {
   const { merchantId, sessionId, orderId } = ids;
   const createdAt = history.timeOf("place");
   return {
@@ -115,7 +115,7 @@ function createPaymentRow(
 }
 
 function toOrderPayment(
-  { id, createdAt, updatedAt, version }: TableRow<"payment">,
+  { id, createdAt, updatedAt, version }: RowToInsert<"payment">,
   amounts: PaymentAmounts,
 ): OrderPayment {
   return {
@@ -147,9 +147,9 @@ interface OperationInput {
 function createOperationRows(
   history: OrderHistory,
   { amounts, paymentId, merchantId }: OperationInput,
-): TableRow<"paymentOperation">[] {
+): RowToInsert<"paymentOperation">[] {
   const operations: readonly (readonly [
-    kind: TableRow<"paymentOperation">["kind"],
+    kind: RowToInsert<"paymentOperation">["kind"],
     amountMinor: number,
     step: OrderHistoryStep,
   ])[] = [
@@ -183,9 +183,9 @@ function createOperationRows(
  * cancellation, the whole order including shipping.
  */
 function createRefundRow(
-  { id: operationId, paymentId, amountMinor, createdAt }: TableRow<"paymentOperation">,
-  input: OrderMoneyInput,
-): TableRow<"refund"> {
+  { id: operationId, paymentId, amountMinor, createdAt }: RowToInsert<"paymentOperation">,
+  input: PaymentAndRefundRowsInput,
+): RowToInsert<"refund"> {
   const { ids, history, lines, currency } = input;
   const isReturn = history.stage === "returned";
   const parts = lines
@@ -232,7 +232,7 @@ interface SettlementInput {
  * records of the built-in payment provider, so that the provider can process later operations of this
  * payment.
  */
-export async function settlePendingPayments(
+export async function completePendingPaymentOperations(
   transaction: Transaction,
   context: OrderCommandContext,
   { sessionId, isCaptured = false }: SettlementInput,
@@ -246,7 +246,7 @@ export async function settlePendingPayments(
   for (const operation of rows) {
     const capturedMinor = isCaptured ? operation.amountMinor : 0;
     await writeProviderRecords(transaction, operation, capturedMinor);
-    await settlePaymentOperation(transaction, context, {
+    await savePaymentOperationOutcome(transaction, context, {
       operation,
       outcome: createOutcome(operation, capturedMinor),
       log,

@@ -8,14 +8,14 @@ import type {
 import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
 import { hashTextToNumber } from "#demo/random.ts";
-import type { TableRow } from "./insert-rows.ts";
-import { type NewOrderIds, type OrderHistory, countShippedLines } from "./order-stages.ts";
+import type { RowToInsert } from "./insert-rows.ts";
+import { type OrderRowIds, type OrderHistory, countShippedLines } from "./order-stages.ts";
 
-export interface OrderParcelRows {
-  readonly fulfillment: readonly TableRow<"fulfillment">[];
-  readonly fulfillmentLine: readonly TableRow<"fulfillmentLine">[];
-  readonly orderReturn: readonly TableRow<"orderReturn">[];
-  readonly returnLine: readonly TableRow<"returnLine">[];
+export interface FulfillmentAndReturnRows {
+  readonly fulfillment: readonly RowToInsert<"fulfillment">[];
+  readonly fulfillmentLine: readonly RowToInsert<"fulfillmentLine">[];
+  readonly orderReturn: readonly RowToInsert<"orderReturn">[];
+  readonly returnLine: readonly RowToInsert<"returnLine">[];
   /**
    * The fulfillments (parcels) in the form in which the order contains them; statuses of the order are
    * derived from them.
@@ -26,14 +26,16 @@ export interface OrderParcelRows {
 }
 
 /** The values of an order from which its fulfillments and returns are created. */
-export interface OrderParcelInput {
-  readonly ids: NewOrderIds;
+export interface FulfillmentAndReturnRowsInput {
+  readonly ids: OrderRowIds;
   readonly history: OrderHistory;
   readonly lines: readonly OrderLine[];
   readonly delivery: OrderAggregate["delivery"];
 }
 
-export function createOrderParcelRows(input: OrderParcelInput): OrderParcelRows {
+export function createFulfillmentAndReturnRows(
+  input: FulfillmentAndReturnRowsInput,
+): FulfillmentAndReturnRows {
   const fulfillment = createFulfillmentRows(input);
   const orderReturn = createReturnRows(input);
   const shippedLines = input.lines.slice(
@@ -82,7 +84,7 @@ function createFulfillmentRows({
   ids: { orderId, merchantId },
   history,
   delivery,
-}: OrderParcelInput): TableRow<"fulfillment">[] {
+}: FulfillmentAndReturnRowsInput): RowToInsert<"fulfillment">[] {
   const { steps, timeOf } = history;
   const status = statusOfStage[history.stage];
   if (status === undefined) return [];
@@ -107,11 +109,14 @@ function createFulfillmentRows({
   ];
 }
 
-type Tracking = Pick<TableRow<"fulfillment">, "trackingNumber" | "shippedAt" | "estimatedDeliveryAt">;
+type Tracking = Pick<RowToInsert<"fulfillment">, "trackingNumber" | "shippedAt" | "estimatedDeliveryAt">;
 
 function createTracking(
   id: string,
-  { shippedAt, delivery }: Pick<OrderParcelInput, "delivery"> & { readonly shippedAt: Date | null },
+  {
+    shippedAt,
+    delivery,
+  }: Pick<FulfillmentAndReturnRowsInput, "delivery"> & { readonly shippedAt: Date | null },
 ): Tracking {
   if (shippedAt === null) return { trackingNumber: null, shippedAt, estimatedDeliveryAt: null };
   const days = delivery?.maxDays ?? 1;
@@ -126,7 +131,11 @@ function createTracking(
  * Creates the rows of the order's return, with one unit of the first order line; no rows if the order has no
  * return.
  */
-function createReturnRows({ ids, history, lines: [line] }: OrderParcelInput): TableRow<"orderReturn">[] {
+function createReturnRows({
+  ids,
+  history,
+  lines: [line],
+}: FulfillmentAndReturnRowsInput): RowToInsert<"orderReturn">[] {
   const { orderId, merchantId, returnId } = ids;
   if (returnId === null || line === undefined) return [];
   const isClosed = history.steps.includes("closeReturn");

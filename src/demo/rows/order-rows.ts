@@ -4,22 +4,22 @@
  */
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
-import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
+import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
 import { type CartRows, createCartRows, insertCartRows, type UnsavedCart } from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { createOrderLines, type NewOrderInput } from "./order-line-rows.ts";
-import { insertTableRows, type TableRow } from "./insert-rows.ts";
-import { type OrderMoneyRows, createOrderMoneyRows } from "./order-money-rows.ts";
-import { type NewOrderIds, type OrderHistory, createTimelineRows } from "./order-stages.ts";
-import { type OrderParcelRows, createOrderParcelRows } from "./order-parcel-rows.ts";
+import { createOrderLines, type OrderToSeed } from "./order-line-rows.ts";
+import { insertTableRows, type RowToInsert } from "./insert-rows.ts";
+import { type PaymentAndRefundRows, createPaymentAndRefundRows } from "./order-money-rows.ts";
+import { type OrderRowIds, type OrderHistory, createOrderTimelineRows } from "./order-stages.ts";
+import { type FulfillmentAndReturnRows, createFulfillmentAndReturnRows } from "./order-parcel-rows.ts";
 
-export interface OrderRows extends OrderMoneyRows, OrderParcelRows {
+export interface OrderRows extends PaymentAndRefundRows, FulfillmentAndReturnRows {
   readonly cartRows: CartRows;
-  readonly hostedCheckoutSession: TableRow<"hostedCheckoutSession">;
-  readonly salesOrder: TableRow<"salesOrder">;
-  readonly orderLine: readonly TableRow<"orderLine">[];
-  readonly orderTimeline: readonly TableRow<"orderTimeline">[];
+  readonly hostedCheckoutSession: RowToInsert<"hostedCheckoutSession">;
+  readonly salesOrder: RowToInsert<"salesOrder">;
+  readonly orderLine: readonly RowToInsert<"orderLine">[];
+  readonly orderTimeline: readonly RowToInsert<"orderTimeline">[];
 }
 
 const minuteMs = 60_000;
@@ -27,10 +27,10 @@ const sessionLifetimeMs = 60 * minuteMs;
 /** Milliseconds between the opening and the completion of the order's checkout session. */
 const checkoutDurationMs = 4 * minuteMs;
 
-export function createOrderRows(order: NewOrderInput): OrderRows {
+export function createOrderRows(order: OrderToSeed): OrderRows {
   const { cart, history } = order;
   const placedAt = history.timeOf("place").getTime();
-  const ids: NewOrderIds = {
+  const ids: OrderRowIds = {
     orderId: createId("order", placedAt),
     sessionId: createId("checkoutSession", placedAt - checkoutDurationMs),
     merchantId: cart.merchantId,
@@ -39,14 +39,14 @@ export function createOrderRows(order: NewOrderInput): OrderRows {
       : null,
   };
   const lines = createOrderLines(order);
-  const money = createOrderMoneyRows({
+  const money = createPaymentAndRefundRows({
     ids,
     history,
     lines,
     currency: cart.next.currency,
     totalMinor: cart.next.priced.totalMinor,
   });
-  const parcels = createOrderParcelRows({ ids, history, lines, delivery: getChosenDelivery(cart) });
+  const parcels = createFulfillmentAndReturnRows({ ids, history, lines, delivery: getChosenDelivery(cart) });
   return {
     ...money,
     ...parcels,
@@ -56,7 +56,9 @@ export function createOrderRows(order: NewOrderInput): OrderRows {
     orderLine: lines.map((line) =>
       Object.assign({ orderId: ids.orderId, merchantId: ids.merchantId }, line, copyLists(line)),
     ),
-    orderTimeline: createTimelineRows(history).map((row) => Object.assign({ orderId: ids.orderId }, row)),
+    orderTimeline: createOrderTimelineRows(history).map((row) =>
+      Object.assign({ orderId: ids.orderId }, row),
+    ),
   };
 }
 
@@ -72,7 +74,7 @@ const copyLists = ({
  * Creates the rows of an order's cart, which is completed. The cart has no address any more: the address now
  * belongs to the order and has no date for its erasure.
  */
-function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): CartRows {
+function createCompletedCartRows(cart: UnsavedCart, { orderId }: OrderRowIds): CartRows {
   const { next, personalData } = cart;
   // A cart has the version 1 when it is created, 2 when the checkout locks it, and 3 when it is completed.
   const state = { status: "completed", version: 3, orderId } as const;
@@ -89,9 +91,9 @@ function createCompletedCartRows(cart: UnsavedCart, { orderId }: NewOrderIds): C
 
 function createSessionRow(
   { id: cartId, next }: UnsavedCart,
-  { orderId, sessionId, merchantId }: NewOrderIds,
+  { orderId, sessionId, merchantId }: OrderRowIds,
   history: OrderHistory,
-): TableRow<"hostedCheckoutSession"> {
+): RowToInsert<"hostedCheckoutSession"> {
   const placedAt = history.timeOf("place");
   const createdAt = new Date(placedAt.getTime() - checkoutDurationMs);
   const { country, currency, locale } = next;
@@ -121,16 +123,16 @@ const getChosenDelivery = ({ next }: UnsavedCart): OrderAggregate["delivery"] =>
   next.deliveryOptions?.find(({ id }) => id === next.deliveryMethodId) ?? null;
 
 interface OrderParts {
-  readonly ids: NewOrderIds;
+  readonly ids: OrderRowIds;
   readonly lines: readonly OrderLine[];
-  readonly money: OrderMoneyRows;
-  readonly parcels: OrderParcelRows;
+  readonly money: PaymentAndRefundRows;
+  readonly parcels: FulfillmentAndReturnRows;
 }
 
 function createSalesOrderRow(
-  { cart, number, timeZone, history }: NewOrderInput,
+  { cart, number, timeZone, history }: OrderToSeed,
   { ids, lines, money, parcels }: OrderParts,
-): TableRow<"salesOrder"> {
+): RowToInsert<"salesOrder"> {
   const { id: cartId, next } = cart;
   const { priced } = next;
   const isCanceled = history.stage === "canceled" || history.stage === "refunded";
@@ -148,7 +150,7 @@ function createSalesOrderRow(
     merchantId: ids.merchantId,
     number,
     version: history.steps.length,
-    ...deriveStatuses({
+    ...deriveOrderStatuses({
       ...parts,
       status: getRecordedStatus(history),
       totalMinor: priced.totalMinor,
@@ -183,7 +185,7 @@ function createSalesOrderRow(
 }
 
 type OrderTotalColumns = Pick<
-  TableRow<"salesOrder">,
+  RowToInsert<"salesOrder">,
   "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor"
 >;
 

@@ -4,7 +4,7 @@
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
-import type { TableRow } from "./insert-rows.ts";
+import type { RowToInsert } from "./insert-rows.ts";
 
 export type OrderHistoryStep =
   | "place"
@@ -37,7 +37,7 @@ const stepsOfStage = {
 export type OrderStage = keyof typeof stepsOfStage;
 
 /** The ids of an order to create, and of the objects to which its rows refer. */
-export interface NewOrderIds {
+export interface OrderRowIds {
   readonly orderId: string;
   readonly sessionId: string;
   readonly merchantId: string;
@@ -109,7 +109,10 @@ interface LineAmount {
 }
 
 /** Computes how much of an order line's amount a cancellation or return takes away, in minor units. */
-export function computeReducedMinor(stage: OrderStage, { totalMinor, ordered, isFirst }: LineAmount): number {
+export function computeLineReductionMinor(
+  stage: OrderStage,
+  { totalMinor, ordered, isFirst }: LineAmount,
+): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
   return stage === "returned" && isFirst
     ? calculateLineAmountOfUnits({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
@@ -142,11 +145,11 @@ const timelineOfStep: Readonly<Record<OrderHistoryStep, TimelineEntries>> = {
   cancel: [["order_canceled", "buyer"]],
 };
 
-export function createTimelineRows({
+export function createOrderTimelineRows({
   stage,
   steps,
   timeOf,
-}: OrderHistory): Omit<TableRow<"orderTimeline">, "orderId">[] {
+}: OrderHistory): Omit<RowToInsert<"orderTimeline">, "orderId">[] {
   const closingEntries: TimelineEntries =
     stage === "canceled" ? [["payment_canceled", "system"]] : stage === "refunded" ? refundTimeline : [];
   return [

@@ -4,13 +4,13 @@
  */
 import { createId } from "#foundation/ids.ts";
 import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
-import { loadDemoCatalog, getCatalogLabel } from "#demo/demo-data.ts";
+import { loadDemoCatalog, getDemoCatalogLabel } from "#demo/demo-data.ts";
 import { type DemoLocale, demoLocales, type DemoLocalizedText } from "#demo/data/data-file.ts";
 import { hashTextToNumber } from "#demo/random.ts";
 import { slugLengthMax } from "#foundation/text.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
-import { insertTableRows, type TableRow } from "./insert-rows.ts";
+import { insertTableRows, type RowToInsert } from "./insert-rows.ts";
 import { type VariantRowsContext, createVariantRows, type VariantRows } from "./variant-rows.ts";
 
 export interface ProductRowsContext extends VariantRowsContext {
@@ -40,8 +40,8 @@ export function createProductRows(entry: DemoCatalogEntry, context: ProductRowsC
     productOption: (entry.options ?? []).map(({ code, choices }, position) => ({
       productId,
       code,
-      names: getCatalogLabel("options", code),
-      choices: choices.map((choice) => ({ code: choice, labels: getCatalogLabel("choices", choice) })),
+      names: getDemoCatalogLabel("options", code),
+      choices: choices.map((choice) => ({ code: choice, labels: getDemoCatalogLabel("choices", choice) })),
       position,
     })),
     media: pictures.rows,
@@ -57,7 +57,7 @@ interface ProductRowInput {
 function createProductRow(
   entry: DemoCatalogEntry,
   { productId, context }: ProductRowInput,
-): TableRow<"product"> {
+): RowToInsert<"product"> {
   const { merchantId, now, createdAt } = context;
   const hash = hashTextToNumber(entry.sku);
   const status = entry.status ?? "published";
@@ -71,7 +71,7 @@ function createProductRow(
     ratingCount: isRated ? 3 + ((hash >>> 4) % 240) : null,
     attributes: (entry.attributes ?? []).map(({ code, value, unit }) => ({
       code,
-      names: getCatalogLabel("attributes", code),
+      names: getDemoCatalogLabel("attributes", code),
       value,
       unit,
     })),
@@ -85,7 +85,7 @@ function createProductRow(
 function createTranslationRows(
   entry: DemoCatalogEntry,
   { productId, context }: ProductRowInput,
-): TableRow<"productTranslation">[] {
+): RowToInsert<"productTranslation">[] {
   const hasSeo = hashTextToNumber(entry.sku) % 3 === 0;
   return demoLocales.flatMap((locale) => {
     const title = entry.title[locale];
@@ -176,12 +176,12 @@ export function createSlug(text: string, locale: string): string {
 
 /** The rows of one product, by table. */
 export interface ProductRows extends VariantRows {
-  readonly product: TableRow<"product">;
-  readonly productSlug: readonly TableRow<"productSlug">[];
-  readonly productTranslation: readonly TableRow<"productTranslation">[];
-  readonly productCategory: readonly TableRow<"productCategory">[];
-  readonly productOption: readonly TableRow<"productOption">[];
-  readonly media: readonly TableRow<"media">[];
+  readonly product: RowToInsert<"product">;
+  readonly productSlug: readonly RowToInsert<"productSlug">[];
+  readonly productTranslation: readonly RowToInsert<"productTranslation">[];
+  readonly productCategory: readonly RowToInsert<"productCategory">[];
+  readonly productOption: readonly RowToInsert<"productOption">[];
+  readonly media: readonly RowToInsert<"media">[];
 }
 
 export function insertProductRows(transaction: Transaction, products: readonly ProductRows[]): Promise<void> {
@@ -206,7 +206,7 @@ export function insertProductRows(transaction: Transaction, products: readonly P
 const picturesMax = 3;
 
 interface ProductMedia {
-  readonly rows: readonly TableRow<"media">[];
+  readonly rows: readonly RowToInsert<"media">[];
   readonly idOfColour: ReadonlyMap<string, string>;
 }
 
@@ -270,7 +270,7 @@ function listPictures(entry: DemoCatalogEntry): Picture[] {
  */
 function createAltTexts(entry: DemoCatalogEntry, { colour, view }: Picture): DemoLocalizedText {
   const additions = [
-    colour === null ? undefined : getCatalogLabel("colours", colour),
+    colour === null ? undefined : getDemoCatalogLabel("colours", colour),
     view === null ? undefined : loadDemoCatalog().labels.views[view],
   ];
   const alts = demoLocales.flatMap((locale) => {

@@ -4,21 +4,25 @@
  */
 import type { Availability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
-import type { MarketAmounts, DemoCatalogEntry, CatalogEntryOption } from "#demo/data/catalog-schema.ts";
-import type { TableRow } from "./insert-rows.ts";
-import type { DemoMarketKey } from "./merchant-rows.ts";
+import type {
+  DemoMarketAmounts,
+  DemoCatalogEntry,
+  DemoCatalogEntryOption,
+} from "#demo/data/catalog-schema.ts";
+import type { RowToInsert } from "./insert-rows.ts";
+import type { DemoMarketIdAndPriceIndex } from "./merchant-rows.ts";
 import { createGtin, hashTextToNumber } from "#demo/random.ts";
 
 export interface VariantRows {
-  readonly variant: readonly TableRow<"variant">[];
-  readonly price: readonly TableRow<"price">[];
-  readonly stockLevel: readonly TableRow<"stockLevel">[];
-  readonly stockMovement: readonly TableRow<"stockMovement">[];
+  readonly variant: readonly RowToInsert<"variant">[];
+  readonly price: readonly RowToInsert<"price">[];
+  readonly stockLevel: readonly RowToInsert<"stockLevel">[];
+  readonly stockMovement: readonly RowToInsert<"stockMovement">[];
 }
 
 export interface VariantRowsContext {
   readonly merchantId: string;
-  readonly markets: readonly DemoMarketKey[];
+  readonly markets: readonly DemoMarketIdAndPriceIndex[];
   readonly now: Date;
   /**
    * The time at which the product was created; also the time of its publication, unless the product is a
@@ -39,7 +43,7 @@ interface ProductVariantsContext {
 }
 
 type Choices = Readonly<Record<string, string>>;
-type VariantRow = TableRow<"variant">;
+type VariantRow = RowToInsert<"variant">;
 
 const dayMs = 86_400_000;
 const gtinsPerProduct = 1000;
@@ -68,7 +72,7 @@ export function createVariantRows(entry: DemoCatalogEntry, context: ProductVaria
  * Returns all combinations of the choices of a product's options; a single empty combination if the product
  * has no options.
  */
-export function listOptionCombinations(options: readonly CatalogEntryOption[]): Choices[] {
+export function listOptionCombinations(options: readonly DemoCatalogEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
       combinations.flatMap((before) => choices.map((choice) => ({ ...before, [code]: choice }))),
@@ -113,7 +117,7 @@ function createVariantRow(
 function createStockRow(
   variant: VariantRow,
   { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean },
-): TableRow<"stockLevel"> {
+): RowToInsert<"stockLevel"> {
   const hash = hashTextToNumber(variant.sku);
   const ampleStock = isDigital ? 10_000 : 24 + (hash % 140);
   const onHand = {
@@ -139,7 +143,7 @@ function createReceiptRow({
   merchantId,
   onHand,
   updatedAt,
-}: TableRow<"stockLevel">): TableRow<"stockMovement"> {
+}: RowToInsert<"stockLevel">): RowToInsert<"stockMovement"> {
   return {
     merchantId,
     variantId,
@@ -154,16 +158,16 @@ function createReceiptRow({
 interface VariantPriceInput {
   readonly row: VariantRow;
   readonly choices: Choices;
-  readonly market: DemoMarketKey;
+  readonly market: DemoMarketIdAndPriceIndex;
   readonly rowsContext: VariantRowsContext;
 }
 
 function createPriceRows(
   entry: DemoCatalogEntry,
   { row, choices, market, rowsContext }: VariantPriceInput,
-): TableRow<"price">[] {
+): RowToInsert<"price">[] {
   const choiceWithPrice = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
-  const amounts: MarketAmounts =
+  const amounts: DemoMarketAmounts =
     (choiceWithPrice === undefined ? undefined : entry.priceOf?.[choiceWithPrice]) ?? entry.price;
   const amount = amounts[market.amountIndex];
   if (amount === null) return [];

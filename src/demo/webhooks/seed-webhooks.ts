@@ -8,14 +8,14 @@ import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { EndpointUrlContext } from "#webhooks/endpoints/change-endpoint.ts";
+import type { EndpointUrlCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
-import { type RenderEventSubject, insertEvents } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, insertEvents } from "#webhooks/outbox.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import {
   createWebhookDeliveryRows,
@@ -23,15 +23,15 @@ import {
   type SeededDeliveryName,
 } from "./webhook-delivery-rows.ts";
 
-export interface WebhookSeedContext {
+export interface DemoWebhookSeedContext {
   readonly owner: { readonly id: string; readonly installationId: string };
   readonly orders: DemoFile["orders"];
   readonly keyring: Keyring;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly now: Date;
 }
 
-interface EndpointContext extends WebhookSeedContext {
+interface EndpointContext extends DemoWebhookSeedContext {
   readonly transaction: Transaction;
   readonly endpointId: string;
 }
@@ -46,9 +46,9 @@ const receiverUrl = "http://127.0.0.1:4399/webhooks";
  * Adds the webhook endpoint and its deliveries. Returns an empty object if the installation already has the
  * maximum number of endpoints.
  */
-export async function seedWebhooks(
+export async function seedDemoWebhooks(
   transaction: Transaction,
-  context: WebhookSeedContext,
+  context: DemoWebhookSeedContext,
 ): Promise<Partial<Pick<DemoFile, "webhooks">>> {
   await deleteEarlierEndpoint(transaction, context);
   const endpointId = await createDemoEndpoint(transaction, context);
@@ -73,9 +73,9 @@ const hourMs = 3_600_000;
 const hoursBefore = (now: Date, hours: number): Date => new Date(now.getTime() - hours * hourMs);
 
 function createCommandContext(
-  { owner, keyring, render, now }: WebhookSeedContext,
+  { owner, keyring, render, now }: DemoWebhookSeedContext,
   hoursAgo: number,
-): EndpointUrlContext {
+): EndpointUrlCommandContext {
   return {
     merchantId: owner.id,
     installationId: null,
@@ -89,7 +89,10 @@ function createCommandContext(
   };
 }
 
-async function deleteEarlierEndpoint(transaction: Transaction, context: WebhookSeedContext): Promise<void> {
+async function deleteEarlierEndpoint(
+  transaction: Transaction,
+  context: DemoWebhookSeedContext,
+): Promise<void> {
   const earlier = await transaction
     .selectFrom("webhookEndpoint")
     .select("id")
@@ -103,7 +106,7 @@ async function deleteEarlierEndpoint(transaction: Transaction, context: WebhookS
 
 async function createDemoEndpoint(
   transaction: Transaction,
-  context: WebhookSeedContext,
+  context: DemoWebhookSeedContext,
 ): Promise<string | undefined> {
   const { installationId } = context.owner;
   const { hours, ...fields } = endpointHistory;

@@ -1,7 +1,7 @@
 /** Creates the database rows of a webhook delivery of the demo, and of the attempts to deliver it. */
 import type { Insertable } from "kysely";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
-import type { DemoDeliveryName } from "#demo/demo-file.ts";
+import type { DemoWebhookDeliveryName } from "#demo/demo-file.ts";
 import { createId } from "#foundation/ids.ts";
 import { getAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 
@@ -9,7 +9,7 @@ import { getAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
  * The name of a webhook delivery of the demo, which is also its status. demo.json lists all of these
  * deliveries except `skipped`.
  */
-export type SeededDeliveryName = DemoDeliveryName | "skipped";
+export type SeededDeliveryName = DemoWebhookDeliveryName | "skipped";
 
 /**
  * The values of a webhook delivery to create. Each attempt starts exactly when it is due. All attempts fail

@@ -10,15 +10,15 @@ import { z } from "zod";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import { findListenedInstallation, type ListenedInstallation } from "#access/installations.ts";
 import { recordApiKeyUse } from "#access/keys/verify-keys.ts";
-import { getCredentialId, type IntegratorViewer, type InternalViewer } from "#access/viewer.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
+import { getCredentialId, type IntegratorViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { authenticate, getHeaderLines } from "#http/caller.ts";
+import { authenticateRequest, getHeaderLines } from "#http/caller.ts";
 import { countRequestAgainstQuota, type RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
-import { requireEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
+import { requireValidEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
 import {
   advanceListenCursor,
   createListenCursor,
@@ -35,7 +35,7 @@ export interface ListenPluginOptions {
   readonly credentials: CredentialVerifier;
   readonly authentication: {
     /** Verifies an internal token or the console session of a staff member. */
-    readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
+    readonly authenticate: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   };
 }
 
@@ -78,7 +78,7 @@ export const listenPlugin: FastifyPluginAsync<ListenPluginOptions> = async (serv
       credentialId: getCredentialId(viewer),
     });
     if (waiting >= waitingMax)
-      throw fail("service_unavailable", {
+      throw createFailure("service_unavailable", {
         message: `This process has ${waitingMax} listeners, which is the limit.`,
         retryAfterSeconds: 5,
       });
@@ -104,14 +104,14 @@ async function identifyListener(
   request: FastifyRequest,
   reply: FastifyReply,
   { limiter, credentials, authentication, services: { db, clock, publicUrl } }: ListenPluginOptions,
-): Promise<IntegratorViewer | InternalViewer> {
+): Promise<IntegratorViewer | InternalTokenOrStaffViewer> {
   const isApp = /^(?:bearer +cpk_|dpop )/i.test(getHeaderLines(request, "authorization")[0] ?? "");
   if (!isApp) {
     const viewer = await authentication.authenticate(request);
-    if (viewer.role !== "admin" && viewer.role !== "operator") throw fail("role_not_allowed");
+    if (viewer.role !== "admin" && viewer.role !== "operator") throw createFailure("role_not_allowed");
     return viewer;
   }
-  const viewer = await authenticate(request, undefined, {
+  const viewer = await authenticateRequest(request, undefined, {
     publicUrl,
     schemes: ["bearer", "dpop"],
     limiter,
@@ -120,7 +120,7 @@ async function identifyListener(
         credentials,
         resource: "api",
         admit: ({ suspended }) => {
-          if (suspended !== null) throw fail(suspended);
+          if (suspended !== null) throw createFailure(suspended);
         },
       }),
   });
@@ -131,7 +131,9 @@ async function identifyListener(
   return viewer;
 }
 
-const toOwner = ({ merchantId }: IntegratorViewer | InternalViewer): { merchantId: string | null } => ({
+const toOwner = ({
+  merchantId,
+}: IntegratorViewer | InternalTokenOrStaffViewer): { merchantId: string | null } => ({
   merchantId,
 });
 
@@ -140,7 +142,7 @@ function parseListenBody(body: unknown): ListenBody {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const field = `/${issue?.path.join("/") ?? ""}`;
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field,
       code: issue?.code ?? "invalid",
@@ -148,7 +150,7 @@ function parseListenBody(body: unknown): ListenBody {
     });
   }
   const { eventTypes } = parsed.data;
-  requireEndpointFields({ eventTypes }, { isLoopbackAllowed: false, resolvedFaults: [] });
+  requireValidEndpointFields({ eventTypes }, { isLoopbackAllowed: false, resolvedFaults: [] });
   return parsed.data;
 }
 

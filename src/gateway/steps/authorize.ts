@@ -7,12 +7,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyRequest } from "fastify";
 import {
-  hasRecentCredentialUse,
+  wasCredentialUseRecordedRecently,
   findOwnerOfRefusedApiKey,
   recordApiKeyUse,
 } from "#access/keys/verify-keys.ts";
 import {
-  type AuthenticateChallengeOptions,
+  type WwwAuthenticateChallengeOptions,
   authorizationServerMetadataPath,
   type ProtectedResource,
 } from "#access/authorization.ts";
@@ -21,25 +21,25 @@ import {
   getCredentialId,
   getCredentialOwner,
   type IntegratorViewer,
-  isIntegrator,
+  isIntegratorViewer,
   type Scope,
   type Viewer,
 } from "#access/viewer.ts";
-import { fail, Failure } from "#foundation/failure.ts";
-import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
+import { createFailure, Failure } from "#foundation/failure.ts";
+import type { RestRequestState, GatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
 import {
-  type Authorization,
+  type ParsedAuthorizationHeader,
   parseAuthorizationHeader,
   toClientAddressKey,
-  authenticate,
-  type Authentication,
+  authenticateRequest,
+  type RouteAuthentication,
   getHeaderLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
-import { type ViewerAdmissionCheck, recordGrantUse } from "#access/oauth/access-tokens.ts";
+import { type VerifiedViewerAdmissionCheck, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import {
-  type RateLimitCounter,
+  type RateLimitCounterKey,
   requireRemainingQuota,
   countRequestAgainstQuota,
 } from "#http/rate-limiter.ts";
@@ -48,20 +48,22 @@ import {
  * Verifies the credential of the caller and sets `call.viewer`. This step is left out for operations that
  * need no credential.
  */
-export const identifyCaller: RestStep = {
+export const identifyCaller: RestRequestStep = {
   name: "identify",
   phase: "headers",
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
     const challenge = challengeOptions(operation.security, services.publicUrl);
-    const admission = createViewerAdmissionCheck(services, operation);
+    const admission = createVerifiedViewerAdmissionCheck(services, operation);
     const acceptsApiKey = challenge.schemes.includes("bearer");
-    const authentication: Authentication<RestCall, IntegratorViewer> = {
+    const authentication: RouteAuthentication<RestRequestState, IntegratorViewer> = {
       ...challenge,
       limiter: services.limiter,
       verify: async (authorization, call) => {
         if (authorization.scheme === "bearer" && !acceptsApiKey)
-          throw fail("oauth_token_invalid", { message: "This operation requires an OAuth access token." });
+          throw createFailure("oauth_token_invalid", {
+            message: "This operation requires an OAuth access token.",
+          });
         try {
           return await authenticateIntegrator(call.request, authorization, {
             credentials: services.credentials,
@@ -75,7 +77,7 @@ export const identifyCaller: RestStep = {
       },
     };
     return async (call) => {
-      const viewer = await authenticate(call.request, call, authentication);
+      const viewer = await authenticateRequest(call.request, call, authentication);
       call.viewer = viewer;
       if (isCredentialUseRecorded(viewer, services)) return;
       // The time of the credential's last use is stored after the answer was sent, so that the caller does
@@ -89,7 +91,7 @@ export const identifyCaller: RestStep = {
  * Returns the options of the `WWW-Authenticate` challenge of a 401 answer. For operations that require OAuth,
  * the text of the challenge names the URL that describes how to get an access token.
  */
-function challengeOptions({ kind }: OperationSecurity, publicUrl: string): AuthenticateChallengeOptions {
+function challengeOptions({ kind }: OperationSecurity, publicUrl: string): WwwAuthenticateChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
   return {
     publicUrl,
@@ -105,11 +107,11 @@ const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
  * has already been verified, for example for a tool call over MCP. The credential cannot be verified again
  * from the headers of the inner request, because a DPoP proof is valid for one URL and only once.
  */
-export const runAsViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
+export const runWithVerifiedViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
   viewerOfInternalRequest.run(viewer, send);
 
 interface IntegratorAuthentication extends Pick<GatewayServices, "credentials"> {
-  readonly admit: ViewerAdmissionCheck<IntegratorViewer>;
+  readonly admit: VerifiedViewerAdmissionCheck<IntegratorViewer>;
   /** The protected resource to which the request was sent. Only the MCP server accepts bearer tokens. */
   readonly resource: ProtectedResource;
 }
@@ -120,7 +122,7 @@ interface IntegratorAuthentication extends Pick<GatewayServices, "credentials"> 
  */
 export async function authenticateIntegrator(
   request: FastifyRequest,
-  { scheme, token }: Authorization,
+  { scheme, token }: ParsedAuthorizationHeader,
   { credentials, admit, resource }: IntegratorAuthentication,
 ): Promise<IntegratorViewer> {
   const verified = viewerOfInternalRequest.getStore();
@@ -130,7 +132,7 @@ export async function authenticateIntegrator(
   }
   const isJwt = jwtPattern.test(token);
   if (scheme === "bearer" && isJwt && resource === "api")
-    throw fail("oauth_token_invalid", {
+    throw createFailure("oauth_token_invalid", {
       message: "An access token must be sent as `Authorization: DPoP` together with a DPoP proof.",
     });
   if (scheme === "bearer" && !isJwt) {
@@ -139,7 +141,7 @@ export async function authenticateIntegrator(
     return viewer;
   }
   if (token.startsWith("cpk_"))
-    throw fail("oauth_token_invalid", {
+    throw createFailure("oauth_token_invalid", {
       message: "An API key must be sent as `Authorization: Bearer`, without a DPoP proof.",
     });
   const { method, raw } = request;
@@ -158,7 +160,7 @@ function isCredentialUseRecorded(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): boolean {
-  return hasRecentCredentialUse(db, { credentialId: getCredentialId(viewer), now: clock.now() });
+  return wasCredentialUseRecordedRecently(db, { credentialId: getCredentialId(viewer), now: clock.now() });
 }
 
 function recordCredentialUse(
@@ -167,7 +169,7 @@ function recordCredentialUse(
 ): Promise<void> {
   return viewer.kind === "api_key"
     ? recordApiKeyUse(db, viewer.apiKeyId, clock.now())
-    : recordGrantUse(db, viewer.grantId, clock.now());
+    : recordOauthGrantUse(db, viewer.grantId, clock.now());
 }
 
 /**
@@ -175,19 +177,19 @@ function recordCredentialUse(
  * refuses suspended owners and callers over their rate limit, so an app can store at most as many proofs as
  * its rate limit allows requests.
  */
-export function createViewerAdmissionCheck(
+export function createVerifiedViewerAdmissionCheck(
   { limiter }: Pick<GatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestCall) => ViewerAdmissionCheck<IntegratorViewer> {
+): (call: RestRequestState) => VerifiedViewerAdmissionCheck<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
     if (viewer.suspended !== null && !mayBeSuspended) {
       call.refusedOwner = getCredentialOwner(viewer);
-      throw fail(viewer.suspended);
+      throw createFailure(viewer.suspended);
     }
     if (viewer.kind === "oauth")
-      await requireRemainingQuota(limiter, call.reply, getRateLimitCounter(viewer, operation));
+      await requireRemainingQuota(limiter, call.reply, getRequestRateLimitCounter(viewer, operation));
   };
 }
 
@@ -195,10 +197,10 @@ export function createViewerAdmissionCheck(
  * Returns which rate limit counter counts a request. Each credential has one counter for reads and one for
  * writes. An operation with its own rate limit has a separate counter for each app installation.
  */
-export function getRateLimitCounter(
+export function getRequestRateLimitCounter(
   viewer: IntegratorViewer,
   { method, ownBucket }: Pick<RestOperation, "method" | "ownBucket">,
-): RateLimitCounter {
+): RateLimitCounterKey {
   if (ownBucket !== null) return { bucket: ownBucket, key: viewer.installationId };
   return { bucket: method === "GET" ? "default" : "write", key: getCredentialId(viewer) };
 }
@@ -207,13 +209,13 @@ export function getRateLimitCounter(
  * Counts requests to operations that need no credential for the caller's network address. If a caller sends a
  * valid credential, its requests are counted for the credential instead.
  */
-export const limitByAddress: RestStep = {
+export const limitByAddress: RestRequestStep = {
   name: "limit by address",
   phase: "headers",
   appliesTo: ({ security }) => security.kind === "anonymous",
   create: (services, operation) => {
     const { security } = operation;
-    const admission = createViewerAdmissionCheck(services, operation);
+    const admission = createVerifiedViewerAdmissionCheck(services, operation);
     const bucket = security.kind === "anonymous" ? security.bucket : "default";
     return async (call) => {
       call.viewer = await readOptionalViewer(call, {
@@ -235,7 +237,10 @@ export const limitByAddress: RestStep = {
  * owner is suspended, the request is handled as if it had no credential. If the rate limit of the credential
  * is exceeded, the request is refused.
  */
-async function readOptionalViewer(call: RestCall, verifier: IntegratorAuthentication): Promise<Viewer> {
+async function readOptionalViewer(
+  call: RestRequestState,
+  verifier: IntegratorAuthentication,
+): Promise<Viewer> {
   const values = getHeaderLines(call.request, "authorization");
   if (values.length === 0) return anonymousViewer;
   try {
@@ -252,14 +257,14 @@ async function readOptionalViewer(call: RestCall, verifier: IntegratorAuthentica
  * Counts a request against the rate limit of its caller's credential or app installation, and refuses the
  * request above the limit.
  */
-export const limitByCredential: RestStep = {
+export const limitByCredential: RestRequestStep = {
   name: "limit by key",
   phase: "headers",
   appliesTo: () => true,
   create: ({ limiter }, operation) => {
     return ({ viewer, reply }) =>
-      isIntegrator(viewer)
-        ? countRequestAgainstQuota(limiter, reply, getRateLimitCounter(viewer, operation))
+      isIntegratorViewer(viewer)
+        ? countRequestAgainstQuota(limiter, reply, getRequestRateLimitCounter(viewer, operation))
         : undefined;
   },
 };
@@ -268,7 +273,7 @@ export const limitByCredential: RestStep = {
  * Refuses a credential without the operation's scope before the body is read, so that the caller gets no
  * validation errors, which would describe the body.
  */
-export const requireOperationScope: RestStep = {
+export const requireOperationScope: RestRequestStep = {
   name: "require scope",
   phase: "headers",
   appliesTo: ({ security }) => scopeOf(security) !== null,

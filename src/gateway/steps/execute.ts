@@ -5,14 +5,14 @@
  * operation is executed once.
  */
 import type { ExecutionResult } from "graphql";
-import { getCredentialId, isIntegrator } from "#access/viewer.ts";
+import { getCredentialId, isIntegratorViewer } from "#access/viewer.ts";
 import {
   createRequestFingerprint,
   type IdempotentRequest,
   parseIdempotencyKey,
 } from "#database/idempotency.ts";
-import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
+import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
+import type { RestRequestState, GatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
@@ -22,7 +22,7 @@ import { createRevalidatedRenderer } from "./revalidate.ts";
  * Executes the operation's GraphQL document with Mesh. If the result has errors, throws the failure of the
  * first error.
  */
-export const executeOperation: RestStep = {
+export const executeOperation: RestRequestStep = {
   name: "execute",
   phase: "body",
   appliesTo: () => true,
@@ -36,7 +36,10 @@ export const executeOperation: RestStep = {
   },
 };
 
-function createOnceRequest(operation: RestOperation, call: RestCall): IdempotentRequest<ExecutionResult> {
+function createOnceRequest(
+  operation: RestOperation,
+  call: RestRequestState,
+): IdempotentRequest<ExecutionResult> {
   const { body, ...path } = call.variables;
   return {
     claim: {
@@ -56,8 +59,9 @@ function createOnceRequest(operation: RestOperation, call: RestCall): Idempotent
  * installation and not to the API key or token, so a retry with a new API key or token finds the stored
  * answer.
  */
-function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {
-  if (!isIntegrator(viewer) || idempotencyKey === undefined) throw fail("idempotency_key_required");
+function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestState): { ownerId: string; key: string } {
+  if (!isIntegratorViewer(viewer) || idempotencyKey === undefined)
+    throw createFailure("idempotency_key_required");
   return { ownerId: viewer.installationId, key: idempotencyKey };
 }
 
@@ -65,7 +69,7 @@ function getKeyAndOwner({ viewer, idempotencyKey }: RestCall): { ownerId: string
  * Sends the result of the GraphQL document as a body `{data}` or `{data, meta}`. If `data` or an object that
  * contains it is null, answers 404 with the operation's failure code.
  */
-export const sendAnswer: RestStep = {
+export const sendAnswer: RestRequestStep = {
   name: "answer",
   phase: "body",
   appliesTo: () => true,
@@ -110,7 +114,7 @@ function readAnswer(
   let body: unknown = result?.data;
   for (const step of envelope) body = field(body, step);
   const data = field(body, "data");
-  if (typeof data !== "object" || data === null) throw fail(notFound);
+  if (typeof data !== "object" || data === null) throw createFailure(notFound);
   return {
     data: data as Readonly<Record<string, unknown>>,
     render: () => JSON.stringify(body, headerOnlyFields.length === 0 ? undefined : omit),
@@ -133,7 +137,7 @@ function field(value: unknown, name: string): unknown {
  * outside of transactions. When a counter reaches its limit, this step refuses further attempts. Parallel
  * attempts above the limit all get the same refusal, so their answers do not show which guess was right.
  */
-export const limitFailedAttempts: RestStep = {
+export const limitFailedAttempts: RestRequestStep = {
   name: "limit failures",
   phase: "body",
   appliesTo: ({ failureLimit }) => failureLimit !== null,
@@ -152,7 +156,11 @@ export const limitFailedAttempts: RestStep = {
  * Counts a failed attempt if the operation limits attempts with this failure code. Returns the error to
  * answer with: the given error, or `rate_limited` if the limit is exceeded.
  */
-async function countFailure(error: unknown, call: RestCall, { limiter }: GatewayServices): Promise<unknown> {
+async function countFailure(
+  error: unknown,
+  call: RestRequestState,
+  { limiter }: GatewayServices,
+): Promise<unknown> {
   const { failureLimit } = call.operation;
   if (failureLimit === null || !(error instanceof Failure) || !isCounted(error.code, failureLimit))
     return error;
@@ -167,10 +175,10 @@ async function countFailure(error: unknown, call: RestCall, { limiter }: Gateway
 const isCounted = (code: FailureCode, { codes }: FailedAttemptsLimit): boolean => codes.includes(code);
 
 function countersOf(
-  { variables, viewer }: RestCall,
+  { variables, viewer }: RestRequestState,
   { bucket, credentialBucket, by }: FailedAttemptsLimit,
 ): [FailedAttemptsLimit["bucket"], string][] {
-  const credential = isIntegrator(viewer) ? getCredentialId(viewer) : "";
+  const credential = isIntegratorViewer(viewer) ? getCredentialId(viewer) : "";
   return [
     [bucket, String(variables[by])],
     [credentialBucket, credential],
@@ -183,7 +191,7 @@ const headerName = "Idempotency-Key";
  * Reads the Idempotency-Key header before the body is read. Refuses a request without a key or with a
  * malformed key.
  */
-export const requireIdempotencyKey: RestStep = {
+export const requireIdempotencyKey: RestRequestStep = {
   name: "require idempotency key",
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,
@@ -199,7 +207,10 @@ export const requireIdempotencyKey: RestStep = {
       const message =
         `${headerName} is required. Use a new key for each change and the same key for each retry ` +
         "of the change.";
-      throw fail("idempotency_key_required", { message, details: [headerDetail("required", message)] });
+      throw createFailure("idempotency_key_required", {
+        message,
+        details: [headerDetail("required", message)],
+      });
     }
     const key = second === undefined ? parseIdempotencyKey(line) : undefined;
     if (key === undefined) {
@@ -211,7 +222,7 @@ export const requireIdempotencyKey: RestStep = {
             ]
           : ["duplicate", "must be sent only once"];
       const message = `${headerName} ${rule}.`;
-      throw fail("idempotency_key_invalid", { message, details: [headerDetail(code, message)] });
+      throw createFailure("idempotency_key_invalid", { message, details: [headerDetail(code, message)] });
     }
     call.idempotencyKey = key;
   },

@@ -5,9 +5,14 @@
  */
 import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { fail, failWithDetail, type Failure, type FailureDetail } from "#foundation/failure.ts";
+import {
+  createFailure,
+  createFailureWithDetail,
+  type Failure,
+  type FailureDetail,
+} from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters, isCountry, parseLocale } from "#foundation/text.ts";
-import type { RestCall, RestStep } from "#gateway/rest-call.ts";
+import type { RestRequestState, RestRequestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
 import {
@@ -20,7 +25,7 @@ import {
 } from "#gateway/request-faults.ts";
 
 /** Validates path, query and body. Throws one failure with all faults of the first invalid part. */
-export const validateRequest: RestStep = {
+export const validateRequest: RestRequestStep = {
   name: "validate",
   phase: "body",
   appliesTo: () => true,
@@ -40,13 +45,13 @@ export const validateRequest: RestStep = {
 };
 
 /** Returns a path parameter. A value with control characters cannot be an id and is answered as not found. */
-function pathValue({ request }: RestCall, name: string, { notFound }: RestOperation): string {
+function pathValue({ request }: RestRequestState, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
-  if (!isTextWithoutForbiddenCharacters(value)) throw fail(notFound);
+  if (!isTextWithoutForbiddenCharacters(value)) throw createFailure(notFound);
   return value;
 }
 
-function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
+function queryReader({ parameters }: RestOperation): (call: RestRequestState) => void {
   const known = parameters.filter((parameter) => parameter.in === "query");
   const check = compileSchema(
     {
@@ -91,19 +96,21 @@ function normalizerOf(type: GraphQLInputType): (text: string) => string {
   return normalize ?? ((text): string => text);
 }
 
-function readBody(call: RestCall, check: ((body: unknown) => Fault[]) | undefined): void {
+function readBody(call: RestRequestState, check: ((body: unknown) => Fault[]) | undefined): void {
   const { body, raw } = call.request;
   if (check === undefined) {
     const hasBody =
       raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0;
     if (hasBody)
-      throw fail("unexpected_body", {
+      throw createFailure("unexpected_body", {
         details: [bodyDetail("body_not_allowed", "The request must not have a body.")],
       });
     return;
   }
   if (body === undefined)
-    throw fail("missing_body", { details: [bodyDetail("required", "The request must have a JSON body.")] });
+    throw createFailure("missing_body", {
+      details: [bodyDetail("required", "The request must have a JSON body.")],
+    });
   const faults = check(body);
   if (faults.length > 0)
     throw combineFaults(explainVersionFaults(faults, raw.headers["if-match"] !== undefined));
@@ -139,8 +146,11 @@ function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) 
  */
 function combineFaults(faults: readonly Fault[]): Failure {
   const [first] = faults;
-  if (first === undefined) return fail("malformed_request");
-  return fail(first.failure, { message: first.detail.message, details: faults.map(({ detail }) => detail) });
+  if (first === undefined) return createFailure("malformed_request");
+  return createFailure(first.failure, {
+    message: first.detail.message,
+    details: faults.map(({ detail }) => detail),
+  });
 }
 
 /** Keeps only the first fault of each field and drops the field's other faults. */
@@ -205,7 +215,7 @@ function parseQuery(url: string): Query {
  */
 function tooManyParameters(): Failure {
   const message = `The query must have at most ${parametersMax} parameters.`;
-  return failWithDetail("invalid_parameter", { in: "query", field: "", code: "too_many", message });
+  return createFailureWithDetail("invalid_parameter", { in: "query", field: "", code: "too_many", message });
 }
 
 const queryRules = {

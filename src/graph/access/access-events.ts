@@ -2,21 +2,21 @@
  * Publishes the events of installations and API keys. Each event is delivered only to the endpoints of the
  * installation that it is about.
  */
-import type { InstallationAccessEvent } from "#access/credential-changes.ts";
-import { findExpiringApiKeys, recordExpiryNotice } from "#access/keys/expiry-notices.ts";
+import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
+import { findExpiringApiKeys, recordApiKeyExpiryNotice } from "#access/keys/expiry-notices.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventContext, type RenderEventSubject, insertEvents } from "#webhooks/outbox.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { type EventContext, type EventSubjectRenderFunction, insertEvents } from "#webhooks/outbox.ts";
 
-export interface AccessPublishOptions extends Omit<EventContext, "merchantId"> {
-  readonly render: RenderEventSubject;
+export interface AccessEventPublishOptions extends Omit<EventContext, "merchantId"> {
+  readonly render: EventSubjectRenderFunction;
 }
 
 export async function publishInstallationAccessEvents(
   transaction: Transaction,
-  events: readonly InstallationAccessEvent[],
-  options: AccessPublishOptions,
+  events: readonly InstallationOrApiKeyEvent[],
+  options: AccessEventPublishOptions,
 ): Promise<void> {
   for (const [merchantId, eventsOfMerchant] of Map.groupBy(events, (event) => event.merchantId))
     await insertEvents(transaction, eventsOfMerchant, { ...options, merchantId, fannedOutAt: null });
@@ -25,7 +25,7 @@ export async function publishInstallationAccessEvents(
 interface ExpiryRound {
   readonly db: Database;
   readonly now: Date;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,8 +40,8 @@ export function publishExpiringKeyEvents({ db, now, render, signal }: ExpiryRoun
     find: (after: { readonly id: string } | undefined, rowsMax) =>
       findExpiringApiKeys(db, { now, after: after?.id ?? "", rowsMax }),
     handle: ({ id }) =>
-      inTransaction(db, async (transaction) => {
-        const events = await recordExpiryNotice(transaction, { now }, id);
+      runInTransaction(db, async (transaction) => {
+        const events = await recordApiKeyExpiryNotice(transaction, { now }, id);
         await publishInstallationAccessEvents(transaction, events, { now, cause, render });
         return events.length > 0;
       }),

@@ -4,12 +4,12 @@
  */
 import { buildAuditEntryQuery, type AuditEntryRow } from "#access/audit.ts";
 import { getIdKind, type IdKind } from "#foundation/ids.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { ApiKeyRef, InternalTokenRef, OAuthGrantRef, StaffAccountRef } from "#graph/refs.ts";
 
-const AuditActorEnum = defineEnum("AuditActor", {
+const AuditActorEnum = defineGraphqlEnum("AuditActor", {
   description: "The kind of caller that made a change.",
   values: {
     api_key: "An app, with an API key of its installation.",

@@ -1,6 +1,6 @@
 /** The GraphQL types and the mutation of a merchant's branding: how the checkout page presents the merchant. */
 import { type BrandingRow, displayNameLengthMax, updateBranding } from "#commerce/merchants/branding.ts";
-import { getTextColorOn } from "#commerce/merchants/brand-color.ts";
+import { getContrastingTextColor } from "#commerce/merchants/brand-color.ts";
 import { logoBounds } from "#commerce/merchants/logo-file.ts";
 import { builder } from "#graph/builder.ts";
 import { staffCallers } from "#graph/context.ts";
@@ -53,7 +53,7 @@ const MerchantBranding = builder.objectRef<BrandingRow>("MerchantBranding").impl
       nullable: true,
       description:
         "Black or white: the colour of text on `color`, with a contrast of at least 4.5:1; null if `color` is null.",
-      resolve: ({ color }) => (color === null ? null : getTextColorOn(color)),
+      resolve: ({ color }) => (color === null ? null : getContrastingTextColor(color)),
     }),
     logo: t.field({
       type: MerchantLogo,

@@ -5,16 +5,16 @@
 import { z } from "zod";
 import {
   buyerSessionMinutes,
-  type SignedBuyerSession,
-  signBuyerSession,
+  type BuyerSessionWithToken,
+  createBuyerSessionToken,
   verifyBuyerSessionToken,
 } from "#access/buyer-sessions.ts";
 import { findInternalTokenStateById } from "#access/keys/internal-tokens.ts";
 import { type BuyerSession, getBuyerSession } from "#access/viewer.ts";
-import { fail, Failure, failWithDetail } from "#foundation/failure.ts";
+import { createFailure, Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { isBuyerReference } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
-import { getCallerKind, getCallerMerchantId, type GraphContext } from "#graph/context.ts";
+import { getCallerKindOfViewer, getCallerMerchantId, type GraphContext } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 
@@ -44,7 +44,7 @@ const BuyerSessionCreateInput = builder.inputType("BuyerSessionCreateInput", {
   }),
 });
 
-const BuyerSessionType = builder.objectRef<SignedBuyerSession>("BuyerSession").implement({
+const BuyerSessionType = builder.objectRef<BuyerSessionWithToken>("BuyerSession").implement({
   description:
     "A buyer session: a browser sends its token as `Authorization: Bearer` and then acts as a storefront for " +
     "this buyer only.",
@@ -75,7 +75,7 @@ defineMutation({
   type: BuyerSessionType,
   check: ({ viewer }) => {
     if (getBuyerSession(viewer) !== undefined)
-      throw fail("role_not_allowed", {
+      throw createFailure("role_not_allowed", {
         message:
           "A buyer session cannot create sessions. Send the internal token, and the token of the buyer " +
           'session as "sessionToken".',
@@ -86,14 +86,14 @@ defineMutation({
   answer: createSession,
 });
 
-async function createSession(context: GraphContext, input: SessionInput): Promise<SignedBuyerSession> {
+async function createSession(context: GraphContext, input: SessionInput): Promise<BuyerSessionWithToken> {
   const { viewer, services, clock } = context;
-  if (viewer.kind !== "internal" || !("tokenId" in viewer)) throw fail("role_not_allowed");
+  if (viewer.kind !== "internal" || !("tokenId" in viewer)) throw createFailure("role_not_allowed");
   const buyerReference = readBuyerReference(context, input.buyerReference ?? null);
   const continued =
     typeof input.sessionToken === "string" ? await readContinuedSession(context, input.sessionToken) : null;
   const standard = buyerReference === null ? buyerSessionMinutes.guest : buyerSessionMinutes.signedIn;
-  return signBuyerSession(
+  return createBuyerSessionToken(
     { keyring: services.keyring, internalTokenId: viewer.tokenId, now: clock.now() },
     { buyerReference, continued, minutes: input.expiresInMinutes ?? standard },
   );
@@ -103,8 +103,8 @@ async function createSession(context: GraphContext, input: SessionInput): Promis
 function readBuyerReference(context: GraphContext, requested: string | null): string | null {
   const named = requested ?? context.buyerReference;
   if (named === null) return null;
-  if (getCallerKind(context.viewer) === "browser")
-    throw fail("role_not_allowed", {
+  if (getCallerKindOfViewer(context.viewer) === "browser")
+    throw createFailure("role_not_allowed", {
       message:
         "A token of the role browser can create sessions of guests only. The frontend's server names the " +
         "signed-in buyer with a token of the role storefront.",
@@ -139,7 +139,8 @@ async function readContinuedSession(context: GraphContext, sessionToken: string)
     });
     const token = await findInternalTokenStateById(db, internalTokenId);
     const isOfMerchant = token?.revokedAt === null && token.merchantId === getCallerMerchantId(context);
-    const isForbidden = getCallerKind(context.viewer) === "browser" && session.buyerReference !== null;
+    const isForbidden =
+      getCallerKindOfViewer(context.viewer) === "browser" && session.buyerReference !== null;
     if (!isOfMerchant || isForbidden) throw refuseInput("/sessionToken", "invalid_value", message);
     return session;
   } catch (error) {
@@ -150,4 +151,4 @@ async function readContinuedSession(context: GraphContext, sessionToken: string)
 }
 
 const refuseInput = (field: string, code: string, message: string): Failure =>
-  failWithDetail("invalid_field", { in: "body", field, code, message });
+  createFailureWithDetail("invalid_field", { in: "body", field, code, message });

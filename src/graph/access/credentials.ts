@@ -4,7 +4,7 @@ import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#acce
 import { allowedOriginsMax, createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/keys/read-credentials.ts";
 import { isStaffViewer } from "#access/viewer.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, staffCallers } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
@@ -161,7 +161,7 @@ const InternalTokenCreated = builder
 
 const loadInternalToken = async ({ db }: GraphContext, id: string): Promise<InternalTokenRow> => {
   const [token] = await findInternalTokens(db, [id]);
-  if (token === undefined) throw fail("resource_not_found");
+  if (token === undefined) throw createFailure("resource_not_found");
   return token;
 };
 
@@ -241,7 +241,7 @@ defineMutation({
   type: InternalTokenCreated,
   check: ({ viewer }) => {
     if (isStaffViewer(viewer))
-      throw fail("role_not_allowed", {
+      throw createFailure("role_not_allowed", {
         message:
           "A signed-in staff member cannot create internal tokens, because they would outlive the " +
           "account. Use an internal token of the role admin.",

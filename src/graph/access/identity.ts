@@ -4,7 +4,7 @@
  */
 import {
   integratorRateLimitBuckets,
-  isIntegrator,
+  isIntegratorViewer,
   rateLimitQuotas,
   getPublicRateLimitBucketName,
   getScaledRateLimitQuota,
@@ -13,7 +13,7 @@ import {
 } from "#access/viewer.ts";
 import { buildApiKeyQuery, type ApiKeyRow } from "#access/keys/read-credentials.ts";
 import { buildInstallationQuery } from "#access/installations.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   allCallers,
   integratorCallers,
@@ -23,7 +23,7 @@ import {
 } from "#graph/context.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";
 
-export const ModeEnum = defineEnum("Mode", {
+export const ModeEnum = defineGraphqlEnum("Mode", {
   description: "Whether a merchant handles real payments.",
   values: {
     live: "Real buyers pay real money.",
@@ -31,7 +31,7 @@ export const ModeEnum = defineEnum("Mode", {
   },
 });
 
-const CredentialEnum = defineEnum("Credential", {
+const CredentialEnum = defineGraphqlEnum("Credential", {
   description: "The kind of credential that a request was made with.",
   values: {
     api_key: "An API key of an app's installation.",
@@ -115,14 +115,14 @@ ViewerRef.implement({
       nullable: true,
       description: "The installation that the credential belongs to; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
-        isIntegrator(viewer) ? loaders.installations.load(viewer.installationId) : null,
+        isIntegratorViewer(viewer) ? loaders.installations.load(viewer.installationId) : null,
     }),
     app: t.field({
       type: AppRef,
       nullable: true,
       description: "The app that is calling; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
-        isIntegrator(viewer) ? loaders.apps.load(viewer.appId) : null,
+        isIntegratorViewer(viewer) ? loaders.apps.load(viewer.appId) : null,
     }),
     merchant: t.field({
       type: MerchantRef,
@@ -142,7 +142,7 @@ builder.objectFields(ViewerRef, (t) => ({
     description: "The rate limits of the app's requests; empty if rate limits are switched off.",
     complexity: { multiplier: integratorRateLimitBuckets.length },
     resolve: (viewer, _args, { rateLimitScale }) =>
-      isIntegrator(viewer) ? listRateLimits(rateLimitScale) : [],
+      isIntegratorViewer(viewer) ? listRateLimits(rateLimitScale) : [],
   }),
   api: t.field({
     type: Api,
@@ -151,7 +151,7 @@ builder.objectFields(ViewerRef, (t) => ({
   }),
 }));
 
-export const ScopeEnum = defineEnum<Scope>("Scope", {
+export const ScopeEnum = defineGraphqlEnum<Scope>("Scope", {
   description:
     "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields spell it " +
     "`catalog:read`.",
@@ -238,7 +238,7 @@ builder.queryField("installation", (t) =>
       id: t.arg.id({ description: "The installation's id, `ins_…`; ignored if the caller is an app." }),
     },
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
-      if (isIntegrator(viewer)) return loaders.installations.load(viewer.installationId);
+      if (isIntegratorViewer(viewer)) return loaders.installations.load(viewer.installationId);
       if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
       const found = await buildInstallationQuery(db, viewer.merchantId)
         .where("id", "=", id)

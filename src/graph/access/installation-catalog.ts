@@ -1,14 +1,14 @@
 /** The GraphQL types of an installation's `catalogProducts`: a list of its merchant's published products. */
-import { productListMax, type ProductList } from "#commerce/catalog/catalog-lists.ts";
+import { productListMax, type PublishedProductList } from "#commerce/catalog/catalog-lists.ts";
 import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { ProductSummaryRef } from "#graph/refs.ts";
 
-export const CatalogList = builder.objectRef<ProductList>("CatalogProducts");
+export const CatalogList = builder.objectRef<PublishedProductList>("CatalogProducts");
 
 async function toSummaries(
-  { ids, locale, market }: ProductList,
+  { ids, locale, market }: PublishedProductList,
   { loaders, clock, publicUrl }: GraphContext,
 ): Promise<ProductSummary[]> {
   const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
@@ -17,12 +17,12 @@ async function toSummaries(
   );
 }
 
-const ListOrderEnum = defineEnum("CatalogListOrder", {
+const ListOrderEnum = defineGraphqlEnum("CatalogListOrder", {
   description: "The order of a list of products.",
   values: { published_at_desc: "By time of publication, newest first; products of the same time by id." },
 });
 
-const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").implement({
+const CatalogListMeta = builder.objectRef<PublishedProductList>("CatalogProductsMeta").implement({
   description: "Size, order and version of a list of products.",
   fields: (t) => ({
     returned: t.int({ description: "The number of products in the list.", resolve: ({ ids }) => ids.length }),

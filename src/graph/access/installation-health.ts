@@ -4,12 +4,12 @@ import {
   type InstallationReadiness,
   assessReadiness,
 } from "#access/readiness/readiness.ts";
-import { isIntegrator } from "#access/viewer.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { isIntegratorViewer } from "#access/viewer.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef } from "#graph/refs.ts";
 
-const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
+const ReadinessStatusEnum = defineGraphqlEnum("ReadinessStatus", {
   description: "The overall result of an installation's readiness checks.",
   values: {
     ready: "All checks pass.",
@@ -19,7 +19,7 @@ const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
   },
 });
 
-const CheckCodeEnum = defineEnum("ReadinessCheckCode", {
+const CheckCodeEnum = defineGraphqlEnum("ReadinessCheckCode", {
   description: "A readiness check of an installation.",
   values: {
     api_key_active: "The installation has an active API key. Blocking.",
@@ -38,7 +38,7 @@ const CheckCodeEnum = defineEnum("ReadinessCheckCode", {
   },
 });
 
-const CheckStatusEnum = defineEnum("ReadinessCheckStatus", {
+const CheckStatusEnum = defineGraphqlEnum("ReadinessCheckStatus", {
   description: "The result of one readiness check.",
   values: {
     pass: "The requirement of the check is met.",
@@ -48,7 +48,7 @@ const CheckStatusEnum = defineEnum("ReadinessCheckStatus", {
   },
 });
 
-const SeverityEnum = defineEnum("ReadinessSeverity", {
+const SeverityEnum = defineGraphqlEnum("ReadinessSeverity", {
   description: "How serious a failed readiness check is.",
   values: {
     blocking: "If the check fails, the installation cannot do its work.",
@@ -141,7 +141,7 @@ builder.objectField(InstallationRef, "readiness", (t) =>
       return assessReadiness({
         now: clock.now(),
         installation,
-        credential: isIntegrator(viewer) ? viewer : null,
+        credential: isIntegratorViewer(viewer) ? viewer : null,
         endpoints,
       });
     },

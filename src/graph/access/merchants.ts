@@ -3,14 +3,14 @@ import { buildApiKeyQuery, buildInternalTokenQuery } from "#access/keys/read-cre
 import { buildAppQuery, buildInstallationQuery } from "#access/installations.ts";
 import { buildMerchantQuery } from "#access/merchants.ts";
 import { productListMax } from "#commerce/catalog/catalog-lists.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
 import { CatalogList } from "./installation-catalog.ts";
 import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef } from "#graph/refs.ts";
 
-export const MerchantStatusEnum = defineEnum("MerchantStatus", {
+export const MerchantStatusEnum = defineGraphqlEnum("MerchantStatus", {
   description: "Whether a merchant is open for business.",
   values: {
     active: "The merchant is open.",
@@ -80,7 +80,7 @@ AppRef.implement({
   }),
 });
 
-const InstallationStatusEnum = defineEnum("InstallationStatus", {
+const InstallationStatusEnum = defineGraphqlEnum("InstallationStatus", {
   description: "Whether the credentials of an installation work.",
   values: {
     active: "The installation's credentials work.",
@@ -125,7 +125,7 @@ InstallationRef.implement({
   }),
 });
 
-const RoleEnum = defineEnum("Role", {
+const RoleEnum = defineGraphqlEnum("Role", {
   description: "The role of an internal token, which decides what it may do.",
   values: {
     storefront:
@@ -141,7 +141,7 @@ const RoleEnum = defineEnum("Role", {
 });
 export { RoleEnum };
 
-export const TokenDocumentsEnum = defineEnum("InternalTokenDocuments", {
+export const TokenDocumentsEnum = defineGraphqlEnum("InternalTokenDocuments", {
   description: "Which GraphQL documents an internal token may run.",
   values: {
     any: "The token may run every document that its role allows.",

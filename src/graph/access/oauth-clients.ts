@@ -11,15 +11,15 @@ import {
   buildOauthClientQuery,
   type OauthClientRow,
 } from "#access/oauth/oauth-clients.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { type GraphContext, platformOperators, merchantReaders } from "#graph/context.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { AppRef } from "#graph/refs.ts";
 
-const OAuthClientAuthMethodEnum = defineEnum("OAuthClientAuthMethod", {
+const OAuthClientAuthMethodEnum = defineGraphqlEnum("OAuthClientAuthMethod", {
   description: "How an OAuth client authenticates at the token endpoint.",
   values: {
     none: "The client does not authenticate. Its tokens are still bound to a key of the client (DPoP).",
@@ -27,7 +27,7 @@ const OAuthClientAuthMethodEnum = defineEnum("OAuthClientAuthMethod", {
   },
 });
 
-const OAuthClientRegistrationEnum = defineEnum("OAuthClientRegistration", {
+const OAuthClientRegistrationEnum = defineGraphqlEnum("OAuthClientRegistration", {
   description: "How an OAuth client became known to the service.",
   values: {
     operator: "An operator of the platform created the client, for an app.",
@@ -109,7 +109,7 @@ function toKeySet(jwks: unknown): JsonWebKeySet | null {
   if (jwks === undefined || jwks === null) return null;
   if (isJsonWebKeySet(jwks)) return jwks;
   const message = '"jwks" must be a JSON Web Key Set: an object {"keys": […]} whose keys are objects.';
-  throw failWithDetail("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
+  throw createFailureWithDetail("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
 }
 
 const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput", {
@@ -121,7 +121,7 @@ const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput
 
 async function loadOauthClient({ db }: GraphContext, id: string): Promise<OauthClientRow> {
   const client = await buildOauthClientQuery(db).where("id", "=", id).executeTakeFirst();
-  if (client === undefined) throw fail("resource_not_found");
+  if (client === undefined) throw createFailure("resource_not_found");
   return client;
 }
 

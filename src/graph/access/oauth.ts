@@ -5,7 +5,7 @@ import {
   oauthPaths,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { revokeGrant, buildGrantQuery } from "#access/oauth/grants.ts";
+import { revokeOauthGrant, buildOauthGrantQuery } from "#access/oauth/grants.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
@@ -197,7 +197,7 @@ defineMutation({
   input: OAuthGrantRevokeInput,
   type: OAuthGrantRef,
   run: async (transaction, access, { grantId }) => {
-    access.publish(await revokeGrant(transaction, access, grantId));
+    access.publish(await revokeOauthGrant(transaction, access, grantId));
     return grantId;
   },
   answer: ({ loaders }, id) => reloadChangedRow(loaders.oauthGrants, id),
@@ -219,7 +219,7 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = buildGrantQuery(context.db, getCallerMerchantId(context));
+        const all = buildOauthGrantQuery(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
         return loadConnection(args, {

@@ -5,23 +5,23 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
-  preparePasswordHash,
-  prepareStaffInput,
+  validateAndHashNewPassword,
+  validateStaffFieldsAndHashPassword,
   setStaffPassword,
   setStaffRole,
   buildStaffAccountQuery,
   type StaffRow,
 } from "#access/people/staff.ts";
 import { isStaffViewer, type StaffRole } from "#access/viewer.ts";
-import { fail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import { StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
-const StaffRoleEnum = defineEnum("StaffRole", {
+const StaffRoleEnum = defineGraphqlEnum("StaffRole", {
   description: "What a staff member may do at the console.",
   values: {
     admin: "Reads and changes all data of the merchant, and grants access to apps.",
@@ -150,7 +150,7 @@ const StaffPasswordSet = builder.objectRef<StaffWithPassword>("StaffPasswordSet"
 
 async function loadStaffAccount({ db }: GraphContext, id: string): Promise<StaffRow> {
   const account = await buildStaffAccountQuery(db, null).where("id", "=", id).executeTakeFirst();
-  if (account === undefined) throw fail("resource_not_found");
+  if (account === undefined) throw createFailure("resource_not_found");
   return account;
 }
 
@@ -181,13 +181,19 @@ defineMutation({
     const generated = typeof password === "string" ? null : generatePassword();
     return {
       generated,
-      person: await prepareStaffInput({ email, name, password: password ?? generated ?? "" }),
+      person: await validateStaffFieldsAndHashPassword({
+        email,
+        name,
+        password: password ?? generated ?? "",
+      }),
     };
   },
   run: async (transaction, access, { merchantId, role, prepared: { generated, person } }) => {
     const owner = merchantId ?? access.merchantId;
     if (owner === null)
-      throw fail("missing_field", { message: "`merchantId` is required with a token of the platform." });
+      throw createFailure("missing_field", {
+        message: "`merchantId` is required with a token of the platform.",
+      });
     const input = { merchantId: owner, role: role ?? "admin", ...person };
     return { staffId: await createStaff(transaction, access, input), generated };
   },
@@ -206,7 +212,7 @@ defineMutation({
   type: StaffPasswordSet,
   prepare: async ({ password }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return { generated, passwordHash: await preparePasswordHash(password ?? generated ?? "") };
+    return { generated, passwordHash: await validateAndHashNewPassword(password ?? generated ?? "") };
   },
   run: async (transaction, access, { staffId, revokeGrants, prepared: { generated, passwordHash } }) => {
     await setStaffPassword(transaction, access, {

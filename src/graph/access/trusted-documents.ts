@@ -10,8 +10,8 @@ import {
   trustedDocumentLimits,
   type TrustedDocumentRow,
 } from "#access/trusted-documents.ts";
-import { fail, type FailureDetail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailure, type FailureDetail } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
 import { requireMerchantId, staffCallers } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
@@ -19,7 +19,7 @@ import { defineMutation } from "#graph/mutation.ts";
 
 const { lengthMax, perCallMax, perMerchantMax } = trustedDocumentLimits;
 
-const OperationKindEnum = defineEnum("TrustedDocumentOperation", {
+const OperationKindEnum = defineGraphqlEnum("TrustedDocumentOperation", {
   description: "The kind of a trusted document's operation.",
   values: {
     query: "The document reads data. It can be run with GET and with POST.",
@@ -189,7 +189,7 @@ const toDetail = (field: string, code: string, message: string): FailureDetail =
 });
 
 function refuse(details: readonly FailureDetail[]): never {
-  throw fail("invalid_field", { message: details[0]?.message ?? "", details });
+  throw createFailure("invalid_field", { message: details[0]?.message ?? "", details });
 }
 
 defineMutation({
@@ -205,7 +205,7 @@ defineMutation({
   type: TrustedDocumentsRegistered,
   prepare: ({ documents }, { checkDocument }) => {
     if (checkDocument === undefined)
-      throw fail("service_unavailable", { message: "This process cannot register documents." });
+      throw createFailure("service_unavailable", { message: "This process cannot register documents." });
     return checkDocuments(documents, checkDocument);
   },
   run: (transaction, context, { prepared }) => registerTrustedDocuments(transaction, context, prepared),

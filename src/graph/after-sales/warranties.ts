@@ -8,7 +8,7 @@ import {
 } from "#commerce/after-sales/warranty-claims.ts";
 import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { orderMutationKind, warrantyMutationKind, warrantyClaimMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -21,7 +21,7 @@ const warrantyVersionDescription =
   "The version of the warranty that the caller last read. If the warranty's current version is " +
   "different, nothing is changed and the error is version_conflict (409).";
 
-const WarrantyClaimOutcomeEnum = defineEnum<WarrantyClaimOutcome>("WarrantyClaimOutcome", {
+const WarrantyClaimOutcomeEnum = defineGraphqlEnum<WarrantyClaimOutcome>("WarrantyClaimOutcome", {
   description: "The merchant's decision about a warranty claim.",
   values: {
     accepted: "The claim is granted and uses one repair or replacement of the warranty.",

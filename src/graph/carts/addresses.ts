@@ -11,12 +11,12 @@ import {
 import {
   type CartAddressToken,
   setCartAddress,
-  setCartSavedAddress,
+  setCartAddressFromSavedAddress,
 } from "#commerce/carts/set-cart-address.ts";
-import { failWithDetail } from "#foundation/failure.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
-  getCallerKind,
+  getCallerKindOfViewer,
   cartCallers,
   frontendCallers,
   type GraphContext,
@@ -147,7 +147,7 @@ defineMutation({
   callers: frontendCallers,
   input: CartSavedAddressSetInputType,
   type: AddressToken,
-  run: setCartSavedAddress,
+  run: setCartAddressFromSavedAddress,
 });
 
 const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").implement({
@@ -215,7 +215,7 @@ defineMutation({
  * that it acts for.
  */
 function requireBuyerReference(context: GraphContext, requested: string | null | undefined): string {
-  const isStorefront = getCallerKind(context.viewer) === "storefront";
+  const isStorefront = getCallerKindOfViewer(context.viewer) === "storefront";
   const buyerReference = isStorefront ? context.buyerReference : (requested ?? context.buyerReference);
   const isOtherBuyer =
     isStorefront && requested !== null && requested !== undefined && requested !== buyerReference;
@@ -223,7 +223,7 @@ function requireBuyerReference(context: GraphContext, requested: string | null |
   const message = isOtherBuyer
     ? '"buyerReference" must be equal to the X-Buyer-Reference header.'
     : '"buyerReference" or the X-Buyer-Reference header is required.';
-  throw failWithDetail("invalid_field", {
+  throw createFailureWithDetail("invalid_field", {
     in: "body",
     field: "/buyerReference",
     code: isOtherBuyer ? "not_allowed" : "required",

@@ -1,9 +1,9 @@
 /** The enum types of carts, their addresses and their promotions. */
-import { defineEnum } from "#graph/builder.ts";
+import { defineGraphqlEnum } from "#graph/builder.ts";
 import type { CartStatus, CartRevocationReason, CartWarningCode } from "#commerce/carts/cart-aggregate.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 
-export const CartStatusEnum = defineEnum<CartStatus>("CartStatus", {
+export const CartStatusEnum = defineGraphqlEnum<CartStatus>("CartStatus", {
   description: "Status of a cart.",
   values: {
     active: "The cart can be changed.",
@@ -15,7 +15,7 @@ export const CartStatusEnum = defineEnum<CartStatus>("CartStatus", {
   },
 });
 
-export const CartWarningCodeEnum = defineEnum<CartWarningCode>("CartWarningCode", {
+export const CartWarningCodeEnum = defineGraphqlEnum<CartWarningCode>("CartWarningCode", {
   description:
     "A difference in a cart that no caller requested. Each value names the fields of the " +
     "warning's `data`.",
@@ -46,7 +46,7 @@ export const CartWarningCodeEnum = defineEnum<CartWarningCode>("CartWarningCode"
   },
 });
 
-export const CartRevocationReasonEnum = defineEnum<CartRevocationReason>("CartTransitionReason", {
+export const CartRevocationReasonEnum = defineGraphqlEnum<CartRevocationReason>("CartTransitionReason", {
   description: "Reason for revoking a cart or removing its promotion code.",
   values: {
     buyer_request: "The buyer requested the revocation or removal.",
@@ -58,58 +58,67 @@ export const CartRevocationReasonEnum = defineEnum<CartRevocationReason>("CartTr
   },
 });
 
-export const PromotionRefusalReasonEnum = defineEnum<PromotionRefusalReason>("PromotionRefusalReason", {
-  description: "Reason why a promotion does not apply to a cart.",
-  values: {
-    not_started: "The promotion has not started yet.",
-    ended: "The promotion has ended.",
-    paused: "The merchant has paused the promotion.",
-    usage_limit_reached: "The promotion or its code has reached its usage limit.",
-    customer_usage_limit_reached: "The buyer has reached the promotion's usage limit per buyer.",
-    customer_not_eligible: "The buyer is not eligible for the promotion.",
-    sign_in_required:
-      "The promotion requires that the buyer has signed in: the cart must have a buyer reference.",
-    minimum_subtotal_not_met: "The cart's subtotal is below the promotion's minimum.",
-    minimum_quantity_not_met: "The cart has fewer items than the promotion requires.",
-    no_entitled_lines: "The promotion does not apply to any line of the cart.",
-    market_not_eligible: "The promotion is not available in the cart's market.",
-    currency_mismatch: "The promotion's currency differs from the cart's currency.",
-    combination_disallowed: "The promotion cannot be combined with another promotion of the cart.",
-    superseded_by_better_deal: "Another promotion of the cart gives a larger discount.",
+export const PromotionRefusalReasonEnum = defineGraphqlEnum<PromotionRefusalReason>(
+  "PromotionRefusalReason",
+  {
+    description: "Reason why a promotion does not apply to a cart.",
+    values: {
+      not_started: "The promotion has not started yet.",
+      ended: "The promotion has ended.",
+      paused: "The merchant has paused the promotion.",
+      usage_limit_reached: "The promotion or its code has reached its usage limit.",
+      customer_usage_limit_reached: "The buyer has reached the promotion's usage limit per buyer.",
+      customer_not_eligible: "The buyer is not eligible for the promotion.",
+      sign_in_required:
+        "The promotion requires that the buyer has signed in: the cart must have a buyer reference.",
+      minimum_subtotal_not_met: "The cart's subtotal is below the promotion's minimum.",
+      minimum_quantity_not_met: "The cart has fewer items than the promotion requires.",
+      no_entitled_lines: "The promotion does not apply to any line of the cart.",
+      market_not_eligible: "The promotion is not available in the cart's market.",
+      currency_mismatch: "The promotion's currency differs from the cart's currency.",
+      combination_disallowed: "The promotion cannot be combined with another promotion of the cart.",
+      superseded_by_better_deal: "Another promotion of the cart gives a larger discount.",
+    },
   },
-});
+);
 
-export const PromotionStateEnum = defineEnum<"none" | "applied" | "suspended">("PromotionStateStatus", {
-  description: "Whether a cart has a promotion code and whether the code applies.",
-  values: {
-    none: "The cart has no promotion code.",
-    applied: "The promotion code applies to the cart.",
-    suspended:
-      "The cart has a promotion code that does not apply at the moment. The code applies again " +
-      "automatically as soon as its conditions are met.",
+export const PromotionStateEnum = defineGraphqlEnum<"none" | "applied" | "suspended">(
+  "PromotionStateStatus",
+  {
+    description: "Whether a cart has a promotion code and whether the code applies.",
+    values: {
+      none: "The cart has no promotion code.",
+      applied: "The promotion code applies to the cart.",
+      suspended:
+        "The cart has a promotion code that does not apply at the moment. The code applies again " +
+        "automatically as soon as its conditions are met.",
+    },
   },
-});
+);
 
-export const DiscountSourceEnum = defineEnum<"code" | "automatic">("DiscountSource", {
+export const DiscountSourceEnum = defineGraphqlEnum<"code" | "automatic">("DiscountSource", {
   description: "Origin of a discount.",
   values: { code: "The cart's promotion code.", automatic: "A promotion that applies automatically." },
 });
 
-export const DiscountTargetEnum = defineEnum<"line" | "shipping">("DiscountTarget", {
+export const DiscountTargetEnum = defineGraphqlEnum<"line" | "shipping">("DiscountTarget", {
   description: "The price that a discount reduces.",
   values: { line: "The price of a cart line.", shipping: "The shipping price." },
 });
 
-export const CartCheckoutStatusEnum = defineEnum<"open" | "processing" | "completed">("CartCheckoutStatus", {
-  description: "Status of a cart's checkout session.",
-  values: {
-    open: "The session is open: the buyer is checking out.",
-    processing: "The session was submitted and its payment is being processed.",
-    completed: "The session is completed: the order is placed.",
+export const CartCheckoutStatusEnum = defineGraphqlEnum<"open" | "processing" | "completed">(
+  "CartCheckoutStatus",
+  {
+    description: "Status of a cart's checkout session.",
+    values: {
+      open: "The session is open: the buyer is checking out.",
+      processing: "The session was submitted and its payment is being processed.",
+      completed: "The session is completed: the order is placed.",
+    },
   },
-});
+);
 
-export const AddressValidationEnum = defineEnum<"strict" | "basic">("AddressValidation", {
+export const AddressValidationEnum = defineGraphqlEnum<"strict" | "basic">("AddressValidation", {
   description: "How strictly an address is checked.",
   values: {
     strict:
@@ -119,7 +128,7 @@ export const AddressValidationEnum = defineEnum<"strict" | "basic">("AddressVali
   },
 });
 
-export const ServiceabilityStatusEnum = defineEnum<
+export const ServiceabilityStatusEnum = defineGraphqlEnum<
   "deliverable" | "partially_deliverable" | "no_delivery_options"
 >("ServiceabilityStatus", {
   description: "Whether the lines of a cart can be delivered to its address.",
@@ -130,7 +139,7 @@ export const ServiceabilityStatusEnum = defineEnum<
   },
 });
 
-export const OnExistingPromotionEnum = defineEnum<"replace" | "reject">("OnExistingPromotion", {
+export const OnExistingPromotionEnum = defineGraphqlEnum<"replace" | "reject">("OnExistingPromotion", {
   description: "What happens if the cart already has another promotion code.",
   values: {
     replace: "The new code replaces the present code.",

@@ -1,5 +1,5 @@
 /** The object types of the parts of a cart: lines, address, delivery, checkout, warnings and revocation. */
-import type { CartLineView, CartView, CartWarningView } from "#commerce/carts/render-cart.ts";
+import type { CartLineView, CartView, RenderedCartWarning } from "#commerce/carts/render-cart.ts";
 import { builder } from "#graph/builder.ts";
 import { AvailabilityEnum, type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
@@ -196,7 +196,7 @@ export const CartCheckout = builder.objectRef<NonNullable<CartView["checkout"]>>
   }),
 });
 
-export const CartWarning = builder.objectRef<CartWarningView>("CartWarning").implement({
+export const CartWarning = builder.objectRef<RenderedCartWarning>("CartWarning").implement({
   description:
     "A difference in a cart that no caller requested, found at the cart's last change or " +
     "caused by time, for example a changed price.",

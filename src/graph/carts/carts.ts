@@ -1,16 +1,20 @@
 /** The object type of carts, the check that a caller may see a cart, and the queries that return carts. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { type ActingBuyer, isCartOfOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
+import {
+  type BuyerRepresentedByCaller,
+  isCartOfOtherBuyer,
+  isCartPastRetention,
+} from "#commerce/carts/cart-status.ts";
 import { buildCartListQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { getCurrentDeliveryOptions, toCartView } from "#commerce/carts/render-cart.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
 import {
   type CallerKind,
-  getCallerKind,
+  getCallerKindOfViewer,
   getCallerMerchantId,
-  getListMerchantId,
+  getMerchantIdOfList,
   type GraphContext,
   integratorCallers,
   merchantReaders,
@@ -43,7 +47,7 @@ const CartBuyer = builder.objectRef<GraphCart>("CartBuyer").implement({
         "The frontend's own stable id of the buyer; null if the buyer is not known. Hidden from " +
         "analysts and from the checkout page.",
       resolve: ({ stored }, _args, { viewer }) =>
-        callersWithoutBuyer.has(getCallerKind(viewer)) ? null : stored.buyerReference,
+        callersWithoutBuyer.has(getCallerKindOfViewer(viewer)) ? null : stored.buyerReference,
     }),
     guest: t.boolean({
       description: "Whether the buyer is a guest: the cart has no buyer reference.",
@@ -203,12 +207,12 @@ builder.queryField("carts", (t) =>
         status: t.arg({ type: CartStatusEnum, description: "Returns only carts that have this status now." }),
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
-        const isStorefront = getCallerKind(context.viewer) === "storefront";
+        const isStorefront = getCallerKindOfViewer(context.viewer) === "storefront";
         if (isStorefront && context.buyerReference === null && context.buyerSessionId === null)
-          throw fail("role_not_allowed", {
+          throw createFailure("role_not_allowed", {
             message: "A storefront must send the X-Buyer-Reference header to list the carts of a buyer.",
           });
-        const owner = getListMerchantId(context, merchantId);
+        const owner = getMerchantIdOfList(context, merchantId);
         const filter = {
           merchantId: owner,
           status: status ?? null,
@@ -258,7 +262,7 @@ builder.queryField("deliveryOptions", (t) =>
           ? undefined
           : getCurrentDeliveryOptions(cart, context.clock.now());
       if (options === undefined)
-        throw fail("resource_not_found", {
+        throw createFailure("resource_not_found", {
           message: "The merchant has no such address token, or the token has expired.",
         });
       return options;
@@ -266,7 +270,7 @@ builder.queryField("deliveryOptions", (t) =>
   }),
 );
 
-const noBuyer: ActingBuyer = { buyerReference: null, buyerSessionId: null };
+const noBuyer: BuyerRepresentedByCaller = { buyerReference: null, buyerSessionId: null };
 
 function toCartEdges(
   cursor: string,

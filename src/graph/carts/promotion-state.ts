@@ -5,7 +5,7 @@
 import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";
 import { CartTotalsRef, MoneyRef, PromotionStateRef } from "#graph/refs.ts";
-import type { PromotionStateView, CartPromotionView } from "#commerce/carts/render-promotion-state.ts";
+import type { CartPromotionStateView, CartPromotionView } from "#commerce/carts/render-promotion-state.ts";
 import { DiscountTargetEnum, PromotionStateEnum, PromotionRefusalReasonEnum } from "./cart-enums.ts";
 
 CartTotalsRef.implement({
@@ -93,7 +93,7 @@ const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").i
 });
 
 const AutomaticPromotion = builder
-  .objectRef<PromotionStateView["automatic"][number]>("AutomaticPromotion")
+  .objectRef<CartPromotionStateView["automatic"][number]>("AutomaticPromotion")
   .implement({
     description: "A promotion that applies to a cart automatically, without a code.",
     fields: (t) => ({
@@ -109,7 +109,7 @@ const AutomaticPromotion = builder
   });
 
 const Allocation = builder
-  .objectRef<PromotionStateView["allocations"][number]>("PromotionAllocation")
+  .objectRef<CartPromotionStateView["allocations"][number]>("PromotionAllocation")
   .implement({
     description: "The part of the promotion code's discount on one line or on the shipping price.",
     fields: (t) => ({
@@ -127,7 +127,7 @@ const Allocation = builder
   });
 
 const Replaced = builder
-  .objectRef<NonNullable<PromotionStateView["replaced"]>>("ReplacedPromotion")
+  .objectRef<NonNullable<CartPromotionStateView["replaced"]>>("ReplacedPromotion")
   .implement({
     description: "The promotion code that a change has replaced.",
     fields: (t) => ({ code: t.exposeString("code", { description: "The replaced promotion code." }) }),

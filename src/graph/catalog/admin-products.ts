@@ -1,5 +1,5 @@
 /** Graph types and queries of a merchant's products in every status and locale. */
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { CategoryRef, MerchantRef, ProductRef, VariantRef } from "#graph/refs.ts";
 import {
@@ -10,7 +10,7 @@ import {
 } from "./product-parts.ts";
 import { RatingRef } from "./products.ts";
 
-export const ProductStatusEnum = defineEnum("ProductStatus", {
+export const ProductStatusEnum = defineGraphqlEnum("ProductStatus", {
   description: "The status of a product.",
   values: {
     draft: "The product is being prepared; buyers do not see it.",

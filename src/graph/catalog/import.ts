@@ -4,7 +4,7 @@
  */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { AttributeInputType, OptionInputType, RatingInputType, TranslationInputType } from "./inputs.ts";
@@ -12,7 +12,7 @@ import { VariantOptionInputType } from "./variant-inputs.ts";
 import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";
 
-const ImportStatusEnum = defineEnum("ImportedStatus", {
+const ImportStatusEnum = defineGraphqlEnum("ImportedStatus", {
   description: "The status that an imported product gets.",
   values: { draft: "The product is a draft; buyers do not see it.", published: "The product is on sale." },
 });
@@ -138,7 +138,7 @@ const ProductsImportInput = builder.inputType("ProductsImportInput", {
   }),
 });
 
-const OutcomeEnum = defineEnum("ImportOutcome", {
+const OutcomeEnum = defineGraphqlEnum("ImportOutcome", {
   description: "The outcome of importing one item.",
   values: {
     created: "A product was created.",

@@ -12,7 +12,7 @@ import {
 } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
@@ -34,7 +34,7 @@ async function changedProduct(
   { productId }: { readonly productId: string },
 ): Promise<ProductAggregate> {
   const product = await reloadChangedRow(loaders.products, productId);
-  if (product === null) throw fail("product_not_found");
+  if (product === null) throw createFailure("product_not_found");
   return product;
 }
 

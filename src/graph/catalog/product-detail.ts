@@ -1,9 +1,9 @@
 /** Graph fields that the full view of a published product has in addition to its summary. */
 import type { ProductDetail } from "#commerce/catalog/render-detail.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { MoneyRef, ProductDetailRef, ProductVariantRef } from "#graph/refs.ts";
 
-const DescriptionFormatEnum = defineEnum("DescriptionFormat", {
+const DescriptionFormatEnum = defineGraphqlEnum("DescriptionFormat", {
   description: "The format of a product description.",
   values: { markdown: "The description is written in CommonMark." },
 });
@@ -34,7 +34,7 @@ const LocalizedSlug = builder.objectRef<ProductDetail["localizedSlugs"][number]>
   }),
 });
 
-export const MediaTypeEnum = defineEnum("MediaType", {
+export const MediaTypeEnum = defineGraphqlEnum("MediaType", {
   description: "The kind of a product's media: picture or video.",
   values: { image: "A picture.", video: "A video." },
 });
@@ -140,7 +140,7 @@ const Seo = builder.objectRef<NonNullable<ProductDetail["seo"]>>("ProductSeo").i
   }),
 });
 
-export const PolicyTypeEnum = defineEnum("PolicyType", {
+export const PolicyTypeEnum = defineGraphqlEnum("PolicyType", {
   description: "What a merchant's policy regulates.",
   values: {
     cancellation: "Cancelling an order before it is shipped.",
@@ -169,7 +169,7 @@ const ProductPolicy = builder.objectRef<ProductDetail["policies"][number]>("Prod
   }),
 });
 
-const ProductStatusView = defineEnum("PublicProductStatus", {
+const ProductStatusView = defineGraphqlEnum("PublicProductStatus", {
   description: "The status of a product that buyers see; always PUBLISHED.",
   values: { published: "The product is on sale." },
 });

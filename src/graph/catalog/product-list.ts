@@ -5,15 +5,15 @@ import {
   buildProductIdQuery,
   findCategoriesBelow,
 } from "#commerce/catalog/list-products.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import { getListMerchantId, merchantReaders } from "#graph/context.ts";
-import { requireFilterObject } from "#graph/filter-objects.ts";
-import { listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { requireExistingFilterObject } from "#graph/filter-objects.ts";
+import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { ProductRef } from "#graph/refs.ts";
 import { ProductStatusEnum } from "./admin-products.ts";
 
-const ProductStockEnum = defineEnum<ProductStockFilter>("ProductStock", {
+const ProductStockEnum = defineGraphqlEnum<ProductStockFilter>("ProductStock", {
   description:
     "A condition on the stock of a product. Free units are the units on hand minus the reserved units. A " +
     "product with several variants can meet several conditions.",
@@ -59,10 +59,10 @@ builder.queryField("products", (t) =>
         }),
       },
       resolve: async (_root, { newestFirst, ...args }, context) => {
-        requireOrderedPeriod("updated", args);
-        const merchantId = getListMerchantId(context, args.merchantId);
+        requirePeriodStartBeforeEnd("updated", args);
+        const merchantId = getMerchantIdOfList(context, args.merchantId);
         const category = { table: "category", id: args.categoryId, merchantId } as const;
-        await requireFilterObject(context, "categoryId", category);
+        await requireExistingFilterObject(context, "categoryId", category);
         const categoryIds =
           typeof args.categoryId === "string" ? await findCategoriesBelow(context.db, args.categoryId) : null;
         const filter = { ...args, categoryIds, merchantId };

@@ -4,8 +4,8 @@
  */
 import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
-import { fail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { allCallers } from "#graph/context.ts";
 import {
   ImageRef,
@@ -18,7 +18,7 @@ import {
   ProductVariantRef,
 } from "#graph/refs.ts";
 
-export const AvailabilityEnum = defineEnum("Availability", {
+export const AvailabilityEnum = defineGraphqlEnum("Availability", {
   description: "Whether and how a product or variant can be bought.",
   values: {
     in_stock: "Units are in stock.",
@@ -177,7 +177,7 @@ VariantOfferRef.implement({
   }),
 });
 
-export const RestrictionEnum = defineEnum("Restriction", {
+export const RestrictionEnum = defineGraphqlEnum("Restriction", {
   description: "A restriction on how a variant may be sold, shipped or returned.",
   values: {
     age_18: "The variant is sold to adults only.",
@@ -271,13 +271,13 @@ builder.queryField("publicProduct", (t) =>
     resolve: async (_root, { merchantSlug, productSlug, languages }, context) => {
       const { viewer, clock, publicUrl, loaders } = context;
       const row = await loaders.publicProducts.load({ merchantSlug, productSlug });
-      if (row === null) throw fail("merchant_not_found");
+      if (row === null) throw createFailure("merchant_not_found");
       const { product } = row;
       const isForeign =
         viewer.kind === "internal" &&
         viewer.merchantId !== null &&
         viewer.merchantId !== product?.merchant.id;
-      if (product === null || isForeign) throw fail("product_not_found");
+      if (product === null || isForeign) throw createFailure("product_not_found");
       return renderProductDetail(product, {
         locales: languages ?? context.languages,
         country: product.merchant.defaultMarket,

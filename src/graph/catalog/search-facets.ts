@@ -1,10 +1,10 @@
 /** Graph types of the facets of the product search. */
 import { availabilities } from "#commerce/catalog/availability.ts";
 import type { SearchResult } from "#commerce/search/search-products.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { AvailabilityEnum } from "./products.ts";
 
-const FacetKeyEnum = defineEnum("FacetKey", {
+const FacetKeyEnum = defineGraphqlEnum("FacetKey", {
   description: "The property by which a facet groups the found products.",
   values: {
     category: "Groups by category; values are category slugs.",

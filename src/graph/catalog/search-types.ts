@@ -2,11 +2,11 @@
 import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
 import type { SearchExplanation } from "#commerce/search/render-results.ts";
 import type { SearchResult } from "#commerce/search/search-products.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { ProductListingInterface } from "./products.ts";
 import { SearchFacetRef } from "./search-facets.ts";
 
-export const ProductSearchSortEnum = defineEnum("ProductSearchSort", {
+export const ProductSearchSortEnum = defineGraphqlEnum("ProductSearchSort", {
   description: "The order of search results. Products that are equal in this order are sorted by ID.",
   values: {
     relevance: "Best match first. Without a query, the order is the same as POPULARITY.",
@@ -20,7 +20,7 @@ export const ProductSearchSortEnum = defineEnum("ProductSearchSort", {
   },
 });
 
-const MatchedFieldEnum = defineEnum("MatchedField", {
+const MatchedFieldEnum = defineGraphqlEnum("MatchedField", {
   description: "A field of a product in which a word of the query was found.",
   values: {
     sku: "A SKU or GTIN of one of the product's variants.",
@@ -31,7 +31,7 @@ const MatchedFieldEnum = defineEnum("MatchedField", {
   },
 });
 
-const TotalRelationEnum = defineEnum("TotalRelation", {
+const TotalRelationEnum = defineGraphqlEnum("TotalRelation", {
   description: "Whether the number of found products is exact or a lower bound.",
   values: {
     exact: "The number of found products is exact.",
@@ -42,7 +42,7 @@ const TotalRelationEnum = defineEnum("TotalRelation", {
 type Hit = SearchResult["hits"][number];
 type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight" | "explanation">;
 
-const SearchTierEnum = defineEnum("SearchTier", {
+const SearchTierEnum = defineGraphqlEnum("SearchTier", {
   description:
     "A product's rank by the fields that contain all words of the query. The tiers are listed " +
     "from best to worst; a product of a better tier comes first.",

@@ -3,15 +3,15 @@
  * request searches only once.
  */
 import { z } from "zod";
-import { containsPersonalData } from "#commerce/search/search-counts.ts";
+import { mayContainPersonalData } from "#commerce/search/search-counts.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
-import { failWithDetail } from "#foundation/failure.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
   allCallers,
   type CallerKind,
-  getCallerKind,
+  getCallerKindOfViewer,
   type GraphContext,
   merchantReaders,
 } from "#graph/context.ts";
@@ -94,7 +94,7 @@ builder.queryField("productSearch", (t) =>
     resolve: async (_root, args, context) => {
       const { page, pageSize } = args;
       if (page * pageSize > searchPageWindowMax) {
-        throw failWithDetail("page_window_exceeded", {
+        throw createFailureWithDetail("page_window_exceeded", {
           in: "query",
           field: "page",
           code: "too_large",
@@ -130,7 +130,7 @@ function toSearchInput(
     merchant,
     filters: toSearchFilters(filter),
     hasAttributeFacets: hasAttributeFacets === true,
-    isExplained: explainedCallers.has(getCallerKind(viewer)),
+    isExplained: explainedCallers.has(getCallerKindOfViewer(viewer)),
   };
 }
 
@@ -148,7 +148,7 @@ function countProductSearch(
   { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
   { query, totalItems }: SearchResult,
 ): void {
-  if (page > 1 || !buyerCallers.has(getCallerKind(viewer)) || containsPersonalData(q)) return;
+  if (page > 1 || !buyerCallers.has(getCallerKindOfViewer(viewer)) || mayContainPersonalData(q)) return;
   const hasResults = totalItems > 0;
   services.searchCounts?.note({
     client: buyerReference ?? client,

@@ -1,6 +1,6 @@
 /** The lists of stock movements and of prices: how the stock and the prices of variants changed. */
 import {
-  findPricePage,
+  findPriceHistoryPage,
   priceCursorPattern,
   type PriceHistoryRow,
   buildPriceHistoryQuery,
@@ -11,19 +11,19 @@ import {
   type StockMovementRow,
 } from "#commerce/inventory/list-movements.ts";
 import { createMoney } from "#foundation/money.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
   createConnectionTypeOptions,
   loadConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
-import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
-import { requireFilterObject } from "#graph/filter-objects.ts";
-import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { requireExistingFilterObject } from "#graph/filter-objects.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { MoneyRef } from "#graph/refs.ts";
 
-const StockMovementReasonEnum = defineEnum<StockMovementReason>("StockMovementReason", {
+const StockMovementReasonEnum = defineGraphqlEnum<StockMovementReason>("StockMovementReason", {
   description: "Why the stock of a variant changed.",
   values: {
     received: "New units arrived.",
@@ -111,10 +111,10 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: async (_root, args, context) => {
-        requireOrderedPeriod("created", args);
-        const merchantId = getListMerchantId(context, args.merchantId);
+        requirePeriodStartBeforeEnd("created", args);
+        const merchantId = getMerchantIdOfList(context, args.merchantId);
         const variant = { table: "variant", id: args.variantId, merchantId } as const;
-        await requireFilterObject(context, "variantId", variant);
+        await requireExistingFilterObject(context, "variantId", variant);
         return loadConnection(args, {
           db: context.db,
           query: buildStockMovementQuery(context.db, { ...args, merchantId }),
@@ -148,17 +148,17 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: async (_root, args, context) => {
-        requireOrderedPeriod("started", args);
-        const merchantId = getListMerchantId(context, args.merchantId);
+        requirePeriodStartBeforeEnd("started", args);
+        const merchantId = getMerchantIdOfList(context, args.merchantId);
         const variant = { table: "variant", id: args.variantId, merchantId } as const;
-        await requireFilterObject(context, "variantId", variant);
+        await requireExistingFilterObject(context, "variantId", variant);
         const market = { table: "market", id: args.marketId, merchantId } as const;
-        await requireFilterObject(context, "marketId", market);
+        await requireExistingFilterObject(context, "marketId", market);
         const query = buildPriceHistoryQuery(context.db, { ...args, merchantId });
         return loadConnection(args, {
           db: context.db,
           query,
-          loadPage: (page) => findPricePage(query, page),
+          loadPage: (page) => findPriceHistoryPage(query, page),
           cursor: priceCursorPattern,
         });
       },

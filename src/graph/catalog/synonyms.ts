@@ -6,7 +6,7 @@ import {
   type SynonymRule,
   synonymListBounds,
 } from "#commerce/search/synonyms.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders, requireMerchantId } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
@@ -126,7 +126,7 @@ defineMutation({
   }),
   answer: async ({ db }, { merchantId, locale }) => {
     const list = (await findSynonyms(db, merchantId)).find((found) => found.locale === locale);
-    if (list === undefined) throw fail("resource_not_found");
+    if (list === undefined) throw createFailure("resource_not_found");
     return list;
   },
 });

@@ -1,6 +1,6 @@
 /** The mutations that create, change and cancel checkout sessions. Canceling is also a REST operation. */
 import { cancelSession } from "#commerce/checkout/release-sessions.ts";
-import type { LockedSession } from "#commerce/checkout/change-session.ts";
+import type { LockedCartAndSession } from "#commerce/checkout/change-session.ts";
 import { createSession } from "#commerce/checkout/create-session.ts";
 import {
   applySessionPromotion,
@@ -24,7 +24,7 @@ import {
 } from "./session-types.ts";
 import { toGraphCheckoutSession } from "./sessions.ts";
 
-const answerSession = (context: GraphContext, changed: LockedSession): GraphCheckoutSession =>
+const answerSession = (context: GraphContext, changed: LockedCartAndSession): GraphCheckoutSession =>
   toGraphCheckoutSession(changed, context);
 
 defineMutation({

@@ -4,10 +4,10 @@
  */
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";
-import type { LockedSession } from "#commerce/checkout/change-session.ts";
+import type { LockedCartAndSession } from "#commerce/checkout/change-session.ts";
 import { failSession, type SessionFailReason } from "#commerce/checkout/fail-session.ts";
 import { completeSession, submitSessionAndPlaceFreeOrder } from "#commerce/orders/complete-session.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { sessionPaymentMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { CheckoutSessionRef, type GraphCheckoutSession } from "#graph/refs.ts";
@@ -59,7 +59,7 @@ const CompleteInput = builder.inputType("HostedCheckoutSessionCompleteInput", {
   }),
 });
 
-const FailReasonEnum = defineEnum<SessionFailReason>("CheckoutFailReason", {
+const FailReasonEnum = defineGraphqlEnum<SessionFailReason>("CheckoutFailReason", {
   description: "Reason for giving up a pending payment.",
   values: {
     buyer_gave_up: "The buyer does not want to wait for the payment.",
@@ -82,7 +82,7 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
   }),
 });
 
-const answer = (request: GraphContext, locked: LockedSession): GraphCheckoutSession =>
+const answer = (request: GraphContext, locked: LockedCartAndSession): GraphCheckoutSession =>
   toGraphCheckoutSession(locked, request);
 
 defineMutation({

@@ -6,14 +6,14 @@ import { z } from "zod";
 import { sessionCancelNoteLengthMax } from "#commerce/checkout/release-sessions.ts";
 import { sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { promotionCodeLengthMax } from "#commerce/promotions/choose-promotions.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { PostalAddressInputType } from "#graph/carts/cart-inputs.ts";
 import { AddressValidationEnum, OnExistingPromotionEnum } from "#graph/carts/cart-enums.ts";
 import type { SessionCancelActor, SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionPaymentStatus } from "#commerce/checkout/render-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 
-export const SessionStatusEnum = defineEnum<SessionStatus>("HostedCheckoutSessionStatus", {
+export const SessionStatusEnum = defineGraphqlEnum<SessionStatus>("HostedCheckoutSessionStatus", {
   description: "Status of a checkout session.",
   values: {
     open: "The buyer is checking out.",
@@ -24,17 +24,20 @@ export const SessionStatusEnum = defineEnum<SessionStatus>("HostedCheckoutSessio
   },
 });
 
-export const SessionPaymentStatusEnum = defineEnum<SessionPaymentStatus>("HostedCheckoutPaymentStatus", {
-  description: "Payment status of a checkout session.",
-  values: {
-    unpaid: "No payment was made.",
-    processing: "The payment is being processed.",
-    paid: "The payment is authorized. Whether the amount was captured later is shown in the order.",
-    not_required: "The total is 0, so no payment is needed.",
+export const SessionPaymentStatusEnum = defineGraphqlEnum<SessionPaymentStatus>(
+  "HostedCheckoutPaymentStatus",
+  {
+    description: "Payment status of a checkout session.",
+    values: {
+      unpaid: "No payment was made.",
+      processing: "The payment is being processed.",
+      paid: "The payment is authorized. Whether the amount was captured later is shown in the order.",
+      not_required: "The total is 0, so no payment is needed.",
+    },
   },
-});
+);
 
-export const SessionCancelReasonEnum = defineEnum<SessionCancelReason>("HostedCheckoutCancelReason", {
+export const SessionCancelReasonEnum = defineGraphqlEnum<SessionCancelReason>("HostedCheckoutCancelReason", {
   description: "Reason for canceling a checkout session.",
   values: {
     buyer_abandoned: "The buyer left the checkout.",
@@ -49,7 +52,7 @@ export const SessionCancelReasonEnum = defineEnum<SessionCancelReason>("HostedCh
   },
 });
 
-export const SessionCancelActorEnum = defineEnum<SessionCancelActor>("HostedCheckoutCancelActor", {
+export const SessionCancelActorEnum = defineGraphqlEnum<SessionCancelActor>("HostedCheckoutCancelActor", {
   description: "The kind of caller that canceled a checkout session.",
   values: {
     api_key: "An integrator with an API key.",

@@ -1,15 +1,15 @@
 /** The object types of hosted checkout sessions, and the queries that find sessions. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "#commerce/checkout/end-session.ts";
-import type { LockedSession } from "#commerce/checkout/change-session.ts";
+import type { LockedCartAndSession } from "#commerce/checkout/change-session.ts";
 import { type SessionAggregate, buildSessionListQuery } from "#commerce/checkout/session-aggregate.ts";
-import { getSessionPageUrl, toSessionView } from "#commerce/checkout/render-session.ts";
+import { getCheckoutPageUrlForCreator, toSessionView } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
 import {
   hideQueryFromAnalysts,
   type GraphContext,
   canAccessCheckoutSession,
-  getListMerchantId,
+  getMerchantIdOfList,
   merchantReaders,
   getInternalCredentialId,
   hideFromAnalysts,
@@ -104,7 +104,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
       "URL of the checkout page. Returned only to the token that created the session, and only " +
       "while the session is open; null for all other callers, and always null over REST.",
     resolve: ({ stored }, _args, context) =>
-      getSessionPageUrl(stored, {
+      getCheckoutPageUrlForCreator(stored, {
         tokenId: getInternalCredentialId(context),
         keyring: context.services.keyring,
         publicUrl: context.publicUrl,
@@ -183,7 +183,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
 }));
 
 export function toGraphCheckoutSession(
-  { session, cart }: LockedSession,
+  { session, cart }: LockedCartAndSession,
   context: GraphContext,
 ): GraphCheckoutSession {
   return { ...toSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
@@ -193,10 +193,13 @@ export function toGraphCheckoutSession(
  * Whether the caller may see a checkout session. The caller must be allowed to see the session's cart. A
  * checkout page may see only the session that it was opened for.
  */
-const isSessionVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
+const isSessionVisible = ({ session, cart }: LockedCartAndSession, context: GraphContext): boolean =>
   isCartVisible(cart, context) && canAccessCheckoutSession(session.id, context);
 
-async function loadSessionCart(session: SessionAggregate, { loaders }: GraphContext): Promise<LockedSession> {
+async function loadSessionCart(
+  session: SessionAggregate,
+  { loaders }: GraphContext,
+): Promise<LockedCartAndSession> {
   const cart: CartAggregate | null = await loaders.carts.load(session.cartId);
   if (cart === null) throw new Error(`Session ${session.id} has no cart.`);
   return { session, cart };
@@ -241,7 +244,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
         const filter = {
-          merchantId: getListMerchantId(context, merchantId),
+          merchantId: getMerchantIdOfList(context, merchantId),
           status: status ?? null,
           now: context.clock.now(),
         };

@@ -5,7 +5,7 @@
 import type { DatabasePoller } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
-export interface VersionSubscriptionStep {
+export interface ObjectVersionSubscriptionStep {
   /**
    * The resolver calls this function with the version of the object that it sends to the subscriber. After
    * that, only a higher version of the object causes another result.
@@ -17,14 +17,14 @@ export interface VersionSubscriptionStep {
  * Follows one object for a subscription. Yields once at the start, then each time that the object has a
  * higher version than the last sent one, or no longer exists.
  */
-export function watchVersion(
+export function watchObjectVersion(
   polling: DatabasePoller<number>,
   id: string,
-): AsyncIterableIterator<VersionSubscriptionStep> {
+): AsyncIterableIterator<ObjectVersionSubscriptionStep> {
   let known: number | undefined;
   let found: number | null | undefined;
   let isBegun = false;
-  const step: VersionSubscriptionStep = { sentVersion: (version) => (known = version) };
+  const step: ObjectVersionSubscriptionStep = { sentVersion: (version) => (known = version) };
   const isDue = (): boolean =>
     found === null || (found !== undefined && known !== undefined && found > known);
   return new Follower({
@@ -64,7 +64,7 @@ const waitingMax = 1_000;
  * after the database was polled once, so that the second poll can be compared with the first and no change is
  * missed. Each further step has all changes since the step before.
  */
-export function followDeliveries(
+export function followEndpointDeliveries(
   polling: DatabasePoller<DeliveryChanges>,
   endpointId: string,
 ): AsyncIterableIterator<DeliveriesSubscriptionStep> {

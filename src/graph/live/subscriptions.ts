@@ -2,13 +2,13 @@
  * The subscriptions: a cart, an order, the deliveries of a webhook endpoint, and the event feed. Each event
  * is loaded when it is sent, with the same access rules as the queries.
  */
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
 import {
   type GraphContext,
   getCallerMerchantId,
-  getListMerchantId,
+  getMerchantIdOfList,
   merchantReaders,
 } from "#graph/context.ts";
 import { isCartVisible, toGraphCart } from "#graph/carts/carts.ts";
@@ -27,16 +27,18 @@ import { type DeliveryView, findMerchantIdOfEndpoint } from "#webhooks/delivery-
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import {
   type DeliveriesSubscriptionStep,
-  followDeliveries,
+  followEndpointDeliveries,
   followEventFeed,
-  watchVersion,
+  watchObjectVersion,
   deliveriesPerStepMax,
 } from "./follow.ts";
 import type { SubscriptionPollers } from "./watch.ts";
 
 function watchOf({ services: { watch } }: GraphContext): SubscriptionPollers {
   if (watch === undefined)
-    throw fail("service_unavailable", { message: "Subscriptions are not available on this server." });
+    throw createFailure("service_unavailable", {
+      message: "Subscriptions are not available on this server.",
+    });
   return watch;
 }
 
@@ -74,7 +76,7 @@ builder.subscriptionFields((t) => ({
       "combined into one event. Sends null and ends if the caller can see no such cart.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
-    subscribe: (_root, { id }, context) => watchVersion(watchOf(context).carts, id),
+    subscribe: (_root, { id }, context) => watchObjectVersion(watchOf(context).carts, id),
     resolve: async (step, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
       if (cart === null || !isCartVisible(cart, context)) return null;
@@ -90,7 +92,7 @@ builder.subscriptionFields((t) => ({
       "succession are combined into one event. Sends null and ends if the caller can see no such order.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
-    subscribe: (_root, { id }, context) => watchVersion(watchOf(context).orders, id),
+    subscribe: (_root, { id }, context) => watchObjectVersion(watchOf(context).orders, id),
     resolve: async (step, { id }, context) => {
       const order = await context.loaders.orders.load(id);
       if (order === null || !isOrderVisible(order, context)) return null;
@@ -107,7 +109,8 @@ builder.subscriptionFields((t) => ({
       "if the caller can see no such endpoint.",
     authScopes: { callers: merchantReaders },
     args: { endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
-    subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),
+    subscribe: (_root, { endpointId }, context) =>
+      followEndpointDeliveries(watchOf(context).deliveries, endpointId),
     resolve: async (step, { endpointId }, context) => {
       const merchantId = getCallerMerchantId(context);
       const owner = isTextWithoutForbiddenCharacters(endpointId)
@@ -132,7 +135,7 @@ builder.subscriptionField("eventFeedChanged", (t) =>
     args: eventFeedArgs,
     subscribe: async (_root, args, context) =>
       followEventFeed(watchOf(context).eventFeeds, {
-        merchantKey: getListMerchantId(context, args.merchantId) ?? allMerchantsKey,
+        merchantKey: getMerchantIdOfList(context, args.merchantId) ?? allMerchantsKey,
         after: await readFeedStart(args, context),
       }),
     resolve: async ({ after, sentPage }, args, context) => {

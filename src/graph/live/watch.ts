@@ -5,7 +5,7 @@
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
 import { createDatabasePoller, type DatabasePoller } from "#database/polling.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { findFeedEnds } from "#webhooks/event-feed.ts";
 import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
@@ -34,7 +34,7 @@ const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
 
 export function createSubscriptionPollers(
   db: Database,
-  events: ServiceEvents,
+  events: InProcessEvents,
   log: Log,
 ): SubscriptionPollers {
   const onError = (err: unknown): void =>

@@ -6,8 +6,8 @@ import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust
 import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { upsertPolicy } from "#commerce/markets/change-policy.ts";
-import { fail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
@@ -136,7 +136,7 @@ const stockReasonDescriptions: Readonly<Record<(typeof stockAdjustReasons)[numbe
   lost: "Goods were lost.",
   returned: "A buyer returned goods.",
 };
-const StockReasonEnum = defineEnum("StockAdjustReason", {
+const StockReasonEnum = defineGraphqlEnum("StockAdjustReason", {
   description: "The reason for a change of stock.",
   values: stockReasonDescriptions,
 });
@@ -239,13 +239,13 @@ defineMutation({
   idempotency: "required",
   answer: async ({ loaders }, { productId, variantId }) => {
     const product = await reloadChangedRow(loaders.products, productId);
-    if (product === null) throw fail("product_not_found");
+    if (product === null) throw createFailure("product_not_found");
     return Object.assign({ product }, found(product.variants, variantId));
   },
 });
 
 function found<Row extends { readonly id: string }>(rows: readonly Row[], id: string): Row {
   const row = rows.find((candidate) => candidate.id === id);
-  if (row === undefined) throw fail("resource_not_found");
+  if (row === undefined) throw createFailure("resource_not_found");
   return row;
 }

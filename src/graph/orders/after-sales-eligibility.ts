@@ -15,8 +15,8 @@ import {
   translateAfterSalesEligibility,
   type TranslatedAfterSalesEligibility,
 } from "#commerce/after-sales/translate-eligibility.ts";
-import type { AfterSalesReason } from "#commerce/after-sales/reasons.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import type { AfterSalesObstacleReason } from "#commerce/after-sales/reasons.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
 import {
@@ -31,7 +31,7 @@ import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum, ReturnStatusEnu
 import { OrderLineQuantity } from "./order-parts.ts";
 import { OrderQuantities } from "./order-pieces.ts";
 
-const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("AfterSalesDecision", {
+const AfterSalesDecisionEnum = defineGraphqlEnum<AfterSalesEligibility["decision"]>("AfterSalesDecision", {
   description: "For how many lines of an order the buyer has after-sales options.",
   values: {
     eligible: "At least one after-sales option, for example a return, is possible for every line.",
@@ -40,15 +40,18 @@ const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("Af
   },
 });
 
-const OrderOptionKindEnum = defineEnum<OrderLevelAfterSalesOption["kind"]>("AfterSalesOrderOptionKind", {
-  description: "An after-sales option for a whole order.",
-  values: {
-    refund_undelivered: "A refund of units that were shipped and did not arrive.",
-    withdrawal: "The withdrawal from the purchase.",
+const OrderOptionKindEnum = defineGraphqlEnum<OrderLevelAfterSalesOption["kind"]>(
+  "AfterSalesOrderOptionKind",
+  {
+    description: "An after-sales option for a whole order.",
+    values: {
+      refund_undelivered: "A refund of units that were shipped and did not arrive.",
+      withdrawal: "The withdrawal from the purchase.",
+    },
   },
-});
+);
 
-const EvidenceEnum = defineEnum<AfterSalesOption["evidenceRequired"][number]>("AfterSalesEvidence", {
+const EvidenceEnum = defineGraphqlEnum<AfterSalesOption["evidenceRequired"][number]>("AfterSalesEvidence", {
   description: "Evidence that the buyer must provide with an after-sales request.",
   values: {
     photo: "A photo of the product.",
@@ -57,7 +60,7 @@ const EvidenceEnum = defineEnum<AfterSalesOption["evidenceRequired"][number]>("A
   },
 });
 
-const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement({
+const Reason = builder.objectRef<AfterSalesObstacleReason>("AfterSalesReason").implement({
   description: "Why an after-sales option is not possible, or only with the merchant's approval.",
   fields: (t) => ({
     code: t.expose("code", { type: AfterSalesObstacleEnum, description: "The reason as a code." }),

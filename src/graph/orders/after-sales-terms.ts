@@ -3,12 +3,12 @@
  * article.
  */
 import type { AfterSalesFee } from "#commerce/after-sales/after-sales-option.ts";
-import type { OrderWindow } from "#commerce/orders/order-terms.ts";
+import type { OrderTimeWindow } from "#commerce/orders/order-terms.ts";
 import { builder } from "#graph/builder.ts";
 import { MoneyRef } from "#graph/refs.ts";
 import { FeeCodeEnum, FeePayerEnum, WindowClockEnum } from "./eligibility-enums.ts";
 
-export const AfterSalesWindowType = builder.objectRef<OrderWindow>("AfterSalesWindow").implement({
+export const AfterSalesWindowType = builder.objectRef<OrderTimeWindow>("AfterSalesWindow").implement({
   description: "The time window of an after-sales option.",
   fields: (t) => ({
     clock: t.expose("clock", {

@@ -1,8 +1,8 @@
 /** The filter of the list of orders by buyer: by the frontend's reference or by the opaque reference. */
 import type { OrderFilter } from "#commerce/orders/list-orders.ts";
 import { createOpaqueBuyerCondition, isOpaqueBuyerReference } from "#commerce/orders/opaque-buyers.ts";
-import { fail, failWithDetail } from "#foundation/failure.ts";
-import { getCallerKind, type GraphContext, requireMerchantId } from "#graph/context.ts";
+import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
+import { getCallerKindOfViewer, type GraphContext, requireMerchantId } from "#graph/context.ts";
 
 type BuyerFilter = Pick<OrderFilter, "buyer" | "opaqueBuyer">;
 
@@ -21,7 +21,7 @@ export async function resolveBuyerFilter(
   { merchantId, buyerReference }: BuyerArgs,
 ): Promise<BuyerFilter> {
   const requested = buyerReference ?? null;
-  const caller = getCallerKind(context.viewer);
+  const caller = getCallerKindOfViewer(context.viewer);
   const byReference = { buyer: { buyerReference: requested, buyerSessionId: null }, opaqueBuyer: null };
   if (caller === "storefront") return getStorefrontFilter(context, { requested, byReference });
   if (requested === null) return byReference;
@@ -34,7 +34,7 @@ export async function resolveBuyerFilter(
       }),
     };
   if (caller === "analyst")
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: "/buyerReference",
       code: "pattern_mismatch",
@@ -56,7 +56,7 @@ function getStorefrontFilter(
 ): BuyerFilter {
   const hasNoBuyer = buyerReference === null && buyerSessionId === null;
   if (hasNoBuyer || (requested !== null && requested !== buyerReference))
-    throw fail("role_not_allowed", {
+    throw createFailure("role_not_allowed", {
       message:
         "A storefront can only list orders of its buyer: the buyer of its buyer session, or the buyer in the " +
         "header X-Buyer-Reference.",

@@ -3,8 +3,8 @@ import {
   type CancellationDeadline,
   evaluateCancellationEligibility,
   type CancellationEligibility,
-  type CancellationLine,
-  type CancellationRefund,
+  type CancellationLineEligibility,
+  type EstimatedCancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
 import type {
   CancellationObstacleReason,
@@ -49,7 +49,7 @@ const CancellationReason = builder.objectRef<CancellationObstacleReason>("Cancel
   }),
 });
 
-const LineEligibility = builder.objectRef<CancellationLine>("CancellationLine").implement({
+const LineEligibility = builder.objectRef<CancellationLineEligibility>("CancellationLine").implement({
   description: "Whether units of one order line can be canceled.",
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),
@@ -112,7 +112,7 @@ const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline")
   }),
 });
 
-const Fee = builder.objectRef<CancellationRefund["fees"][number]>("CancellationFee").implement({
+const Fee = builder.objectRef<EstimatedCancellationRefund["fees"][number]>("CancellationFee").implement({
   description: "A fee for a cancellation.",
   fields: (t) => ({
     code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
@@ -120,7 +120,7 @@ const Fee = builder.objectRef<CancellationRefund["fees"][number]>("CancellationF
   }),
 });
 
-const Refund = builder.objectRef<CancellationRefund>("CancellationRefund").implement({
+const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefund").implement({
   description: "The refund if all cancelable units are canceled.",
   fields: (t) => ({
     estimated: t.expose("estimated", {

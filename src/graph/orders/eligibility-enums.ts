@@ -1,16 +1,16 @@
 /** Enums and the language argument of the cancellation and after-sales eligibility of an order. */
-import type { AfterSalesObstacle, ReturnReason } from "#commerce/after-sales/reasons.ts";
+import type { AfterSalesObstacleCode, ReturnReason } from "#commerce/after-sales/reasons.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
 import type { CancellationAlternative } from "#commerce/orders/cancellation/alternatives.ts";
 import type {
   CancellationConsequence,
   CancellationEligibility,
-  CancellationRefund,
+  EstimatedCancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import type { CancellationObstacle } from "#commerce/orders/cancellation/reasons.ts";
-import type { WindowStartEvent } from "#commerce/orders/order-terms.ts";
+import type { CancellationObstacleCode } from "#commerce/orders/cancellation/reasons.ts";
+import type { TimeWindowStartEvent } from "#commerce/orders/order-terms.ts";
 import type { EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
-import { defineEnum } from "#graph/builder.ts";
+import { defineGraphqlEnum } from "#graph/builder.ts";
 
 /** The argument `languages` of the fields that answer with an order's eligibility. */
 export const answerLanguagesArgument = {
@@ -35,7 +35,7 @@ function describeObstacles<Texts extends Readonly<Record<string, string>>>(
   return { ...texts, ...Object.fromEntries(both) };
 }
 
-export const EligibilityDecisionEnum = defineEnum<EligibilityDecision>("EligibilityDecision", {
+export const EligibilityDecisionEnum = defineGraphqlEnum<EligibilityDecision>("EligibilityDecision", {
   description: "Whether the buyer can make a request about an order, for example cancel or return units.",
   values: {
     allowed: "The request is carried out at once.",
@@ -44,36 +44,45 @@ export const EligibilityDecisionEnum = defineEnum<EligibilityDecision>("Eligibil
   },
 });
 
-export const CancellationActionEnum = defineEnum<"cancel">("EligibilityAction", {
+export const CancellationActionEnum = defineGraphqlEnum<"cancel">("EligibilityAction", {
   description: "The action that the buyer may or may not take with an order.",
   values: { cancel: "Canceling units before they are shipped." },
 });
 
-export const CancellationScopeEnum = defineEnum<CancellationEligibility["scope"]>("CancellationScope", {
-  description: "How much of an order can be canceled.",
-  values: {
-    order: "The whole order.",
-    lines: "Some lines or units of the order.",
-    none: "No unit of the order.",
+export const CancellationScopeEnum = defineGraphqlEnum<CancellationEligibility["scope"]>(
+  "CancellationScope",
+  {
+    description: "How much of an order can be canceled.",
+    values: {
+      order: "The whole order.",
+      lines: "Some lines or units of the order.",
+      none: "No unit of the order.",
+    },
   },
-});
+);
 
-export const CancellationObstacleEnum = defineEnum<CancellationObstacle>("CancellationReasonCode", {
-  description: "Why units cannot be canceled, or only with the merchant's approval.",
-  values: describeObstacles(englishTexts.cancellationObstacles, englishTexts.cancellationObstaclesToApprove),
-});
+export const CancellationObstacleEnum = defineGraphqlEnum<CancellationObstacleCode>(
+  "CancellationReasonCode",
+  {
+    description: "Why units cannot be canceled, or only with the merchant's approval.",
+    values: describeObstacles(
+      englishTexts.cancellationObstacles,
+      englishTexts.cancellationObstaclesToApprove,
+    ),
+  },
+);
 
-export const AfterSalesObstacleEnum = defineEnum<AfterSalesObstacle>("AfterSalesReasonCode", {
+export const AfterSalesObstacleEnum = defineGraphqlEnum<AfterSalesObstacleCode>("AfterSalesReasonCode", {
   description: "Why an after-sales request is not possible, or only with the merchant's approval.",
   values: describeObstacles(englishTexts.afterSalesObstacles, englishTexts.afterSalesObstaclesToApprove),
 });
 
-export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("CancellationReasonActor", {
+export const CancellationActorEnum = defineGraphqlEnum<"buyer" | "merchant">("CancellationReasonActor", {
   description: "The party that may give a cancellation reason.",
   values: { buyer: "The buyer.", merchant: "The merchant." },
 });
 
-export const CancellationClockEnum = defineEnum<"placed" | "packing_started">("CancellationClock", {
+export const CancellationClockEnum = defineGraphqlEnum<"placed" | "packing_started">("CancellationClock", {
   description: "What ends the time in which a buyer can cancel an order without the merchant's approval.",
   values: {
     placed: "The time ends a number of minutes after the order was placed, as the cancellation policy says.",
@@ -81,16 +90,19 @@ export const CancellationClockEnum = defineEnum<"placed" | "packing_started">("C
   },
 });
 
-export const CancellationMethodEnum = defineEnum<CancellationRefund["method"]>("CancellationRefundMethod", {
-  description: "How the money of a cancellation is returned.",
-  values: {
-    void: "The authorization is voided; the amount was not captured.",
-    refund: "The captured amount is refunded.",
-    none: "No authorization is voided and no amount is refunded.",
+export const CancellationMethodEnum = defineGraphqlEnum<EstimatedCancellationRefund["method"]>(
+  "CancellationRefundMethod",
+  {
+    description: "How the money of a cancellation is returned.",
+    values: {
+      void: "The authorization is voided; the amount was not captured.",
+      refund: "The captured amount is refunded.",
+      none: "No authorization is voided and no amount is refunded.",
+    },
   },
-});
+);
 
-export const PromotionEffectEnum = defineEnum<CancellationRefund["promotionEffect"]>(
+export const PromotionEffectEnum = defineGraphqlEnum<EstimatedCancellationRefund["promotionEffect"]>(
   "CancellationPromotionEffect",
   {
     description: "How a cancellation changes the order's discounts.",
@@ -102,7 +114,7 @@ export const PromotionEffectEnum = defineEnum<CancellationRefund["promotionEffec
   },
 );
 
-export const ConsequenceEnum = defineEnum<CancellationConsequence>("CancellationConsequence", {
+export const ConsequenceEnum = defineGraphqlEnum<CancellationConsequence>("CancellationConsequence", {
   description: "A consequence of a cancellation.",
   values: {
     stock_released: "The stock that is reserved for the canceled units is released.",
@@ -114,7 +126,7 @@ export const ConsequenceEnum = defineEnum<CancellationConsequence>("Cancellation
   },
 });
 
-export const AlternativeEnum = defineEnum<CancellationAlternative>("CancellationAlternative", {
+export const AlternativeEnum = defineGraphqlEnum<CancellationAlternative>("CancellationAlternative", {
   description: "What a buyer can do instead of canceling.",
   values: {
     return: "Return units after their delivery.",
@@ -123,7 +135,7 @@ export const AlternativeEnum = defineEnum<CancellationAlternative>("Cancellation
   },
 });
 
-export const FeeCodeEnum = defineEnum<"restocking" | "return_shipping">("EligibilityFeeCode", {
+export const FeeCodeEnum = defineGraphqlEnum<"restocking" | "return_shipping">("EligibilityFeeCode", {
   description: "The purpose of a fee for returned or canceled units.",
   values: {
     restocking: "The fee is for restocking the returned units.",
@@ -131,12 +143,12 @@ export const FeeCodeEnum = defineEnum<"restocking" | "return_shipping">("Eligibi
   },
 });
 
-export const FeePayerEnum = defineEnum<"buyer" | "merchant">("EligibilityFeePayer", {
+export const FeePayerEnum = defineGraphqlEnum<"buyer" | "merchant">("EligibilityFeePayer", {
   description: "Who pays the fee of an after-sales option.",
   values: { buyer: "The buyer pays the fee, which is deducted from the refund.", merchant: "The merchant." },
 });
 
-export const WindowClockEnum = defineEnum<WindowStartEvent>("EligibilityClock", {
+export const WindowClockEnum = defineGraphqlEnum<TimeWindowStartEvent>("EligibilityClock", {
   description: "The event at which the time window of an after-sales option or policy starts.",
   values: {
     delivered: "The time window starts with the delivery.",
@@ -147,7 +159,7 @@ export const WindowClockEnum = defineEnum<WindowStartEvent>("EligibilityClock", 
   },
 });
 
-export const ReturnReasonEnum = defineEnum<ReturnReason>("ReturnReason", {
+export const ReturnReasonEnum = defineGraphqlEnum<ReturnReason>("ReturnReason", {
   description:
     "The reason of a buyer's after-sales request. A reason that is the merchant's fault costs the buyer " +
     "nothing and has the time window of the statutory guarantee.",

@@ -12,9 +12,9 @@ import type {
   ReturnKind,
   ReturnStatus,
 } from "#commerce/orders/order-states.ts";
-import { defineEnum } from "#graph/builder.ts";
+import { defineGraphqlEnum } from "#graph/builder.ts";
 
-export const OrderStatusEnum = defineEnum<OrderStatus>("OrderStatus", {
+export const OrderStatusEnum = defineGraphqlEnum<OrderStatus>("OrderStatus", {
   description: "The status of an order.",
   values: {
     pending: "The order was placed, and the merchant has not confirmed it yet.",
@@ -25,7 +25,7 @@ export const OrderStatusEnum = defineEnum<OrderStatus>("OrderStatus", {
   },
 });
 
-export const OrderPaymentStatusEnum = defineEnum<OrderPaymentStatus>("OrderPaymentStatus", {
+export const OrderPaymentStatusEnum = defineGraphqlEnum<OrderPaymentStatus>("OrderPaymentStatus", {
   description: "The status of an order's payment, computed from its payments and refunds.",
   values: {
     not_required: "The order has nothing to pay.",
@@ -41,21 +41,24 @@ export const OrderPaymentStatusEnum = defineEnum<OrderPaymentStatus>("OrderPayme
   },
 });
 
-export const OrderFulfillmentStatusEnum = defineEnum<OrderFulfillmentStatus>("OrderFulfillmentStatus", {
-  description: "The status of an order's delivery, computed from its lines and fulfillments.",
-  values: {
-    unfulfilled: "No fulfillment was started.",
-    in_progress: "A fulfillment is being prepared.",
-    partially_shipped: "A part of the order was shipped.",
-    shipped: "The whole order was shipped.",
-    partially_delivered: "A part of the order was delivered.",
-    delivered: "The whole order was delivered.",
-    canceled: "All units were canceled before they were shipped.",
-    not_required: "No unit of the order needs to be shipped.",
+export const OrderFulfillmentStatusEnum = defineGraphqlEnum<OrderFulfillmentStatus>(
+  "OrderFulfillmentStatus",
+  {
+    description: "The status of an order's delivery, computed from its lines and fulfillments.",
+    values: {
+      unfulfilled: "No fulfillment was started.",
+      in_progress: "A fulfillment is being prepared.",
+      partially_shipped: "A part of the order was shipped.",
+      shipped: "The whole order was shipped.",
+      partially_delivered: "A part of the order was delivered.",
+      delivered: "The whole order was delivered.",
+      canceled: "All units were canceled before they were shipped.",
+      not_required: "No unit of the order needs to be shipped.",
+    },
   },
-});
+);
 
-export const OrderReturnStatusEnum = defineEnum<OrderReturnStatus>("OrderReturnStatus", {
+export const OrderReturnStatusEnum = defineGraphqlEnum<OrderReturnStatus>("OrderReturnStatus", {
   description: "The status of an order's returns, computed from the returns.",
   values: {
     none: "The order has no return.",
@@ -66,7 +69,7 @@ export const OrderReturnStatusEnum = defineEnum<OrderReturnStatus>("OrderReturnS
   },
 });
 
-export const FulfillmentStatusEnum = defineEnum<FulfillmentStatus>("FulfillmentStatus", {
+export const FulfillmentStatusEnum = defineGraphqlEnum<FulfillmentStatus>("FulfillmentStatus", {
   description: "The status of a fulfillment.",
   values: {
     pending: "The fulfillment was created, and packing has not started.",
@@ -82,7 +85,7 @@ export const FulfillmentStatusEnum = defineEnum<FulfillmentStatus>("FulfillmentS
   },
 });
 
-export const FulfillmentTypeEnum = defineEnum<OrderFulfillment["type"]>("FulfillmentType", {
+export const FulfillmentTypeEnum = defineGraphqlEnum<OrderFulfillment["type"]>("FulfillmentType", {
   description: "How a fulfillment reaches the buyer.",
   values: {
     shipping: "A carrier delivers the fulfillment to the buyer.",
@@ -91,7 +94,7 @@ export const FulfillmentTypeEnum = defineEnum<OrderFulfillment["type"]>("Fulfill
   },
 });
 
-export const PaymentStatusEnum = defineEnum<PaymentStatus>("PaymentStatus", {
+export const PaymentStatusEnum = defineGraphqlEnum<PaymentStatus>("PaymentStatus", {
   description: "The status of a payment.",
   values: {
     pending: "The payment provider has not answered yet.",
@@ -104,7 +107,7 @@ export const PaymentStatusEnum = defineEnum<PaymentStatus>("PaymentStatus", {
   },
 });
 
-export const RefundStatusEnum = defineEnum<RefundStatus>("RefundStatus", {
+export const RefundStatusEnum = defineGraphqlEnum<RefundStatus>("RefundStatus", {
   description: "The status of a refund.",
   values: {
     pending: "The refund was requested from the payment provider, which has not answered yet.",
@@ -114,7 +117,7 @@ export const RefundStatusEnum = defineEnum<RefundStatus>("RefundStatus", {
   },
 });
 
-export const ReturnStatusEnum = defineEnum<ReturnStatus>("ReturnStatus", {
+export const ReturnStatusEnum = defineGraphqlEnum<ReturnStatus>("ReturnStatus", {
   description: "The status of a return.",
   values: {
     requested: "The buyer has requested the return.",
@@ -128,7 +131,7 @@ export const ReturnStatusEnum = defineEnum<ReturnStatus>("ReturnStatus", {
   },
 });
 
-export const ReturnKindEnum = defineEnum<ReturnKind>("ReturnKind", {
+export const ReturnKindEnum = defineGraphqlEnum<ReturnKind>("ReturnKind", {
   description: "The purpose of a return.",
   values: {
     return_refund: "The units are sent back and refunded.",
@@ -140,7 +143,7 @@ export const ReturnKindEnum = defineEnum<ReturnKind>("ReturnKind", {
   },
 });
 
-export const ReturnMethodEnum = defineEnum<NonNullable<OrderReturn["method"]>>("ReturnMethod", {
+export const ReturnMethodEnum = defineGraphqlEnum<NonNullable<OrderReturn["method"]>>("ReturnMethod", {
   description: "How returned units reach the merchant.",
   values: {
     mail: "The buyer sends the units by mail.",
@@ -150,16 +153,19 @@ export const ReturnMethodEnum = defineEnum<NonNullable<OrderReturn["method"]>>("
   },
 });
 
-export const ReturnSettlementEnum = defineEnum<NonNullable<OrderReturn["settlement"]>>("ReturnSettlement", {
-  description: "How a return is settled for the buyer.",
-  values: {
-    original_payment: "The money is refunded to the payment method that the buyer paid with.",
-    store_credit: "The buyer gets store credit with the merchant instead of money.",
-    replacement: "The buyer gets a replacement or another product in exchange.",
+export const ReturnSettlementEnum = defineGraphqlEnum<NonNullable<OrderReturn["settlement"]>>(
+  "ReturnSettlement",
+  {
+    description: "How a return is settled for the buyer.",
+    values: {
+      original_payment: "The money is refunded to the payment method that the buyer paid with.",
+      store_credit: "The buyer gets store credit with the merchant instead of money.",
+      replacement: "The buyer gets a replacement or another product in exchange.",
+    },
   },
-});
+);
 
-export const OrderActorEnum = defineEnum<OrderActor>("OrderActor", {
+export const OrderActorEnum = defineGraphqlEnum<OrderActor>("OrderActor", {
   description: "Who made a change of an order.",
   values: {
     buyer: "The buyer.",
@@ -168,12 +174,12 @@ export const OrderActorEnum = defineEnum<OrderActor>("OrderActor", {
   },
 });
 
-export const WarrantyStatusEnum = defineEnum<OrderWarranty["status"]>("WarrantyStatus", {
+export const WarrantyStatusEnum = defineGraphqlEnum<OrderWarranty["status"]>("WarrantyStatus", {
   description: "The status of a warranty registration.",
   values: { active: "The warranty is valid until its end.", void: "The warranty is no longer valid." },
 });
 
-export const WarrantyClaimKindEnum = defineEnum<OrderWarranty["claims"][number]["kind"]>(
+export const WarrantyClaimKindEnum = defineGraphqlEnum<OrderWarranty["claims"][number]["kind"]>(
   "WarrantyClaimKind",
   {
     description: "What a warranty claim requests.",
@@ -184,7 +190,7 @@ export const WarrantyClaimKindEnum = defineEnum<OrderWarranty["claims"][number][
   },
 );
 
-export const WarrantyClaimStatusEnum = defineEnum<OrderWarranty["claims"][number]["status"]>(
+export const WarrantyClaimStatusEnum = defineGraphqlEnum<OrderWarranty["claims"][number]["status"]>(
   "WarrantyClaimStatus",
   {
     description: "The status of a warranty claim.",

@@ -3,13 +3,13 @@ import { type CancellationReason } from "#commerce/orders/cancellation/reasons.t
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import type { RefundCause, RefundReason } from "#commerce/orders/order-states.ts";
 import type { DisputeOutcome, DisputeReason } from "#commerce/orders/payment/disputes.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 
 export const orderVersionDescription =
   "The version of the order that the caller has seen. If the order has another version now, " +
   "nothing is changed and the error is version_conflict (409).";
 
-export const CancellationReasonEnum = defineEnum<CancellationReason>("OrderCancellationReason", {
+export const CancellationReasonEnum = defineGraphqlEnum<CancellationReason>("OrderCancellationReason", {
   description: "The reason for canceling an order or some of its units.",
   values: {
     ordered_by_mistake: "The buyer ordered by mistake.",
@@ -36,12 +36,12 @@ const refundReasonDescriptions = {
   other: "Another reason.",
 };
 
-const RefundReasonEnum = defineEnum<RefundReason>("RefundReason", {
+const RefundReasonEnum = defineGraphqlEnum<RefundReason>("RefundReason", {
   description: "The reason that staff give for a refund.",
   values: refundReasonDescriptions,
 });
 
-export const RefundCauseEnum = defineEnum<RefundCause>("RefundCause", {
+export const RefundCauseEnum = defineGraphqlEnum<RefundCause>("RefundCause", {
   description:
     "Why a refund was made: the reason that staff gave, or the reason of a refund that the service requests " +
     "itself.",
@@ -53,7 +53,7 @@ export const RefundCauseEnum = defineEnum<RefundCause>("RefundCause", {
   },
 });
 
-const DisputeReasonEnum = defineEnum<DisputeReason>("PaymentDisputeReason", {
+const DisputeReasonEnum = defineGraphqlEnum<DisputeReason>("PaymentDisputeReason", {
   description: "The reason for which the buyer's bank disputes a payment.",
   values: {
     fraudulent: "The buyer did not make the payment.",
@@ -66,7 +66,7 @@ const DisputeReasonEnum = defineEnum<DisputeReason>("PaymentDisputeReason", {
   },
 });
 
-const DisputeOutcomeEnum = defineEnum<DisputeOutcome>("PaymentDisputeOutcome", {
+const DisputeOutcomeEnum = defineGraphqlEnum<DisputeOutcome>("PaymentDisputeOutcome", {
   description: "The outcome of a payment dispute with the buyer's bank.",
   values: {
     won: "The bank decided for the merchant, who keeps the disputed amount.",

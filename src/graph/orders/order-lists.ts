@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { buildOrderIdQuery } from "#commerce/orders/list-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { failWithDetail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { type GraphContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { findFilterObjects } from "#graph/filter-objects.ts";
-import { requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { type GraphOrder, OrderRef } from "#graph/refs.ts";
 import { resolveBuyerFilter } from "./buyer-filter.ts";
 import {
@@ -20,7 +20,7 @@ import { toGraphOrder } from "./orders.ts";
 
 type OrderSort = "oldest_first" | "newest_first" | "highest_total_first" | "lowest_total_first";
 
-const OrderSortEnum = defineEnum<OrderSort>("OrderSort", {
+const OrderSortEnum = defineGraphqlEnum<OrderSort>("OrderSort", {
   description: "The order of a list of orders.",
   values: {
     oldest_first: "The order that was placed first comes first.",
@@ -109,9 +109,9 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: async (_root, { sort, ...args }, context) => {
-        requireOrderedPeriod("placed", args);
+        requirePeriodStartBeforeEnd("placed", args);
         requireCurrencyForTotals(sort, args);
-        const merchantId = getListMerchantId(context, args.merchantId);
+        const merchantId = getMerchantIdOfList(context, args.merchantId);
         const buyerFilter = await resolveBuyerFilter(context, args);
         const market = { table: "market", id: args.market, merchantId, acceptsHandle: true } as const;
         const marketIds = await findFilterObjects(context, "market", market);
@@ -160,7 +160,7 @@ function requireCurrencyForTotals(
     typeof totalMinorMin === "number" ||
     typeof totalMinorMax === "number";
   if (!comparesTotals || typeof currency === "string") return;
-  throw failWithDetail("invalid_field", {
+  throw createFailureWithDetail("invalid_field", {
     in: "body",
     field: "/currency",
     code: "required",

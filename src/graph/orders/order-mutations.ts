@@ -6,7 +6,7 @@ import {
   holdReasonLengthMax,
   releaseOrderHold,
 } from "#commerce/orders/order-life.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { fulfillmentMutationKind, orderMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -25,9 +25,9 @@ import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import type { ReportedTrackingStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import {
-  approveCancellation,
+  approveCancellationRequest,
   cancelOrder,
-  declineCancellation,
+  declineCancellationRequest,
 } from "#commerce/orders/cancellation/cancel-order.ts";
 import {
   CancellationAnswerInput,
@@ -141,7 +141,7 @@ const FulfillmentShipInput = builder.inputType("FulfillmentShipInput", {
   }),
 });
 
-const TrackedStatusEnum = defineEnum<ReportedTrackingStatus>("FulfillmentTrackedStatus", {
+const TrackedStatusEnum = defineGraphqlEnum<ReportedTrackingStatus>("FulfillmentTrackedStatus", {
   description: "The status that a carrier or pickup store reports for a fulfillment.",
   values: {
     in_transit: "The fulfillment is in transit.",
@@ -267,7 +267,7 @@ defineMutation({
   description: "Approves a buyer's cancellation request and cancels the units, if that is still possible.",
   input: CancellationAnswerInput,
   type: OrderRef,
-  run: approveCancellation,
+  run: approveCancellationRequest,
   answer: (context, order) => toGraphOrder(order, context),
 });
 
@@ -277,6 +277,6 @@ defineMutation({
   description: "Declines a buyer's cancellation request; the order stays unchanged.",
   input: CancellationAnswerInput,
   type: OrderRef,
-  run: declineCancellation,
+  run: declineCancellationRequest,
   answer: (context, order) => toGraphOrder(order, context),
 });

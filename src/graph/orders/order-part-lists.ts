@@ -14,8 +14,8 @@ import {
   createConnectionTypeOptions,
   loadConnection,
 } from "#graph/connections.ts";
-import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
-import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { type GraphContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { FulfillmentRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
@@ -151,11 +151,11 @@ async function loadParts<Parts extends keyof OrderPartViewsByKind>(
   args: PartListArgs & DefaultConnectionArguments,
   { part, parts, findWithoutOrder }: PartList<Parts>,
 ): Promise<ConnectionPage<OrderPartViewsByKind[Parts]>> {
-  requireOrderedPeriod("created", args);
+  requirePeriodStartBeforeEnd("created", args);
   const query = buildOrderPartIdQuery(context.db, {
     ...args,
     part,
-    merchantId: getListMerchantId(context, args.merchantId),
+    merchantId: getMerchantIdOfList(context, args.merchantId),
   });
   const page = await loadConnection(args, {
     db: context.db,

@@ -2,7 +2,7 @@
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { getCallerKind, type GraphContext, staffCallers, hideFromAnalysts } from "#graph/context.ts";
+import { getCallerKindOfViewer, type GraphContext, staffCallers, hideFromAnalysts } from "#graph/context.ts";
 import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
@@ -16,8 +16,11 @@ import { RefundCauseEnum } from "./order-inputs.ts";
  * Returns the value if the caller belongs to the merchant's staff, otherwise null. The same GraphQL document
  * therefore works for all callers.
  */
-export function getValueIfStaff<Value>(value: Value, { viewer }: Pick<GraphContext, "viewer">): Value | null {
-  return staffCallers.includes(getCallerKind(viewer)) ? value : null;
+export function getValueIfMerchantStaff<Value>(
+  value: Value,
+  { viewer }: Pick<GraphContext, "viewer">,
+): Value | null {
+  return staffCallers.includes(getCallerKindOfViewer(viewer)) ? value : null;
 }
 
 export const OrderLineQuantity = builder.objectRef<LineQuantity>("OrderLineQuantity").implement({
@@ -184,7 +187,7 @@ RefundRef.implement({
       nullable: true,
       description:
         "The reason for the refund in words. Visible only to the merchant's staff; null for other callers.",
-      resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
+      resolve: ({ note }, _args, context) => getValueIfMerchantStaff(note, context),
     }),
     lines: t.field({
       type: [RefundLine],

@@ -2,7 +2,7 @@
  * GraphQL types of the parts of an order that have no status: lines, totals, policies, cancellation and
  * timeline.
  */
-import type { Cancellation, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
+import type { OrderCancellationRecord, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
 import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/render-order.ts";
 import { builder } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
@@ -11,7 +11,7 @@ import { type VariantRestriction, RestrictionEnum } from "#graph/catalog/product
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
 import { OrderActorEnum } from "./order-enums.ts";
 import { CancellationReasonEnum } from "./order-inputs.ts";
-import { getValueIfStaff, OrderLineQuantity } from "./order-parts.ts";
+import { getValueIfMerchantStaff, OrderLineQuantity } from "./order-parts.ts";
 
 export const OrderQuantities = builder
   .objectRef<OrderLineView["quantities"]>("OrderLineQuantities")
@@ -204,7 +204,7 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
   }),
 });
 
-export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellation").implement({
+export const OrderCancellation = builder.objectRef<OrderCancellationRecord>("OrderCancellation").implement({
   description: "The cancellation of a whole order.",
   fields: (t) => ({
     reason: t.expose("reason", {
@@ -216,7 +216,7 @@ export const OrderCancellation = builder.objectRef<Cancellation>("OrderCancellat
       description:
         "The reason for the cancellation in words. Visible only to the merchant's staff; null for " +
         "other callers.",
-      resolve: ({ note }, _args, context) => getValueIfStaff(note, context),
+      resolve: ({ note }, _args, context) => getValueIfMerchantStaff(note, context),
     }),
     actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
     at: t.expose("at", { type: "DateTime", description: "When the order was canceled." }),

@@ -24,7 +24,7 @@ import { toGraphOrder } from "./orders.ts";
 export function isOrderVisible(order: OrderAggregate, context: GraphContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
-    isOfCallerMerchant(order.merchant.id, context) &&
+    isMerchantOfCaller(order.merchant.id, context) &&
     !isOrderOfOtherBuyer(order, {
       actor: getOrderActor(context),
       buyerReference: context.buyerReference,
@@ -34,7 +34,7 @@ export function isOrderVisible(order: OrderAggregate, context: GraphContext): bo
 }
 
 /** True if the caller may read data of the merchant. */
-export function isOfCallerMerchant(merchantId: string, context: GraphContext): boolean {
+export function isMerchantOfCaller(merchantId: string, context: GraphContext): boolean {
   const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;
 }
@@ -130,7 +130,7 @@ async function findPart<Parts extends keyof OrderPartViewsByKind>(
   { part, parts, id, findWithoutOrder }: PartQuery<Parts>,
 ): Promise<OrderPartViewsByKind[Parts] | null> {
   const owner = await findOrderPartOwner(context.db, { part, id });
-  if (owner === undefined || !isOfCallerMerchant(owner.merchantId, context)) return null;
+  if (owner === undefined || !isMerchantOfCaller(owner.merchantId, context)) return null;
   if (owner.orderId === null) return (await findWithoutOrder?.(context.db, [id]))?.get(id) ?? null;
   const order = await context.loaders.orders.load(owner.orderId);
   return order === null ? null : (toOrderPartViews(order, parts).find((view) => view.id === id) ?? null);

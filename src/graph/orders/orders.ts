@@ -2,7 +2,7 @@
 import { toOrderView } from "#commerce/orders/render-order.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, hideFromAnalysts } from "#graph/context.ts";
@@ -26,7 +26,7 @@ import {
   OrderReturnStatusEnum,
   OrderStatusEnum,
 } from "./order-enums.ts";
-import { getValueIfStaff } from "./order-parts.ts";
+import { getValueIfMerchantStaff } from "./order-parts.ts";
 import {
   OrderBuyer,
   OrderCancellation,
@@ -181,7 +181,7 @@ builder.objectFields(OrderRef, (t) => ({
     description:
       "Why the order is on hold; null if the order is not on hold. Visible only to the merchant's " +
       "staff; null for other callers.",
-    resolve: ({ stored }, _args, context) => getValueIfStaff(stored.holdReason, context),
+    resolve: ({ stored }, _args, context) => getValueIfMerchantStaff(stored.holdReason, context),
   }),
   timeline: t.field({
     type: [OrderTimelineEntry],
@@ -214,7 +214,7 @@ export function requireOrderPart<Part extends keyof OrderPartViewsByKind>(
   id: string,
 ): OrderPartViewsByKind[Part] {
   const view = toOrderPartViews(order, part).find((candidate) => candidate.id === id);
-  if (view === undefined) throw fail("resource_not_found");
+  if (view === undefined) throw createFailure("resource_not_found");
   return view;
 }
 
@@ -301,7 +301,7 @@ builder.objectFields(OrderRef, (t) => ({
  * personal data.
  */
 async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
-  const allowed = getValueIfStaff(id, context);
+  const allowed = getValueIfMerchantStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;
   return row === null ? null : (decryptPersonalData(context.services.keyring, row) ?? null);
 }

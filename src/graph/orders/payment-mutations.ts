@@ -9,7 +9,11 @@ import { defineMutation } from "#graph/mutation.ts";
 import { PaymentRef, RefundRef } from "#graph/refs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { PaymentView } from "#commerce/orders/render-parts.ts";
-import { capturePayment, type PaymentTarget, voidPayment } from "#commerce/orders/payment/order-payment.ts";
+import {
+  capturePayment,
+  type PaymentIdAndExpectedVersion,
+  voidPayment,
+} from "#commerce/orders/payment/order-payment.ts";
 import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createRefund } from "#commerce/orders/payment/refunds.ts";
@@ -23,7 +27,7 @@ import {
 import { requireOrderPart } from "./orders.ts";
 
 const runPaymentCommand =
-  <Input extends PaymentTarget>(
+  <Input extends PaymentIdAndExpectedVersion>(
     command: (
       transaction: Transaction,
       context: OrderCommandContext,

@@ -8,7 +8,7 @@ import {
 } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import { createPromotion, updatePromotion } from "#commerce/promotions/change-promotion.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -116,7 +116,7 @@ async function loadChangedPromotion(
   { promotionId }: { readonly promotionId: string },
 ): Promise<PromotionRow> {
   const promotion = await buildPromotionQuery(db, { merchantId: null, id: promotionId }).executeTakeFirst();
-  if (promotion === undefined) throw fail("resource_not_found");
+  if (promotion === undefined) throw createFailure("resource_not_found");
   return promotion;
 }
 

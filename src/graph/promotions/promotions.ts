@@ -6,7 +6,7 @@ import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { type PromotionCodeRow, buildPromotionQuery } from "#commerce/promotions/read-promotions.ts";
 import { createMoney } from "#foundation/money.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphContext, getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import {
   loadConnection,
@@ -17,7 +17,7 @@ import {
 } from "#graph/connections.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
-export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
+export const PromotionKindEnum = defineGraphqlEnum<PromotionKind>("PromotionKind", {
   description: "The kind of discount of a promotion.",
   values: {
     percentage: "A percentage off the price of each line that the promotion can discount.",
@@ -28,7 +28,7 @@ export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
   },
 });
 
-export const PromotionTriggerEnum = defineEnum<"code" | "automatic">("PromotionTrigger", {
+export const PromotionTriggerEnum = defineGraphqlEnum<"code" | "automatic">("PromotionTrigger", {
   description: "How a promotion is applied to a cart.",
   values: {
     code: "The promotion applies if the buyer enters one of its codes.",
@@ -36,7 +36,7 @@ export const PromotionTriggerEnum = defineEnum<"code" | "automatic">("PromotionT
   },
 });
 
-export const PromotionStatusEnum = defineEnum<PromotionStatus>("PromotionStatus", {
+export const PromotionStatusEnum = defineGraphqlEnum<PromotionStatus>("PromotionStatus", {
   description: "The status of a promotion.",
   values: {
     draft: "The promotion is being prepared and applies to no cart.",

@@ -7,9 +7,9 @@ import {
   loadConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
-import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
-import { requireFilterObject } from "#graph/filter-objects.ts";
-import { listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { requireExistingFilterObject } from "#graph/filter-objects.ts";
+import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 
 const PromotionRedemptionType = builder.objectRef<RedemptionRow>("PromotionRedemption").implement({
   description: "The use of a promotion by an order.",
@@ -58,12 +58,12 @@ builder.queryField("promotionRedemptions", (t) =>
         }),
       },
       resolve: async (_root, args, context) => {
-        requireOrderedPeriod("redeemed", args);
-        const merchantId = getListMerchantId(context, args.merchantId);
+        requirePeriodStartBeforeEnd("redeemed", args);
+        const merchantId = getMerchantIdOfList(context, args.merchantId);
         const promotion = { table: "promotion", id: args.promotionId, merchantId } as const;
-        await requireFilterObject(context, "promotionId", promotion);
+        await requireExistingFilterObject(context, "promotionId", promotion);
         const order = { table: "sales_order", id: args.orderId, merchantId } as const;
-        await requireFilterObject(context, "orderId", order);
+        await requireExistingFilterObject(context, "orderId", order);
         return loadConnection(args, {
           db: context.db,
           query: buildRedemptionQuery(context.db, { ...args, merchantId }),

@@ -8,10 +8,15 @@ import {
   findExport,
 } from "#commerce/exports/export-jobs.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
-import { type GraphContext, getCallerKind, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
+import { createFailure } from "#foundation/failure.ts";
+import {
+  type GraphContext,
+  getCallerKindOfViewer,
+  getCallerMerchantId,
+  merchantReaders,
+} from "#graph/context.ts";
 
-export interface ExportFile {
+export interface OpenedExportFile {
   readonly sizeBytes: number;
   /**
    * Reads `size` bytes of the export file, beginning with the byte at the offset `start`. Memory holds at
@@ -27,12 +32,13 @@ const retryAfterSeconds = 5;
  * foreign export, `export_not_completed` for an export that has not ended, and `invalid_state` for an export
  * that ended without a file.
  */
-export async function openExportFile(context: GraphContext, exportId: string): Promise<ExportFile> {
-  if (!merchantReaders.includes(getCallerKind(context.viewer))) throw fail("role_not_allowed");
+export async function openExportFile(context: GraphContext, exportId: string): Promise<OpenedExportFile> {
+  if (!merchantReaders.includes(getCallerKindOfViewer(context.viewer)))
+    throw createFailure("role_not_allowed");
   const { db } = context.services;
   const filter = { merchantId: getCallerMerchantId(context), now: context.clock.now() };
   const found = await findExport(db, exportId, filter);
-  if (found === null) throw fail("resource_not_found");
+  if (found === null) throw createFailure("resource_not_found");
   requireCompleted(found);
   return {
     sizeBytes: found.sizeBytes,
@@ -43,7 +49,7 @@ export async function openExportFile(context: GraphContext, exportId: string): P
 function requireCompleted({ id, status, failure }: ExportJobRow): void {
   if (status === "completed") return;
   const isUnfinished = status === "queued" || status === "running";
-  throw fail(isUnfinished ? "export_not_completed" : "invalid_state", {
+  throw createFailure(isUnfinished ? "export_not_completed" : "invalid_state", {
     conflict: {
       resource: "export",
       id,

@@ -15,13 +15,13 @@ import {
 } from "#commerce/exports/export-jobs.ts";
 import { type ExportKind, listExportColumns } from "#commerce/exports/export-kinds.ts";
 import { exportRowsMax } from "#commerce/exports/write-export.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import { getCallerMerchantId, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { getCallerMerchantId, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { exportMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 
-const ExportKindEnum = defineEnum<ExportKind>("ExportKind", {
+const ExportKindEnum = defineGraphqlEnum<ExportKind>("ExportKind", {
   description: "The kind of rows that an export contains. No kind contains personal data of buyers.",
   values: {
     orders: "Orders, by the time when they were placed.",
@@ -35,12 +35,12 @@ const ExportKindEnum = defineEnum<ExportKind>("ExportKind", {
   },
 });
 
-const ExportFormatEnum = defineEnum<ExportJobRow["format"]>("ExportFormat", {
+const ExportFormatEnum = defineGraphqlEnum<ExportJobRow["format"]>("ExportFormat", {
   description: "The format of an export's file.",
   values: { ndjson: "Newline-delimited JSON in UTF-8: each line is a JSON object with one row." },
 });
 
-const ExportStatusEnum = defineEnum<ExportJobRow["status"]>("ExportStatus", {
+const ExportStatusEnum = defineGraphqlEnum<ExportJobRow["status"]>("ExportStatus", {
   description: "The status of an export.",
   values: {
     queued: "The export waits for a worker.",
@@ -51,7 +51,7 @@ const ExportStatusEnum = defineEnum<ExportJobRow["status"]>("ExportStatus", {
   },
 });
 
-const ExportFailureEnum = defineEnum<NonNullable<ExportJobRow["failure"]>>("ExportFailure", {
+const ExportFailureEnum = defineGraphqlEnum<NonNullable<ExportJobRow["failure"]>>("ExportFailure", {
   description: "The reason why an export failed.",
   values: {
     too_many_rows: `The period has more than ${exportRowsMax} rows. Choose a shorter period.`,
@@ -225,7 +225,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_root, args, context) => {
         const { db } = context.services;
-        const merchantId = getListMerchantId(context, args.merchantId);
+        const merchantId = getMerchantIdOfList(context, args.merchantId);
         const query = buildExportJobQuery(db, { merchantId, now: context.clock.now() }).selectAll(
           "exportJob",
         );

@@ -3,7 +3,7 @@ import {
   type CarrierFigures,
   type FulfillmentReport,
   readFulfillmentReport,
-  type UnshippedAge,
+  type UnshippedOrdersByAge,
   type UnshippedOrder,
 } from "#commerce/reports/fulfillment-report.ts";
 import type { Period } from "#foundation/period.ts";
@@ -13,7 +13,7 @@ import { OrderStatusEnum } from "#graph/orders/order-enums.ts";
 import {
   computeListReportCost,
   listLengthArgs,
-  requireListLength,
+  requireReportListLength,
   marketArgs,
   readShopReport,
   reportArgs,
@@ -22,7 +22,7 @@ import {
   reportTotalsCost,
 } from "./report-period.ts";
 
-const UnshippedAgeType = builder.objectRef<UnshippedAge>("UnshippedAge").implement({
+const UnshippedAgeType = builder.objectRef<UnshippedOrdersByAge>("UnshippedAge").implement({
   description: "The orders that have been waiting for shipment for a number of days.",
   fields: (t) => ({
     fromDays: t.exposeInt("fromDays", {
@@ -129,7 +129,7 @@ builder.queryField("fulfillmentReport", (t) =>
     complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
     resolve: (_root, { first, ...args }, context) => {
-      requireListLength(context, first);
+      requireReportListLength(context, first);
       return readShopReport(context, args, (reader, scope) =>
         readFulfillmentReport(reader, { ...scope, first, now: context.clock.now() }),
       );

@@ -2,16 +2,16 @@
 import { z } from "zod";
 import {
   type InventoryReport,
-  type InventoryRow,
+  type InventoryReportRow,
   readInventoryReport,
 } from "#commerce/reports/inventory-report.ts";
 import { builder } from "#graph/builder.ts";
-import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import {
   computeListReportCost,
   listLengthArgs,
   reportListCost,
-  requireListLength,
+  requireReportListLength,
   reportTotalsCost,
 } from "./report-period.ts";
 
@@ -35,7 +35,7 @@ const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("Invent
   }),
 });
 
-const InventoryReportRowType = builder.objectRef<InventoryRow>("InventoryReportRow").implement({
+const InventoryReportRowType = builder.objectRef<InventoryReportRow>("InventoryReportRow").implement({
   description: "The stock of one variant that was sold in the last `days` days, and how long it lasts.",
   fields: (t) => ({
     variantId: t.exposeID("variantId", { description: "The id of the variant, `var_…`." }),
@@ -110,8 +110,8 @@ builder.queryField("inventoryReport", (t) =>
       ...listLengthArgs,
     },
     resolve: (_root, { merchantId, days, coverDaysMax, first }, context) => {
-      requireListLength(context, first);
-      const owner = getListMerchantId(context, merchantId);
+      requireReportListLength(context, first);
+      const owner = getMerchantIdOfList(context, merchantId);
       const now = context.clock.now();
       return context.services.readOnly((reader) =>
         readInventoryReport(reader, {

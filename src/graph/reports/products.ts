@@ -8,12 +8,12 @@ import {
   readProductReport,
 } from "#commerce/reports/product-report.ts";
 import type { Period } from "#foundation/period.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
   computeListReportCost,
   listLengthArgs,
-  requireListLength,
+  requireReportListLength,
   marketArgs,
   readShopReport,
   reportArgs,
@@ -22,7 +22,7 @@ import {
   reportTotalsCost,
 } from "./report-period.ts";
 
-const ProductReportGroupEnum = defineEnum<ProductReportGroup>("ProductReportGroup", {
+const ProductReportGroupEnum = defineGraphqlEnum<ProductReportGroup>("ProductReportGroup", {
   description: "What the rows of a report on products are about.",
   values: {
     product: "One row for each product.",
@@ -35,7 +35,7 @@ const ProductReportGroupEnum = defineEnum<ProductReportGroup>("ProductReportGrou
   },
 });
 
-const ProductReportSortEnum = defineEnum<ProductReportSort>("ProductReportSort", {
+const ProductReportSortEnum = defineGraphqlEnum<ProductReportSort>("ProductReportSort", {
   description: "The order of the rows of a report on products, within each currency.",
   values: {
     net: "The highest net amount first.",
@@ -160,7 +160,7 @@ builder.queryField("productReport", (t) =>
       ...listLengthArgs,
     },
     resolve: (_root, { groupBy, sort, first, ...args }, context) => {
-      requireListLength(context, first);
+      requireReportListLength(context, first);
       return readShopReport(context, args, (reader, scope) =>
         readProductReport(reader, { ...scope, groupBy, sort, first }),
       );

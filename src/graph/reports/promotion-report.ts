@@ -10,7 +10,7 @@ import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
   listLengthArgs,
-  requireListLength,
+  requireReportListLength,
   computeListReportCost,
   marketArgs,
   readShopReport,
@@ -113,7 +113,7 @@ builder.queryField("promotionReport", (t) =>
     complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
     resolve: (_root, args, context) => {
-      requireListLength(context, args.first);
+      requireReportListLength(context, args.first);
       return readShopReport(context, args, (reader, scope) =>
         readPromotionReport(reader, { ...scope, first: args.first }),
       );

@@ -4,7 +4,7 @@ import { findReportMarkets, type ReportScope } from "#commerce/reports/report-sc
 import type { DatabaseReader } from "#database/transaction.ts";
 import {
   type PeriodBucket,
-  divideIntoBuckets,
+  dividePeriodIntoBuckets,
   countDaysBetween,
   hourlyPeriodDaysMax,
   type BucketInterval,
@@ -13,13 +13,13 @@ import {
   periodDaysMax,
   toPeriod,
 } from "#foundation/period.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
-import { failWithDetail } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
 import { reportFileRowsMax } from "#graph/limits.ts";
-import { type GraphContext, getListMerchantId } from "#graph/context.ts";
+import { type GraphContext, getMerchantIdOfList } from "#graph/context.ts";
 import { defineArgumentCost } from "#graph/field-costs.ts";
 
-export const ReportIntervalEnum = defineEnum<BucketInterval>("ReportInterval", {
+export const ReportIntervalEnum = defineGraphqlEnum<BucketInterval>("ReportInterval", {
   description: "The length of a report's buckets.",
   values: {
     hour:
@@ -202,10 +202,10 @@ export const listLengthArgs = builder.args((t) => ({
  * Throws `invalid_field` if a report's lists would be too long. A CSV file reads one more entry than it may
  * contain, to find out whether there are more entries.
  */
-export function requireListLength({ isReportFile }: GraphContext, first: number): void {
+export function requireReportListLength({ isReportFile }: GraphContext, first: number): void {
   const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;
   if (first >= 1 && first <= max) return;
-  throw failWithDetail("invalid_field", {
+  throw createFailureWithDetail("invalid_field", {
     in: "body",
     field: "/first",
     code: first < 1 ? "too_small" : "too_large",
@@ -247,11 +247,11 @@ export function readShopReport<Result>(
   read: (reader: DatabaseReader, scope: ShopReportScope) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
   parseReportPeriod(args);
-  const merchantId = getListMerchantId(context, args.merchantId);
+  const merchantId = getMerchantIdOfList(context, args.merchantId);
   return context.services.readOnly(async (reader) => {
     const markets = await findReportMarkets(reader, { merchantId, market: args.market ?? null });
     const period = parseReportPeriod(args, markets.timeZone ?? undefined);
-    const buckets = args.interval === undefined ? [] : divideIntoBuckets(period, args.interval);
+    const buckets = args.interval === undefined ? [] : dividePeriodIntoBuckets(period, args.interval);
     const scope = { merchantId, marketIds: markets.ids, currencies: markets.currencies, period, buckets };
     return { ...(await read(reader, scope)), period };
   });

@@ -7,7 +7,7 @@ import {
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import {
   reportListCost,
   computeListReportCost,
@@ -15,7 +15,7 @@ import {
   parseReportPeriod,
   reportTotalsCost,
   listLengthArgs,
-  requireListLength,
+  requireReportListLength,
   reportArgs,
 } from "./report-period.ts";
 
@@ -111,12 +111,12 @@ builder.queryField("searchReport", (t) =>
       }),
     },
     resolve: async (_root, { country, first, ...args }, context) => {
-      requireListLength(context, first);
+      requireReportListLength(context, first);
       parseReportPeriod(args);
       const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;
       const query = {
-        merchantId: getListMerchantId(context, args.merchantId),
+        merchantId: getMerchantIdOfList(context, args.merchantId),
         country: country ?? null,
         from,
         to,

@@ -1,7 +1,7 @@
 /** The GraphQL query for the report on webhook deliveries, which the console shows as charts. */
-import { divideIntoBuckets, type PeriodBucket, type Period } from "#foundation/period.ts";
+import { dividePeriodIntoBuckets, type PeriodBucket, type Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { ErrorCodeEnum } from "#graph/webhooks/deliveries.ts";
 import {
@@ -156,9 +156,9 @@ builder.queryField("webhookHealthReport", (t) =>
     },
     resolve: async (_root, { endpointId = null, installationId = null, ...args }, context) => {
       const period = parseReportPeriod(args);
-      const buckets = divideIntoBuckets(period, args.interval);
+      const buckets = dividePeriodIntoBuckets(period, args.interval);
       const filter = {
-        merchantId: getListMerchantId(context, args.merchantId),
+        merchantId: getMerchantIdOfList(context, args.merchantId),
         endpointId,
         installationId,
         period,

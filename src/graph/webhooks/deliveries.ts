@@ -1,12 +1,12 @@
 /** Webhook deliveries in the graph: their states, their attempts, and the reasons of failures and replays. */
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import type { DeliveryAttemptView } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
 
 /** The status enum of webhook deliveries, as the installation and the staff of its merchant see it. */
-export const DeliveryStatusEnum = defineEnum<DeliveryStatus>("WebhookDeliveryStatus", {
+export const DeliveryStatusEnum = defineGraphqlEnum<DeliveryStatus>("WebhookDeliveryStatus", {
   description: "The state of a webhook delivery.",
   values: {
     pending: "The first attempt has not begun yet.",
@@ -19,7 +19,7 @@ export const DeliveryStatusEnum = defineEnum<DeliveryStatus>("WebhookDeliverySta
   },
 });
 
-export const ReplayReasonEnum = defineEnum<ReplayReason>("WebhookReplayReason", {
+export const ReplayReasonEnum = defineGraphqlEnum<ReplayReason>("WebhookReplayReason", {
   description: "Why a delivery is replayed.",
   values: {
     receiver_outage: "The receiver was down.",
@@ -29,18 +29,21 @@ export const ReplayReasonEnum = defineEnum<ReplayReason>("WebhookReplayReason", 
   },
 });
 
-export const ErrorCodeEnum = defineEnum<NonNullable<DeliveryAttemptView["errorCode"]>>("WebhookErrorCode", {
-  description: "Why a delivery attempt failed.",
-  values: {
-    timeout: "No answer within 15 seconds, or no connection within 5 seconds.",
-    dns: "The host name of the URL could not be resolved.",
-    tls: "The certificate is invalid, or the receiver does not support TLS 1.2.",
-    connection: "The connection was refused or was interrupted.",
-    http_status: "The status of the answer was not 2xx.",
-    blocked_address: "The host name resolves to a blocked IP address, for example a private address.",
-    redirect: "The answer was a redirect. Redirects are not followed.",
+export const ErrorCodeEnum = defineGraphqlEnum<NonNullable<DeliveryAttemptView["errorCode"]>>(
+  "WebhookErrorCode",
+  {
+    description: "Why a delivery attempt failed.",
+    values: {
+      timeout: "No answer within 15 seconds, or no connection within 5 seconds.",
+      dns: "The host name of the URL could not be resolved.",
+      tls: "The certificate is invalid, or the receiver does not support TLS 1.2.",
+      connection: "The connection was refused or was interrupted.",
+      http_status: "The status of the answer was not 2xx.",
+      blocked_address: "The host name resolves to a blocked IP address, for example a private address.",
+      redirect: "The answer was a redirect. Redirects are not followed.",
+    },
   },
-});
+);
 
 const AttemptRef = builder.objectRef<DeliveryAttemptView>("WebhookAttempt").implement({
   description: "One attempt to send a delivery. The body of the receiver's answer is not stored.",

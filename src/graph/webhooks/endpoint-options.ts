@@ -3,11 +3,11 @@
  * endpoint is closed: field filters and the order of deliveries.
  */
 import type { InputFieldBuilder } from "@pothos/core";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { type FieldFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
 
-const DeliveryOrderEnum = defineEnum("WebhookDeliveryOrder", {
+const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   description: "The order in which the deliveries of an endpoint are sent.",
   values: {
     any: "Deliveries do not wait for each other.",

@@ -1,6 +1,6 @@
 /** Webhook endpoints of an installation in the graph, with their secrets and their health. */
-import { isIntegrator } from "#access/viewer.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { isIntegratorViewer } from "#access/viewer.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphContext, integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
 import type {
@@ -10,7 +10,7 @@ import type {
 } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { endpointsPerInstallationMax } from "#webhooks/endpoints/change-endpoint.ts";
 
-const EndpointStatusEnum = defineEnum("WebhookEndpointStatus", {
+const EndpointStatusEnum = defineGraphqlEnum("WebhookEndpointStatus", {
   description: "Whether events are delivered to an endpoint.",
   values: {
     enabled: "Events are delivered to the endpoint.",
@@ -21,7 +21,7 @@ const EndpointStatusEnum = defineEnum("WebhookEndpointStatus", {
   },
 });
 
-const DisabledReasonEnum = defineEnum("WebhookEndpointDisabledReason", {
+const DisabledReasonEnum = defineGraphqlEnum("WebhookEndpointDisabledReason", {
   description: "Why a webhook endpoint is disabled.",
   values: {
     manual: "A caller switched the endpoint off.",
@@ -30,7 +30,7 @@ const DisabledReasonEnum = defineEnum("WebhookEndpointDisabledReason", {
   },
 });
 
-export const PayloadModeEnum = defineEnum("WebhookPayloadMode", {
+export const PayloadModeEnum = defineGraphqlEnum("WebhookPayloadMode", {
   description: "How much of an event's subject is sent in the event's body.",
   values: {
     snapshot: "The body contains the whole object, as it was when the event occurred.",
@@ -38,7 +38,7 @@ export const PayloadModeEnum = defineEnum("WebhookPayloadMode", {
   },
 });
 
-const HealthStateEnum = defineEnum("WebhookEndpointHealthState", {
+const HealthStateEnum = defineGraphqlEnum("WebhookEndpointHealthState", {
   description: "Whether deliveries to a webhook endpoint succeed.",
   values: {
     unknown: "No delivery was attempted since the endpoint was created or last enabled.",
@@ -225,7 +225,7 @@ builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
  */
 function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphContext): boolean {
   if (viewer.kind === "anonymous") return false;
-  if (isIntegrator(viewer)) return installationId === viewer.installationId;
+  if (isIntegratorViewer(viewer)) return installationId === viewer.installationId;
   return viewer.merchantId === null || merchantId === viewer.merchantId;
 }
 

@@ -1,8 +1,8 @@
 /** The event feed: all events of a merchant for programs that must not miss an event. */
-import { failWithDetail } from "#foundation/failure.ts";
-import { findAllowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
-import { type GraphContext, getListMerchantId, merchantReaders } from "#graph/context.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
+import { findDisallowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
+import { type GraphContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { defineArgumentCost } from "#graph/field-costs.ts";
 import { listMerchantArgs } from "#graph/list-arguments.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
@@ -12,7 +12,7 @@ import { MerchantEventType } from "./event-list.ts";
 
 const feedPageSizeMax = 100;
 
-const FeedStartEnum = defineEnum("EventFeedStart", {
+const FeedStartEnum = defineGraphqlEnum("EventFeedStart", {
   description: "Where the event feed is read from if no cursor is given.",
   values: {
     oldest: "From the oldest stored event.",
@@ -87,7 +87,7 @@ export const readFeedStart = async (
 export async function loadEventFeedPage(args: FeedArgs, context: GraphContext): Promise<EventFeedPage> {
   const limit = args.first ?? feedPageSizeMax;
   if (limit < 1 || limit > feedPageSizeMax)
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: "/first",
       code: limit < 1 ? "too_small" : "too_large",
@@ -95,11 +95,11 @@ export async function loadEventFeedPage(args: FeedArgs, context: GraphContext): 
     });
   requireNoFaults(
     (args.types ?? []).flatMap((type, index) =>
-      findAllowedValueFaults(`/types/${index}`, type, { allowed: eventTypeNames, noun: "event type" }),
+      findDisallowedValueFaults(`/types/${index}`, type, { allowed: eventTypeNames, noun: "event type" }),
     ),
   );
   return readEventFeed(context.db, {
-    merchantId: getListMerchantId(context, args.merchantId),
+    merchantId: getMerchantIdOfList(context, args.merchantId),
     types: args.types ?? null,
     after: await readFeedStart(args, context),
     limit,

@@ -1,9 +1,9 @@
 /** The list of a merchant's events, of all installations. `event-feed.ts` has the feed for programs. */
-import { findAllowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
+import { findDisallowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
 import { builder } from "#graph/builder.ts";
 import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import { getListMerchantId, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
-import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
 import { type EventSummary, findEventSummaries, buildEventIdQuery } from "#webhooks/event-lists.ts";
@@ -62,16 +62,16 @@ builder.queryField("events", (t) =>
         }),
       },
       resolve: async (_root, args, context) => {
-        requireOrderedPeriod("created", args);
+        requirePeriodStartBeforeEnd("created", args);
         if (typeof args.type === "string")
           requireNoFaults(
-            findAllowedValueFaults("/type", args.type, { allowed: eventTypeNames, noun: "event type" }),
+            findDisallowedValueFaults("/type", args.type, { allowed: eventTypeNames, noun: "event type" }),
           );
         const page = await loadConnection(args, {
           db: context.db,
           query: buildEventIdQuery(context.db, {
             ...args,
-            merchantId: getListMerchantId(context, args.merchantId),
+            merchantId: getMerchantIdOfList(context, args.merchantId),
           }),
           column: "event.id",
           cursor: "event",

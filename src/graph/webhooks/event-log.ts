@@ -2,20 +2,20 @@
  * Webhook events of an installation in the graph: the catalogue of event types, the events, and the queries
  * for deliveries.
  */
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   type GraphContext,
   integratorCallers,
   getCallerMerchantId,
-  getListMerchantId,
+  getMerchantIdOfList,
   merchantReaders,
 } from "#graph/context.ts";
 import { listEventCatalogue, eventTypeNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
-import { failWithDetail } from "#foundation/failure.ts";
-import { toSafeId } from "#foundation/ids.ts";
-import { createdPeriodArgs, listMerchantArgs, requireOrderedPeriod } from "#graph/list-arguments.ts";
+import { createFailureWithDetail } from "#foundation/failure.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { buildMerchantDeliveryIdQuery } from "#webhooks/event-lists.ts";
 import {
   loadConnection,
@@ -24,12 +24,12 @@ import {
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import { type EventLog, type EventView } from "#webhooks/delivery-log.ts";
+import { type InstallationEventLog, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
 import { buildDeliveryIdQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import { type DeliveryStatus, eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
-const StabilityEnum = defineEnum("EventStability", {
+const StabilityEnum = defineGraphqlEnum("EventStability", {
   description: "Whether an event type may still change in incompatible ways.",
   values: {
     stable: "The event type only gets additive changes within API version v1.",
@@ -69,7 +69,7 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
   }),
 });
 
-export const EventSubjectRef = builder.objectRef<EventView["subject"]>("EventSubject").implement({
+export const EventSubjectRef = builder.objectRef<EventWithDeliveries["subject"]>("EventSubject").implement({
   description: "The object that an event is about.",
   fields: (t) => ({
     type: t.exposeString("type", { description: "The type of the object, for example cart or order." }),
@@ -160,8 +160,8 @@ function loadDeliveryIds(
   { endpointId, status, ...args }: DeliveryListArgs,
   context: GraphContext,
 ): Promise<ConnectionPage<{ readonly id: string }>> {
-  requireOrderedPeriod("created", args);
-  const merchantId = getListMerchantId(context, args.merchantId);
+  requirePeriodStartBeforeEnd("created", args);
+  const merchantId = getMerchantIdOfList(context, args.merchantId);
   if (typeof endpointId !== "string")
     return loadConnection(args, {
       db: context.db,
@@ -170,13 +170,13 @@ function loadDeliveryIds(
       cursor: "webhookDelivery",
     });
   if (args.createdFrom instanceof Date || args.createdTo instanceof Date)
-    throw failWithDetail("invalid_field", {
+    throw createFailureWithDetail("invalid_field", {
       in: "body",
       field: "/endpointId",
       code: "not_allowed",
       message: '"endpointId" is not allowed together with "createdFrom" or "createdTo".',
     });
-  const filter = { merchantId, endpointId: toSafeId(endpointId), status: status ?? null };
+  const filter = { merchantId, endpointId: toDatabaseSafeId(endpointId), status: status ?? null };
   return loadConnection(args, {
     db: context.db,
     query: buildDeliveryIdQuery(context.db, filter),
@@ -226,7 +226,7 @@ WebhookLog.implement({
   }),
 });
 
-const oldestOf = ({ events }: EventLog): Date | null => events.at(-1)?.occurredAt ?? null;
+const oldestOf = ({ events }: InstallationEventLog): Date | null => events.at(-1)?.occurredAt ?? null;
 
 builder.objectField(InstallationRef, "webhookEvent", (t) =>
   t.field({

@@ -2,20 +2,20 @@
  * The GraphQL types of the signature fixture: signed example requests with which integrators test their
  * signature verification.
  */
-import { fail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { decryptFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
+import { decryptSignatureFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
-  type FixtureRequest,
-  type LiveFixture,
+  type SignatureFixtureRequest,
+  type LiveSignatureFixture,
   createSignatureFixture,
   type SignatureFixture,
 } from "#webhooks/signature-fixture.ts";
 import { type SignatureRejectReason, type SignatureVector } from "#webhooks/signature-vectors.ts";
 
-const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation", {
+const ExpectEnum = defineGraphqlEnum<SignatureVector["expect"]>("SignatureExpectation", {
   description: "The result expected of a signature verifier.",
   values: {
     accept: "The verifier must accept the request.",
@@ -23,7 +23,7 @@ const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation",
   },
 });
 
-const RejectReasonEnum = defineEnum<SignatureRejectReason>("SignatureRejectReason", {
+const RejectReasonEnum = defineGraphqlEnum<SignatureRejectReason>("SignatureRejectReason", {
   description: "Why a signature verifier must reject a request.",
   values: {
     missing_header: "One of the three signing headers (event id, timestamp, signatures) is missing or empty.",
@@ -47,7 +47,7 @@ const HeaderNames = builder.objectRef<SignatureFixture["headers"]>("SignatureHea
   }),
 });
 
-const Request = builder.objectRef<FixtureRequest>("SignatureRequest").implement({
+const Request = builder.objectRef<SignatureFixtureRequest>("SignatureRequest").implement({
   description: "A webhook request as the receiver gets it.",
   fields: (t) => ({
     method: t.exposeString("method", { description: "The HTTP method, always POST." }),
@@ -62,7 +62,7 @@ const Request = builder.objectRef<FixtureRequest>("SignatureRequest").implement(
   }),
 });
 
-const Live = builder.objectRef<LiveFixture>("SignatureLiveFixture").implement({
+const Live = builder.objectRef<LiveSignatureFixture>("SignatureLiveFixture").implement({
   description:
     "An example request signed at the time of the query with the endpoint's secrets. Nothing is sent to " +
     "the endpoint.",
@@ -162,8 +162,8 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
     authScopes: { callers: integratorsAndStaff },
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
-      if (sealed === null) throw fail("webhook_endpoint_not_found");
-      return createSignatureFixture(decryptFixtureSource(sealed, services.keyring, clock.now()));
+      if (sealed === null) throw createFailure("webhook_endpoint_not_found");
+      return createSignatureFixture(decryptSignatureFixtureSource(sealed, services.keyring, clock.now()));
     },
   }),
 );

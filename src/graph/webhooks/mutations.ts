@@ -3,8 +3,8 @@
  * `PublicWebhookCreateRequest` is the body of that request.
  */
 import { z } from "zod";
-import { isIntegrator } from "#access/viewer.ts";
-import { failWithDetail, type FailureDetail } from "#foundation/failure.ts";
+import { isIntegratorViewer } from "#access/viewer.ts";
+import { createFailureWithDetail, type FailureDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
@@ -202,7 +202,7 @@ defineMutation({
   options: { input: EndpointOptionsInput, description: "Settings that the REST operation does not have." },
   type: WithSecret,
   check: ({ viewer }, { installationId }) => {
-    if (!isIntegrator(viewer)) requireInstallation(installationId);
+    if (!isIntegratorViewer(viewer)) requireInstallation(installationId);
   },
   prepare: findUrlFaults,
   run: (transaction, context, { prepared, options, ...input }) =>
@@ -219,7 +219,7 @@ defineMutation({
 
 function requireInstallation(installationId: string | null | undefined): string {
   if (typeof installationId === "string") return installationId;
-  throw failWithDetail("missing_field", {
+  throw createFailureWithDetail("missing_field", {
     in: "body",
     field: "/installationId",
     code: "required",

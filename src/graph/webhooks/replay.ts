@@ -3,8 +3,8 @@
  * only for the staff of a merchant.
  */
 import { z } from "zod";
-import { fail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { replayMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
@@ -90,12 +90,12 @@ defineMutation({
   run: replayDelivery,
   answer: async ({ loaders }, { deliveryId, original }) => {
     const delivery = await reloadChangedRow(loaders.webhookDeliveries, deliveryId);
-    if (delivery === null) throw fail("webhook_delivery_not_found");
+    if (delivery === null) throw createFailure("webhook_delivery_not_found");
     return { delivery, original };
   },
 });
 
-export const LostStatusEnum = defineEnum<FailedDeliveryStatus>("WebhookDeliveryLostStatus", {
+export const LostStatusEnum = defineGraphqlEnum<FailedDeliveryStatus>("WebhookDeliveryLostStatus", {
   description: "The final states of deliveries that did not succeed.",
   values: {
     exhausted: "All ten attempts failed, or the receiver answered HTTP 410 (Gone).",
@@ -150,7 +150,7 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
   }),
 });
 
-const PassedOverEnum = defineEnum<ReplaySkipReason>("WebhookReplayRefusal", {
+const PassedOverEnum = defineGraphqlEnum<ReplaySkipReason>("WebhookReplayRefusal", {
   description: "Why a delivery was not replayed.",
   values: {
     delivery_in_progress: "A replay of the delivery is in progress.",

@@ -3,7 +3,7 @@
  * deliveries would replay and which it would skip.
  */
 import { z } from "zod";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { replayMutationKind } from "#graph/mutation-kinds.ts";
@@ -45,7 +45,7 @@ defineMutation({
   run: retryDelivery,
   answer: async ({ loaders }, deliveryId) => {
     const delivery = await reloadChangedRow(loaders.webhookDeliveries, deliveryId);
-    if (delivery === null) throw fail("webhook_delivery_not_found");
+    if (delivery === null) throw createFailure("webhook_delivery_not_found");
     return delivery;
   },
 });

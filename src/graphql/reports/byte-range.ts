@@ -1,5 +1,5 @@
 /** Reads the Range header of a download (RFC 9110 section 14.2). */
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 
 /** A part of a file: `size` bytes from the byte `start` on. */
 export interface ByteRange {
@@ -19,7 +19,7 @@ export function parseByteRange(header: string, sizeBytes: number): ByteRange | u
   const range = findRange(header.trim(), sizeBytes);
   if (range === undefined) return undefined;
   if (range.size > 0) return range;
-  throw fail("range_not_satisfiable", { headers: { "content-range": `bytes */${sizeBytes}` } });
+  throw createFailure("range_not_satisfiable", { headers: { "content-range": `bytes */${sizeBytes}` } });
 }
 
 function findRange(header: string, sizeBytes: number): ByteRange | undefined {

@@ -8,13 +8,13 @@ import {
   cancellationColumns,
   deliveryErrorColumns,
   type FunnelBucketRow,
-  type HealthBucketRow,
+  type DeliveryHealthBucketRow,
   outcomeColumns,
-  toCohortRows,
-  toFunnelRow,
-  toHealthRow,
+  toBuyerCohortCsvRows,
+  toFunnelCsvRow,
+  toDeliveryHealthCsvRow,
 } from "./csv-rows.ts";
-import { addMajorAmounts, type CsvRow as Row, getMajorAmountColumns } from "./csv-table.ts";
+import { addMajorAmountCells, type CsvRow as Row, getMajorAmountColumns } from "./csv-table.ts";
 
 export interface CsvReportDefinition {
   readonly document: DocumentNode;
@@ -153,7 +153,8 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
       columns: ["firstMonth", "month", "buyers", "orders"],
       query: `query (${shopVariables}) { report: buyerReport(${shopArguments}) { cohorts { month buyers orders
         later { month buyers orders } } } }`,
-      toRows: ({ cohorts }: { readonly cohorts: readonly BuyerCohortRow[] }) => cohorts.flatMap(toCohortRows),
+      toRows: ({ cohorts }: { readonly cohorts: readonly BuyerCohortRow[] }) =>
+        cohorts.flatMap(toBuyerCohortCsvRows),
     }),
   ],
   [
@@ -186,7 +187,7 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
       query: `query (${shopVariables}, $interval: ReportInterval! = DAY) {
         report: funnelReport(${shopArguments}, interval: $interval) { buckets {
         ${[...spread, ...carts].join(" ")} outcomes { status reason sessions } } } }`,
-      toRows: ({ buckets }: { readonly buckets: readonly FunnelBucketRow[] }) => buckets.map(toFunnelRow),
+      toRows: ({ buckets }: { readonly buckets: readonly FunnelBucketRow[] }) => buckets.map(toFunnelCsvRow),
     }),
   ],
   [
@@ -269,7 +270,8 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
         interval: $interval, endpointId: $endpointId,
           installationId: $installationId) { buckets { ${[...spread, ...attempts].join(" ")} failuresByCode {
           code count } } } }`,
-      toRows: ({ buckets }: { readonly buckets: readonly HealthBucketRow[] }) => buckets.map(toHealthRow),
+      toRows: ({ buckets }: { readonly buckets: readonly DeliveryHealthBucketRow[] }) =>
+        buckets.map(toDeliveryHealthCsvRow),
     }),
   ],
 ]);
@@ -297,6 +299,6 @@ function report<Answer>({
     hasPeriod,
     columns: [...columns, ...getMajorAmountColumns(columns)],
     document: parse(query),
-    toRows: (data) => toRows((data as { readonly report: Answer }).report).map(addMajorAmounts),
+    toRows: (data) => toRows((data as { readonly report: Answer }).report).map(addMajorAmountCells),
   };
 }

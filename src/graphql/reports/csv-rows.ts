@@ -35,7 +35,7 @@ export type FunnelBucketRow = CsvRow & { readonly outcomes: readonly FunnelOutco
  * Builds the CSV row for one part of the period (for example a day) of the report on the steps from cart to
  * order. Each outcome of a checkout has its own column; the value is 0 if the outcome did not occur.
  */
-export function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvRow {
+export function toFunnelCsvRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvRow {
   const counts = new Map(
     found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
   );
@@ -47,11 +47,11 @@ export function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucketRow): Cs
   };
 }
 
-export type HealthBucketRow = CsvRow & {
+export type DeliveryHealthBucketRow = CsvRow & {
   readonly failuresByCode: readonly { readonly code: string; readonly count: number }[];
 };
 
-export function toHealthRow({ failuresByCode, ...bucket }: HealthBucketRow): CsvRow {
+export function toDeliveryHealthCsvRow({ failuresByCode, ...bucket }: DeliveryHealthBucketRow): CsvRow {
   const counts = new Map(failuresByCode.map(({ code, count }) => [code, count]));
   return {
     ...bucket,
@@ -70,6 +70,6 @@ export interface BuyerCohortRow {
  * Returns the CSV rows of a cohort, the buyers whose first orders were in the same month: one row for that
  * month, and one row for each later month.
  */
-export function toCohortRows({ later, ...first }: BuyerCohortRow): readonly CsvRow[] {
+export function toBuyerCohortCsvRows({ later, ...first }: BuyerCohortRow): readonly CsvRow[] {
   return [first, ...later].map((row) => Object.assign({ firstMonth: first.month }, row));
 }

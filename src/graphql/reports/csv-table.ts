@@ -23,7 +23,7 @@ export function getMajorAmountColumns(columns: readonly string[]): readonly stri
 }
 
 /** Adds amounts in major units to a row: the cells of the columns that `getMajorAmountColumns` returns. */
-export function addMajorAmounts(row: CsvRow): CsvRow {
+export function addMajorAmountCells(row: CsvRow): CsvRow {
   const currency = row["currency"];
   if (typeof currency !== "string") return row;
   const exponent = getCurrencyExponent(currency);

@@ -4,17 +4,21 @@
  */
 import { Readable } from "node:stream";
 import type { FastifyPluginAsync } from "fastify";
-import { fail } from "#foundation/failure.ts";
-import { isId } from "#foundation/ids.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { isIdOfKind } from "#foundation/ids.ts";
 import { createGraphContext, type GraphServices } from "#graph/context.ts";
 import { openExportFile } from "#graph/reports/export-file.ts";
-import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
+import {
+  getRateLimitAddressKey,
+  type InternalTokenAuthentication,
+  addCredentialToLogLine,
+} from "#graphql/authenticate.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { parseByteRange } from "./byte-range.ts";
 
 export interface ExportsPluginOptions {
   readonly services: GraphServices;
-  readonly authentication: InternalAuthentication;
+  readonly authentication: InternalTokenAuthentication;
 }
 
 const extension = ".ndjson";
@@ -25,14 +29,14 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
 ) => {
   server.get<{ Params: { file: string } }>("/exports/:file", async (request, reply) => {
     const viewer = await authentication.authenticateDownload(request);
-    recordCredentialForLog(request, viewer);
+    addCredentialToLogLine(request, viewer);
     const { file } = request.params;
     const id = file.endsWith(extension) ? file.slice(0, -extension.length) : "";
-    if (!isId("export", id))
-      throw fail("route_not_found", {
+    if (!isIdOfKind("export", id))
+      throw createFailure("route_not_found", {
         message: "The path must be /exports/ID.ndjson, with the export's id.",
       });
-    const client = getClientKey(request);
+    const client = getRateLimitAddressKey(request);
     const context = createGraphContext(services, { viewer, requestId: request.id, client });
     const { sizeBytes, read } = await openExportFile(context, id);
     const etag = `"${id}"`;

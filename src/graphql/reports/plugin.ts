@@ -4,14 +4,18 @@
  */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
-import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
+import { type Failure, createFailure, type FailureDetail, toFailure } from "#foundation/failure.ts";
 import { isCalendarDay } from "#foundation/period.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { reportFileRowsMax } from "#graph/limits.ts";
 import { createGraphContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { DocumentRunner } from "#mesh/run.ts";
-import { getClientKey, type InternalAuthentication, recordCredentialForLog } from "#graphql/authenticate.ts";
+import {
+  getRateLimitAddressKey,
+  type InternalTokenAuthentication,
+  addCredentialToLogLine,
+} from "#graphql/authenticate.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
 import { type CsvRow, toCsv } from "./csv-table.ts";
@@ -19,7 +23,7 @@ import { type CsvRow, toCsv } from "./csv-table.ts";
 export interface ReportsPluginOptions {
   readonly run: DocumentRunner;
   readonly services: GraphServices;
-  readonly authentication: InternalAuthentication;
+  readonly authentication: InternalTokenAuthentication;
 }
 
 export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
@@ -30,11 +34,11 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
     "/reports/:file",
     async (request, reply) => {
       const viewer = await authentication.authenticateDownload(request);
-      recordCredentialForLog(request, viewer);
+      addCredentialToLogLine(request, viewer);
       const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
       const report = csvReports.get(name);
       if (report === undefined)
-        throw fail("route_not_found", {
+        throw createFailure("route_not_found", {
           message: `The report is unknown. Reports are ${[...csvReports.keys()].join(", ")}.`,
         });
       const given = toVariables(report, request.query);
@@ -45,7 +49,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
       const context = createGraphContext(services, {
         viewer,
         requestId: request.id,
-        client: getClientKey(request),
+        client: getRateLimitAddressKey(request),
         isReportFile: true,
       });
       const { data, errors } = await run(report.document, context, { variables });
@@ -79,7 +83,7 @@ function toVariables(
     if (!Object.hasOwn(query, field))
       faults.push({ in: "query", field, code: "required", message: `${field} is required, as YYYY-MM-DD.` });
   if (faults.length > 0)
-    throw fail("missing_parameter", { message: faults[0]?.message ?? "", details: faults });
+    throw createFailure("missing_parameter", { message: faults[0]?.message ?? "", details: faults });
   const values = Object.entries(query).map(([field, value]): [string, string | number] => {
     const rule = rules.get(field);
     if (rule === undefined) throw unknownParameter(field, [...rules.keys()]);
@@ -89,7 +93,7 @@ function toVariables(
     return [field, toVariable(rule, String(value))];
   });
   if (faults.length > 0)
-    throw fail("invalid_parameter", { message: faults[0]?.message ?? "", details: faults });
+    throw createFailure("invalid_parameter", { message: faults[0]?.message ?? "", details: faults });
   return Object.fromEntries(values);
 }
 
@@ -121,7 +125,7 @@ type Rule = "day" | CsvReportDefinition["parameters"][string];
 function unknownParameter(field: string, allowed: readonly string[]): Failure {
   const shown = isTextWithoutForbiddenCharacters(field) ? field.slice(0, 100) : "";
   const message = `The report does not have the parameter "${shown}". Its parameters are ${allowed.join(", ")}.`;
-  return fail("unknown_parameter", {
+  return createFailure("unknown_parameter", {
     message,
     details: [{ in: "query", field: shown, code: "unknown", message, allowed }],
   });
@@ -170,7 +174,7 @@ function toQueryFailure(error: GraphQLError): Failure {
   // The scalar of countries has the code of the parameter `market` of the REST API.
   const isInvalid = failure.code === "invalid_field" || failure.code === "unknown_market";
   const code = isInvalid ? "invalid_parameter" : failure.code;
-  return fail(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });
+  return createFailure(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });
 }
 
 /** Removes the JSON Pointer with which some error messages begin, such as `/first: `. */

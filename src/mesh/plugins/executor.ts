@@ -7,10 +7,10 @@ import { getCompiledQuery, getContractSchema, isServiceDocument } from "#mesh/co
 import { execute, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { getPreparedDocument } from "#mesh/prepared-document.ts";
-import { createPolicyPlugin } from "#mesh/run.ts";
+import { createExecutionPolicyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createPolicyPlugin(({ schema, document, operationName }, executeWithMesh) => {
+  createExecutionPolicyPlugin(({ schema, document, operationName }, executeWithMesh) => {
     if (isServiceDocument(document)) {
       const query = getCompiledQuery(getContractSchema(schema), document);
       return ({ rootValue, contextValue, variableValues }) =>

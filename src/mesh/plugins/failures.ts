@@ -7,11 +7,11 @@ import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
-import { type DocumentExecutor, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { type DocumentExecutor, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
 import { toGraphqlError, getFailureOfError, getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createPolicyPlugin((args, execute) => (input): ReturnType<DocumentExecutor> => {
+  createExecutionPolicyPlugin((args, execute) => (input): ReturnType<DocumentExecutor> => {
     try {
       const running = execute(input);
       return running instanceof Promise

@@ -8,19 +8,19 @@ import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError
 import type { Plugin } from "graphql-yoga";
 import { getCredentialId } from "#access/viewer.ts";
 import type { IdempotentRequest } from "#database/idempotency.ts";
-import { Failure, fail } from "#foundation/failure.ts";
+import { Failure, createFailure } from "#foundation/failure.ts";
 import { copyContextForTransaction, type GraphContext } from "#graph/context.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import {
   createDocumentFingerprint,
   getIdempotencyKeyOfMutation,
-  prepareMutations,
+  runMutationPreparations,
 } from "#mesh/idempotent-document.ts";
 import { getDocumentRequirements } from "#mesh/operation-security.ts";
-import { type DocumentExecutor, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { type DocumentExecutor, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createPolicyPlugin((args, execute): DocumentExecutor | undefined => {
+  createExecutionPolicyPlugin((args, execute): DocumentExecutor | undefined => {
     const { schema, document, operationName, contextValue } = args;
     if (
       contextValue.viewer === undefined ||
@@ -34,7 +34,7 @@ export default (): Plugin =>
   });
 
 const refuseWithoutKey: DocumentExecutor = () => {
-  throw fail("idempotency_key_required");
+  throw createFailure("idempotency_key_required");
 };
 
 function runOnceByArgument(args: ExecutionPolicyArgs, execute: DocumentExecutor): DocumentExecutor {
@@ -42,7 +42,7 @@ function runOnceByArgument(args: ExecutionPolicyArgs, execute: DocumentExecutor)
     const key = getIdempotencyKeyOfMutation(args);
     if (key === undefined) return execute(input);
     const { viewer } = args.contextValue;
-    if (viewer.kind !== "internal") throw fail("role_not_allowed");
+    if (viewer.kind !== "internal") throw createFailure("role_not_allowed");
     const claim = { ownerId: getCredentialId(viewer), key, fingerprint: createDocumentFingerprint(args) };
     return runOnce({ claim, record: asJson, isAnsweredFromRecord: true }, input, execute);
   };
@@ -61,7 +61,7 @@ async function runOnce(
 ): Promise<ExecutionResult> {
   const context = input.contextValue as GraphContext;
   try {
-    const prepared = await prepareMutations(input as ExecutionPolicyArgs);
+    const prepared = await runMutationPreparations(input as ExecutionPolicyArgs);
     let result: ExecutionResult = { data: null };
     const answer = await context.services.doOnce(claim, async (transaction) => {
       result = await execute({

@@ -4,17 +4,17 @@
  */
 import { type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { type Failure, fail } from "#foundation/failure.ts";
+import { type Failure, createFailure } from "#foundation/failure.ts";
 import { getQueryCostLimit, queryMsMax } from "#graph/limits.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import { computeOperationCost } from "#mesh/document-cost.ts";
 import { getPreparedDocument } from "#mesh/prepared-document.ts";
-import { type DocumentExecutor, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { type DocumentExecutor, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
 import { toGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createPolicyPlugin((args, execute): DocumentExecutor | undefined => {
+  createExecutionPolicyPlugin((args, execute): DocumentExecutor | undefined => {
     if (args.contextValue.viewer === undefined || isServiceDocument(args.document)) return undefined;
     return async (input) => {
       requireNoControlCharacters(args);
@@ -78,7 +78,7 @@ export function requireCostWithinLimit(cost: QueryCost): void {
 
 function tooExpensive({ requested, limit }: QueryCost): Failure {
   const message = `The query costs ${requested} points; the limit is ${limit}. Select fewer items or fields.`;
-  return fail("malformed_request", {
+  return createFailure("malformed_request", {
     message,
     details: [{ in: "limit", field: "cost", code: "too_large", message }],
   });
@@ -91,7 +91,7 @@ function tooExpensive({ requested, limit }: QueryCost): Failure {
 async function withinTime(running: Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { promise, reject } = Promise.withResolvers<never>();
   const message = `The query ran longer than the limit of ${queryMsMax / 1000} s. Select fewer items or fields.`;
-  const timer = setTimeout(() => reject(fail("upstream_timeout", { message })), queryMsMax);
+  const timer = setTimeout(() => reject(createFailure("upstream_timeout", { message })), queryMsMax);
   try {
     return await Promise.race([running, promise]);
   } finally {

@@ -5,8 +5,8 @@
  * refused, for example under `mesh dev`.
  */
 import type { Plugin } from "graphql-yoga";
-import { Failure, fail } from "#foundation/failure.ts";
-import { getDocumentRequirements, requireAccess } from "#mesh/operation-security.ts";
+import { Failure, createFailure } from "#foundation/failure.ts";
+import { getDocumentRequirements, requireDocumentAccess } from "#mesh/operation-security.ts";
 import type { ExecutionPolicyArgs } from "#mesh/run.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { MeshDevContext } from "./caller.ts";
@@ -35,9 +35,9 @@ function findAccessError({
 }: ExecutionPolicyArgs): PublicError | undefined {
   const { viewer, refusal, requestId, publicUrl }: MeshDevContext = contextValue;
   try {
-    if (viewer === undefined) throw refusal ?? fail("credentials_missing");
+    if (viewer === undefined) throw refusal ?? createFailure("credentials_missing");
     const requirements = getDocumentRequirements(schema, document, operationName);
-    if (requirements !== null) requireAccess(viewer, requirements.security, publicUrl ?? "");
+    if (requirements !== null) requireDocumentAccess(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
     // A document that a client sends may contain directives of REST operations with invalid arguments. The
@@ -45,7 +45,7 @@ function findAccessError({
     const failure =
       error instanceof Failure
         ? error
-        : fail("malformed_request", { message: error instanceof Error ? error.message : "" });
+        : createFailure("malformed_request", { message: error instanceof Error ? error.message : "" });
     return new PublicError(failure, { requestId: requestId ?? "", publicUrl: publicUrl ?? "" });
   }
 }

@@ -5,17 +5,17 @@
 import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { isTracing, type Span, type SpanOptions, runInChildSpan } from "#foundation/tracing.ts";
+import { isTracingEnabled, type Span, type SpanOptions, runInChildSpan } from "#foundation/tracing.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import { getRootFields } from "#mesh/idempotent-document.ts";
-import { type ExecutionPolicy, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { type ExecutionPolicy, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 
 /**
  * Creates the plugin; without hooks if tracing is off. Tracing is switched on, if at all, before GraphQL Mesh
  * is opened.
  */
-export default (): Plugin => (isTracing() ? createPolicyPlugin(traceExecution) : {});
+export default (): Plugin => (isTracingEnabled() ? createExecutionPolicyPlugin(traceExecution) : {});
 
 const traceExecution: ExecutionPolicy = (args, execute) => {
   if (isServiceDocument(args.document)) return undefined;

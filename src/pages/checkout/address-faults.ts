@@ -3,10 +3,10 @@
  * messages name the field as people in the address's country name it, for example "ZIP code".
  */
 import type { FailureDetail } from "#foundation/failure.ts";
-import { addressLabel, addressNoun, postalCodeExample } from "./address-labels.ts";
-import { countryName } from "./amounts.ts";
+import { getAddressFieldLabel, getAddressFieldNoun, postalCodeExample } from "./address-labels.ts";
+import { formatCountryName } from "./amounts.ts";
 import type { AddressFormFieldName } from "./checkout-services.ts";
-import { type TranslatedText, fillPlaceholders, type Language, getTextInLanguage } from "./texts.ts";
+import { type TranslatedText, fillPlaceholders, type CheckoutLanguage, getTextInLanguage } from "./texts.ts";
 
 const forbidden: TranslatedText = [
   "Do not use web addresses, emojis or special characters.",
@@ -81,10 +81,10 @@ const byField: Readonly<Record<string, TranslatedText>> = {
 interface FaultyField {
   readonly field: AddressFormFieldName;
   readonly country: string;
-  readonly language: Language;
+  readonly language: CheckoutLanguage;
 }
 
-export interface FieldMessages {
+export interface FieldFaultMessages {
   /** The error message that the checkout page shows beside an address field. */
   readonly message: string;
   /**
@@ -94,16 +94,16 @@ export interface FieldMessages {
   readonly summary: string;
 }
 
-export function getAddressFieldFaultMessages({ code }: FailureDetail, at: FaultyField): FieldMessages {
+export function getAddressFieldFaultMessages({ code }: FailureDetail, at: FaultyField): FieldFaultMessages {
   const { field, country, language } = at;
   const rule = code === "too_short" ? "required" : code;
   const opposite = { ...at, field: field === "postalCode" ? "regionCode" : "postalCode" } as const;
   const parts = {
-    label: addressLabel(at),
-    noun: addressNoun(at),
-    otherLabel: addressLabel(opposite),
-    otherNoun: addressNoun(opposite),
-    country: countryName(country, language),
+    label: getAddressFieldLabel(at),
+    noun: getAddressFieldNoun(at),
+    otherLabel: getAddressFieldLabel(opposite),
+    otherNoun: getAddressFieldNoun(opposite),
+    country: formatCountryName(country, language),
     example: postalCodeExample(country) ?? "",
   };
   const fill = (texts: TranslatedText, more: Readonly<Record<string, string>> = {}): string =>

@@ -3,7 +3,7 @@
  * for example "ZIP code" in the United States, "Postcode" in the United Kingdom, "Prefecture" in Japan.
  */
 import type { AddressFormFieldName } from "./checkout-services.ts";
-import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
+import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
 /** The label of an address field, and the field's name inside a sentence (in German in the accusative case). */
 interface FieldWords {
@@ -168,17 +168,17 @@ const ownByCountry = new Map(
 interface FieldOfCountry {
   readonly field: AddressFormFieldName;
   readonly country: string;
-  readonly language: Language;
+  readonly language: CheckoutLanguage;
 }
 
 const wordsOf = ({ field, country }: FieldOfCountry): FieldWords =>
   ownByCountry.get(country)?.[field] ?? usual[field];
 
-export const addressLabel = (field: FieldOfCountry): string =>
+export const getAddressFieldLabel = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).label, field.language);
 
 /** Returns the name of an address field as it appears inside a sentence, for example "the ZIP code". */
-export const addressNoun = (field: FieldOfCountry): string =>
+export const getAddressFieldNoun = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).noun, field.language);
 
 /** Countries whose postal codes have only digits: phones then show the keyboard for numbers. */

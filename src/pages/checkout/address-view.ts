@@ -1,34 +1,34 @@
 /** Renders the form for the delivery address, with the fields that the country of the address needs. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { countryName } from "./amounts.ts";
-import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
-import type { AddressFormFieldName, TypedAddress } from "./checkout-services.ts";
-import { type FieldMessages, getAddressFieldFaultMessages } from "./address-faults.ts";
-import { addressLabel, hasNumericPostalCode } from "./address-labels.ts";
-import { isLocalLanguage } from "./saved-address-view.ts";
+import { formatCountryName } from "./amounts.ts";
+import { type AddressFormLayout, getAddressFormLayout } from "#commerce/addresses/address-country.ts";
+import type { AddressFormFieldName, EnteredAddress } from "./checkout-services.ts";
+import { type FieldFaultMessages, getAddressFieldFaultMessages } from "./address-faults.ts";
+import { getAddressFieldLabel, hasNumericPostalCode } from "./address-labels.ts";
+import { isMainLanguageOfCountry } from "./saved-address-view.ts";
 import type { CheckoutVisit } from "./visit.ts";
-import type { Language } from "./texts.ts";
+import type { CheckoutLanguage } from "./texts.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 
-export interface FieldFault extends FieldMessages {
+export interface FormFieldFault extends FieldFaultMessages {
   readonly field: string;
 }
 
 export const addressFormId = "address-form";
-export const addressFieldId = (name: string): string => `address-${name}`;
+export const getAddressFieldElementId = (name: string): string => `address-${name}`;
 
 function addressForms(
-  { countryCode }: TypedAddress,
+  { countryCode }: EnteredAddress,
   { session }: Pick<CheckoutVisit, "session">,
-): AddressForm & { country: string } {
+): AddressFormLayout & { country: string } {
   const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
   const country = isOffered
     ? countryCode
     : session.countries.includes(session.market)
       ? session.market
       : (session.countries[0] ?? session.market);
-  return { country, ...getAddressForm(country) };
+  return { country, ...getAddressFormLayout(country) };
 }
 
 /**
@@ -37,9 +37,9 @@ function addressForms(
  */
 function fieldFaults(
   details: readonly FailureDetail[],
-  { language, country }: { readonly language: Language; readonly country: string },
-): FieldFault[] {
-  const found = new Map<string, FieldFault>();
+  { language, country }: { readonly language: CheckoutLanguage; readonly country: string },
+): FormFieldFault[] {
+  const found = new Map<string, FormFieldFault>();
   for (const detail of details) {
     const field = detail.field.slice(detail.field.lastIndexOf("/") + 1);
     if (!found.has(field) && isPart(field))
@@ -56,7 +56,7 @@ const isEmailAsked = ({ session, isHolder }: CheckoutVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
 /** Returns the parts of the typed address that its country needs, and no others. */
-export function selectRequiredAddressFields(typed: TypedAddress, visit: CheckoutVisit): TypedAddress {
+export function selectRequiredAddressFields(typed: EnteredAddress, visit: CheckoutVisit): EnteredAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
     countryCode: typed.countryCode ?? country,
@@ -65,14 +65,14 @@ export function selectRequiredAddressFields(typed: TypedAddress, visit: Checkout
 }
 
 /** Returns the e-mail address that the buyer typed; undefined if the address form does not ask for one. */
-export const getTypedContactEmail = (typed: TypedAddress, visit: CheckoutVisit): string | undefined =>
+export const getEnteredContactEmail = (typed: EnteredAddress, visit: CheckoutVisit): string | undefined =>
   isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
 
 /** Returns the faults of a typed address, in the order of the form's fields. */
-export function typedAddressFaults(typed: TypedAddress, visit: CheckoutVisit): FieldFault[] {
+export function findEnteredAddressFaults(typed: EnteredAddress, visit: CheckoutVisit): FormFieldFault[] {
   const requiredParts = selectRequiredAddressFields(typed, visit);
   const missing: FailureDetail[] =
-    getTypedContactEmail(typed, visit) === ""
+    getEnteredContactEmail(typed, visit) === ""
       ? [{ in: "body", field: "/email", code: "required", message: "" }]
       : [];
   const order = Object.keys(requiredParts);
@@ -102,7 +102,7 @@ const isPart = (name: string): name is AddressFormFieldName => parts.has(name);
  * Reads all parts of the address from the form, including parts that the selected country does not need: they
  * are shown again if the buyer selects the previous country again.
  */
-export function readTypedAddress(form: URLSearchParams): TypedAddress {
+export function readEnteredAddress(form: URLSearchParams): EnteredAddress {
   const typedMax = 1000;
   return Object.fromEntries(
     [...parts].flatMap((name) => (form.has(name) ? [[name, (form.get(name) ?? "").slice(0, typedMax)]] : [])),
@@ -110,19 +110,22 @@ export function readTypedAddress(form: URLSearchParams): TypedAddress {
 }
 
 interface AddressShown {
-  readonly typed: TypedAddress;
-  readonly faults: readonly FieldFault[];
+  readonly typed: EnteredAddress;
+  readonly faults: readonly FormFieldFault[];
   /** True if the buyer has just changed the country: the country field then gets the focus. */
   readonly isCountryNew: boolean;
 }
 
-export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountryNew }: AddressShown): Markup {
+export function renderAddressForm(
+  visit: CheckoutVisit,
+  { typed, faults, isCountryNew }: AddressShown,
+): Markup {
   const { say, session, path, isHolder } = visit;
   // The address form is filled with the saved address if this browser has entered that address.
   const values = Object.keys(typed).length > 0 ? typed : toTypedAddress(visit.entered.address);
   const { country, fields, regions } = addressForms(values, visit);
   const isEmailNeeded = isEmailAsked(visit);
-  const shownFields: AddressForm["fields"] = [
+  const shownFields: AddressFormLayout["fields"] = [
     ...fields.filter(({ name }) => name !== "email"),
     ...(isEmailNeeded ? [{ name: "email", isRequired: true } as const] : []),
   ];
@@ -159,7 +162,7 @@ export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountry
 
 const localityNames: ReadonlySet<string> = new Set(["city", "regionCode", "postalCode"]);
 
-type FormField = AddressForm["fields"][number];
+type FormField = AddressFormLayout["fields"][number];
 
 /**
  * Groups those of the fields city, region and postal code that follow each other, so that the form shows them
@@ -177,7 +180,7 @@ function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...F
 }
 
 /** Converts the saved address to the values of the form's fields. */
-const toTypedAddress = (address: PostalAddress | undefined): TypedAddress =>
+const toTypedAddress = (address: PostalAddress | undefined): EnteredAddress =>
   Object.fromEntries(
     Object.entries(address ?? {}).flatMap(([name, value]) =>
       typeof value === "string" && name !== "email" ? [[name, value]] : [],
@@ -199,14 +202,14 @@ function countryView(
   { country, fault, isFocused }: CountryShown,
 ): Markup {
   const names = session.countries
-    .map((code) => ({ code, name: countryName(code, language) }))
+    .map((code) => ({ code, name: formatCountryName(code, language) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
-  const id = addressFieldId("countryCode");
+  const id = getAddressFieldElementId("countryCode");
   return html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true">
       ${say("addressSave")}
     </button>
     <div class="field">
-      <label for="${id}">${addressLabel({ field: "countryCode", country, language })}</label>
+      <label for="${id}">${getAddressFieldLabel({ field: "countryCode", country, language })}</label>
       <select
         id="${id}"
         name="countryCode"
@@ -250,14 +253,14 @@ interface FieldShown {
   readonly visit: CheckoutVisit;
   readonly value: string;
   readonly fault: string | undefined;
-  readonly regions: AddressForm["regions"];
+  readonly regions: AddressFormLayout["regions"];
   readonly country: string;
 }
 
-function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: FieldShown): Markup {
+function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], shown: FieldShown): Markup {
   const { visit, value, fault, country } = shown;
   const { say, language } = visit;
-  const id = addressFieldId(name);
+  const id = getAddressFieldElementId(name);
   const autocomplete = `shipping ${autocompletes[name] ?? ""}`;
   const shared = html` id="${id}" name="${name}"
   autocomplete="${autocomplete}"${isRequired ? html` required` : undefined}${keyboardFor(name, country)}${described(id, fault)}`;
@@ -267,7 +270,7 @@ function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: F
       : html`<input type="${types[name] ?? "text"}" ${shared} value="${value}" />`;
   return html`<div class="field">
     <label for="${id}"
-      >${addressLabel({ field: name, country, language })}${isRequired ? undefined : html` <span class="soft">${say("optional")}</span>`}</label
+      >${getAddressFieldLabel({ field: name, country, language })}${isRequired ? undefined : html` <span class="soft">${say("optional")}</span>`}</label
     >
     ${control}
     ${name === "phone" ? html`<p class="soft hint" id="${id}-hint">${say("phoneHint")}</p>` : undefined}
@@ -282,7 +285,7 @@ function keyboardFor(name: AddressFormFieldName, country: string): Markup | unde
 }
 
 function regionView(shared: Markup, { visit, value, regions, country }: FieldShown): Markup {
-  const isLocal = isLocalLanguage(country, visit.language);
+  const isLocal = isMainLanguageOfCountry(country, visit.language);
   return html`<select${shared}>
     <option value="">${visit.say("choose")}</option>
     ${regions.map(
@@ -295,7 +298,7 @@ function regionView(shared: Markup, { visit, value, regions, country }: FieldSho
 }
 
 const described = (id: string, fault: string | undefined): Markup => {
-  const hint = id === addressFieldId("phone") ? `${id}-hint ` : "";
+  const hint = id === getAddressFieldElementId("phone") ? `${id}-hint ` : "";
   return html`${fault === undefined ? undefined : html` aria-invalid="true"`}
   aria-describedby="${hint}${id}-fault"`;
 };

@@ -2,21 +2,21 @@
  * Formats amounts, durations and country names in a locale. Amounts are formatted from the digits of the
  * minor units, never as floating-point numbers.
  */
-export interface Amount {
+export interface DisplayedAmount {
   readonly amountMinor: number;
   readonly currency: string;
   readonly exponent: number;
 }
 
 /** `123456` with two places → `1234.56`. */
-function digitsOf({ amountMinor, exponent }: Amount): `${number}` {
+function digitsOf({ amountMinor, exponent }: DisplayedAmount): `${number}` {
   const digits = String(Math.abs(amountMinor)).padStart(exponent + 1, "0");
   const sign = amountMinor < 0 ? "-" : "";
   const whole = digits.slice(0, digits.length - exponent);
   return (exponent === 0 ? `${sign}${whole}` : `${sign}${whole}.${digits.slice(-exponent)}`) as `${number}`;
 }
 
-export function formatAmount(amount: Amount, locale: string): string {
+export function formatAmount(amount: DisplayedAmount, locale: string): string {
   const { currency, exponent } = amount;
   const format = new Intl.NumberFormat(locale, {
     style: "currency",
@@ -27,13 +27,16 @@ export function formatAmount(amount: Amount, locale: string): string {
   return format.format(digitsOf(amount));
 }
 
-export const negateAmount = (amount: Amount): Amount => ({ ...amount, amountMinor: -amount.amountMinor });
+export const negateAmount = (amount: DisplayedAmount): DisplayedAmount => ({
+  ...amount,
+  amountMinor: -amount.amountMinor,
+});
 
 function unit(locale: string, name: "day" | "minute" | "hour" | "second"): Intl.NumberFormat {
   return new Intl.NumberFormat(locale, { style: "unit", unit: name, unitDisplay: "long" });
 }
 
-export function formatDays(min: number, max: number, locale: string): string {
+export function formatDayCountRange(min: number, max: number, locale: string): string {
   return min === max ? unit(locale, "day").format(max) : unit(locale, "day").formatRange(min, max);
 }
 
@@ -58,9 +61,9 @@ export function formatTimeLeft(ms: number, locale: string): string {
     : unit(locale, "hour").format(Math.floor(minutes / 60));
 }
 
-export const formatWaitSeconds = (seconds: number, locale: string): string =>
+export const formatWaitTime = (seconds: number, locale: string): string =>
   seconds < 120 ? formatSeconds(seconds, locale) : formatTimeLeft(seconds * 1000, locale);
 
-export function countryName(code: string, locale: string): string {
+export function formatCountryName(code: string, locale: string): string {
   return new Intl.DisplayNames([locale], { type: "region", fallback: "code" }).of(code) ?? code;
 }

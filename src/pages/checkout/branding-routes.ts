@@ -4,13 +4,13 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
-import { findLogo } from "#commerce/merchants/branding.ts";
+import { findLogoByHash } from "#commerce/merchants/branding.ts";
 import type { Database } from "#database/connect.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { basePathOf } from "#pages/shared/assets.ts";
+import { getBasePath } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { PageMerchant } from "./documents.ts";
+import type { CheckoutPageMerchant } from "./documents.ts";
 
 const logoPath = "/checkout-logo/:hash";
 const themePath = "/checkout-theme/:file";
@@ -34,8 +34,8 @@ export function registerBrandingRoutes(
     logoPath,
     { onRequest: limitAddress },
     async ({ params: { hash } }, reply) => {
-      const file = /^[0-9a-f]{64}$/.test(hash) ? await findLogo(db, hash) : undefined;
-      if (file === undefined) throw fail("route_not_found");
+      const file = /^[0-9a-f]{64}$/.test(hash) ? await findLogoByHash(db, hash) : undefined;
+      if (file === undefined) throw createFailure("route_not_found");
       return reply.headers(headers).type(file.logoType).send(file.logo);
     },
   );
@@ -44,7 +44,7 @@ export function registerBrandingRoutes(
     { onRequest: limitAddress },
     async ({ params: { file } }, reply) => {
       const [, digits] = /^([0-9a-f]{6})\.css$/.exec(file) ?? [];
-      if (digits === undefined) throw fail("route_not_found");
+      if (digits === undefined) throw createFailure("route_not_found");
       return reply
         .headers(headers)
         .type("text/css; charset=utf-8")
@@ -58,16 +58,19 @@ export function registerBrandingRoutes(
  * Returns a list with the URL path of the style sheet for the merchant's colour; an empty list if the
  * merchant has no colour.
  */
-export const getBrandStyleSheetPaths = ({ branding }: PageMerchant, publicUrl: string): readonly string[] =>
+export const getBrandStyleSheetPaths = (
+  { branding }: CheckoutPageMerchant,
+  publicUrl: string,
+): readonly string[] =>
   typeof branding?.color === "string"
-    ? [`${basePathOf(publicUrl)}/checkout-theme/${branding.color.slice(1)}.css`]
+    ? [`${getBasePath(publicUrl)}/checkout-theme/${branding.color.slice(1)}.css`]
     : [];
 
 /**
  * Renders the merchant's logo; undefined if the merchant has none. Screen readers skip the image, because the
  * page shows the merchant's name beside it.
  */
-export function logoView({ branding }: PageMerchant): Markup | undefined {
+export function renderMerchantLogo({ branding }: CheckoutPageMerchant): Markup | undefined {
   if (branding === null || branding.logo === null) return undefined;
   const { url, width, height } = branding.logo;
   return html`<img

@@ -6,7 +6,7 @@ import type { CheckoutVisit } from "./visit.ts";
  * Links to the merchant's support page, e-mail address and phone number; undefined if the merchant has set
  * none of them.
  */
-export function supportLinks({ session: { merchant } }: CheckoutVisit): Markup | undefined {
+export function renderSupportLinks({ session: { merchant } }: CheckoutVisit): Markup | undefined {
   const { supportUrl = null, supportEmail = null, supportPhone = null } = merchant.branding ?? {};
   const links = [
     supportUrl === null ? [] : [outsideLink(supportUrl, new URL(supportUrl).host)],
@@ -26,7 +26,7 @@ const outsideLink = (url: string, text: string): Markup =>
  * Renders the merchant's links at the end of every page of a checkout session; undefined if the merchant has
  * set no links.
  */
-export function brandingFooter(visit: CheckoutVisit): Markup | undefined {
+export function renderBrandingFooter(visit: CheckoutVisit): Markup | undefined {
   const { say, session } = visit;
   const { termsUrl = null, privacyUrl = null, imprintUrl = null } = session.merchant.branding ?? {};
   const legal = (
@@ -36,7 +36,7 @@ export function brandingFooter(visit: CheckoutVisit): Markup | undefined {
       [imprintUrl, "imprintLink"],
     ] as const
   ).flatMap(([url, text]) => (url === null ? [] : [html`<li>${outsideLink(url, say(text))}</li>`]));
-  const support = supportLinks(visit);
+  const support = renderSupportLinks(visit);
   if (legal.length === 0 && support === undefined) return undefined;
   return html`<footer class="soft merchant-links">
     ${support === undefined ? undefined : html`<p>${say("support", { merchant: session.merchant.name })} ${support}</p>`}

@@ -5,12 +5,12 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { answerChallenge, findOpenChallenge } from "#commerce/payments/test-challenge.ts";
-import { findCheckoutPageRow } from "#commerce/checkout/session-page.ts";
+import { answerPaymentChallenge, findOpenPaymentChallenge } from "#commerce/payments/test-challenge.ts";
+import { findCheckoutPageSessionRow } from "#commerce/checkout/session-page.ts";
 import { html } from "#pages/shared/html.ts";
-import { readForm } from "#http/body.ts";
+import { getSubmittedForm } from "#http/body.ts";
 import { formatAmount } from "./amounts.ts";
-import { parseBrowserIdentity } from "./cookies.ts";
+import { parseCheckoutBrowserIdentity } from "./cookies.ts";
 import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutVisit, sendCheckoutPage } from "./visit.ts";
 
@@ -18,30 +18,36 @@ import { type CheckoutPageContext, type CheckoutVisit, sendCheckoutPage } from "
  * True if the payment of the checkout session waits for the buyer's confirmation to the bank, and this
  * browser is the one that pays.
  */
-export const hasOpenChallenge = async ({ session, isHolder, pageContext }: CheckoutVisit): Promise<boolean> =>
+export const hasOpenCardChallenge = async ({
+  session,
+  isHolder,
+  pageContext,
+}: CheckoutVisit): Promise<boolean> =>
   session.status === "processing" && isHolder && isChallengeOpen(pageContext, session.id);
 
 async function isChallengeOpen({ services }: CheckoutPageContext, sessionId: string): Promise<boolean> {
-  return (await findOpenChallenge(services.db, { sessionId, now: services.clock.now() })) !== undefined;
+  return (
+    (await findOpenPaymentChallenge(services.db, { sessionId, now: services.clock.now() })) !== undefined
+  );
 }
 
 /**
  * True if the checkout page must open the page on which the bank asks the buyer to confirm the payment.
  * Called when the page's script asks for the session's status.
  */
-export async function mustOpenChallengePage(
+export async function mustOpenCardChallengePage(
   pageContext: CheckoutPageContext,
   { secret, cookie }: { readonly secret: string; readonly cookie: string | undefined },
 ): Promise<boolean> {
-  const page = await findCheckoutPageRow(pageContext.services.db, secret);
-  const digest = parseBrowserIdentity(cookie, secret)?.digest;
+  const page = await findCheckoutPageSessionRow(pageContext.services.db, secret);
+  const digest = parseCheckoutBrowserIdentity(cookie, secret)?.digest;
   if (page === undefined || digest === undefined || page.holderDigest === null) return false;
   return timingSafeEqual(page.holderDigest, digest) && isChallengeOpen(pageContext, page.sessionId);
 }
 
-export async function sendChallengePage(visit: CheckoutVisit): Promise<FastifyReply> {
+export async function sendCardChallengePage(visit: CheckoutVisit): Promise<FastifyReply> {
   const { session, say, language, locale, path, reply, pageContext } = visit;
-  if (!(await hasOpenChallenge(visit))) return reply.redirect(path, 303);
+  if (!(await hasOpenCardChallenge(visit))) return reply.redirect(path, 303);
   const parts = { amount: formatAmount(session.amountTotal, locale), merchant: session.merchant.name };
   const page = {
     title: say("challenge"),
@@ -67,12 +73,12 @@ const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
  * Records the buyer's answer to the bank's question, unless it was answered before, and redirects to the
  * checkout page.
  */
-export async function recordChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {
+export async function recordCardChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {
   const { session, path, reply, request, pageContext } = visit;
   const { db, clock, events } = pageContext.services;
-  const answer = readForm(request).get("answer") ?? "";
-  if (!answers.has(answer) || !(await hasOpenChallenge(visit))) return reply.redirect(path, 303);
+  const answer = getSubmittedForm(request).get("answer") ?? "";
+  if (!answers.has(answer) || !(await hasOpenCardChallenge(visit))) return reply.redirect(path, 303);
   const isConfirmed = answer === "complete";
-  await answerChallenge(db, { sessionId: session.id, isConfirmed, now: clock.now(), events });
+  await answerPaymentChallenge(db, { sessionId: session.id, isConfirmed, now: clock.now(), events });
   return reply.redirect(path, 303);
 }

@@ -3,13 +3,13 @@
  * number is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test-cards.ts";
-import type { TextName, Translator } from "./texts.ts";
+import type { CheckoutTextName, CheckoutTranslator } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 export const cardFields = ["cardNumber", "cardExpiry", "cardCvc", "cardName"] as const;
 export type CardField = (typeof cardFields)[number];
 
-export interface CardFault {
+export interface CardFieldFault {
   readonly field: CardField;
   readonly message: string;
 }
@@ -18,31 +18,34 @@ export interface CardFault {
  * The values that the card form shows again after it was refused. The card number and the security code are
  * never sent back to the browser.
  */
-export interface TypedCard {
+export interface EnteredCardFields {
   readonly expiry: string;
   readonly name: string;
-  readonly faults: readonly CardFault[];
+  readonly faults: readonly CardFieldFault[];
 }
 
 /** The result of reading the card form: the payment token of the test card, or the errors of the form. */
 export interface CardFormResult {
   readonly token: string | undefined;
-  readonly typed: TypedCard;
+  readonly typed: EnteredCardFields;
 }
 
 const nameMax = 100;
 
 export function parseCardForm(
   form: URLSearchParams,
-  { say, now }: { readonly say: Translator; readonly now: Date },
+  { say, now }: { readonly say: CheckoutTranslator; readonly now: Date },
 ): CardFormResult {
   const text = (field: CardField): string => (form.get(field) ?? "").trim();
   const number = text("cardNumber");
   const found = findTestCard(number);
   const expiry = text("cardExpiry").slice(0, 10);
   const name = text("cardName");
-  const fault = (field: CardField, key: TextName | undefined, parts = {}): readonly CardFault[] =>
-    key === undefined ? [] : [{ field, message: say(key, parts) }];
+  const fault = (
+    field: CardField,
+    key: CheckoutTextName | undefined,
+    parts = {},
+  ): readonly CardFieldFault[] => (key === undefined ? [] : [{ field, message: say(key, parts) }]);
   const digits = String(found?.cvcLength ?? 3);
   const isNameGood = name !== "" && name.length <= nameMax;
   const faults = [
@@ -58,22 +61,27 @@ export function parseCardForm(
 }
 
 /** Reads the card form that a buyer has sent in a request to the checkout page. */
-export const readVisitCard = ({ say, pageContext }: CheckoutVisit, form: URLSearchParams): CardFormResult =>
-  parseCardForm(form, { say, now: pageContext.services.clock.now() });
+export const parseSubmittedCardForm = (
+  { say, pageContext }: CheckoutVisit,
+  form: URLSearchParams,
+): CardFormResult => parseCardForm(form, { say, now: pageContext.services.clock.now() });
 
 /**
  * Returns the values that the buyer has typed into the card form, without checking them. Used when another
  * part of the form was refused and the page is shown again.
  */
-export const readTypedCard = (visit: CheckoutVisit, form: URLSearchParams): TypedCard => ({
-  ...readVisitCard(visit, form).typed,
+export const readEnteredCardWithoutFaults = (
+  visit: CheckoutVisit,
+  form: URLSearchParams,
+): EnteredCardFields => ({
+  ...parseSubmittedCardForm(visit, form).typed,
   faults: [],
 });
 
 /** True if a text may contain a card number that the buyer typed into the wrong field. */
 const showsNumber = (text: string): boolean => text.replaceAll(/\D/g, "").length > 6 || text.length > nameMax;
 
-function numberFault(number: string, found: TestCard | undefined): TextName | undefined {
+function numberFault(number: string, found: TestCard | undefined): CheckoutTextName | undefined {
   if (found !== undefined) return undefined;
   return number === "" ? "cardNumberEmpty" : "cardNumberUnknown";
 }
@@ -81,7 +89,7 @@ function numberFault(number: string, found: TestCard | undefined): TextName | un
 const isCvc = (cvc: string, found: TestCard | undefined): boolean =>
   found === undefined ? /^\d{3,4}$/.test(cvc) : /^\d+$/.test(cvc) && cvc.length === found.cvcLength;
 
-function expiryFault(expiry: string, now: Date): TextName | undefined {
+function expiryFault(expiry: string, now: Date): CheckoutTextName | undefined {
   const [, monthText = "", yearText = ""] = /^(\d{1,2})\s*[/.-]?\s*(\d{2}|\d{4})$/.exec(expiry) ?? [];
   const [month, year] = [Number(monthText), Number(yearText) + (yearText.length === 2 ? 2000 : 0)];
   if (monthText === "" || month < 1 || month > 12) return "cardExpiryMalformed";

@@ -1,11 +1,11 @@
 /** Renders the form for test cards, and a list of the test cards that says what happens with each card. */
 import { testCards } from "#commerce/payments/test-cards.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { CardField, TypedCard } from "./card-form.ts";
+import type { CardField, EnteredCardFields } from "./card-form.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 /** Returns the id of a card field's HTML element, to which the list of errors links. */
-export const cardFieldId = (field: CardField): string =>
+export const getCardFieldElementId = (field: CardField): string =>
   field.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
 
 /** The HTML attributes of each card field. With the values of `autocomplete`, browsers can fill in the form. */
@@ -17,12 +17,12 @@ const attributes: Readonly<Record<CardField, Markup>> = {
   cardName: html`autocomplete="cc-name" maxlength="100"`,
 };
 
-export function cardView(
+export function renderCardFields(
   { say }: CheckoutVisit,
-  { expiry, name, faults }: TypedCard = { expiry: "", name: "", faults: [] },
+  { expiry, name, faults }: EnteredCardFields = { expiry: "", name: "", faults: [] },
 ): Markup {
   const field = (key: CardField, value = ""): Markup => {
-    const id = cardFieldId(key);
+    const id = getCardFieldElementId(key);
     const fault = faults.find((one) => one.field === key)?.message;
     return html`<div class="field ${id}">
       <label for="${id}">${say(key)}</label>
@@ -57,12 +57,12 @@ const testCardList = (say: CheckoutVisit["say"]): Markup =>
       ${testCards.map(
         ({ number, token, cvcLength }) =>
           html`<li>
-            <code>${groupDigits(number)}</code>
+            <code>${groupCardNumberDigits(number)}</code>
             <button
               type="button"
               class="second small"
-              aria-label="${say("cardUse")} ${groupDigits(number)}"
-              data-card-number="${groupDigits(number)}"
+              aria-label="${say("cardUse")} ${groupCardNumberDigits(number)}"
+              data-card-number="${groupCardNumberDigits(number)}"
               data-cvc="${"1234".slice(0, cvcLength)}"
             >
               ${say("cardUse")}
@@ -77,7 +77,7 @@ const testCardList = (say: CheckoutVisit["say"]): Markup =>
  * Inserts spaces between the digits of a card number as on a printed card: groups of 4, 6 and 5 for 15
  * digits, otherwise groups of four.
  */
-export const groupDigits = (number: string): string =>
+export const groupCardNumberDigits = (number: string): string =>
   (number.length === 15 ? /^(\d{4})(\d{6})(\d{5})$/.exec(number)?.slice(1) : number.match(/\d{1,4}/g))?.join(
     " ",
   ) ?? number;

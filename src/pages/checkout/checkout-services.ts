@@ -4,14 +4,14 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
-import type { RateLimitBucket, BuyerViewer } from "#access/viewer.ts";
+import type { RateLimitBucket, CheckoutBuyerViewer } from "#access/viewer.ts";
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { Database } from "#database/connect.ts";
 import type { IdempotentRunner } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
 import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { createGraphContext, type GraphServices } from "#graph/context.ts";
@@ -22,7 +22,7 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 import type { DocumentRunner } from "#mesh/run.ts";
 
 interface CheckoutDocumentRequest {
-  readonly viewer: BuyerViewer;
+  readonly viewer: CheckoutBuyerViewer;
   readonly requestId: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -50,7 +50,7 @@ export type AddressFormFieldName =
   | "phone"
   | "email";
 
-export type TypedAddress = Readonly<Partial<Record<AddressFormFieldName, string>>>;
+export type EnteredAddress = Readonly<Partial<Record<AddressFormFieldName, string>>>;
 
 /** Rate limits of the checkout page. Each function throws `rate_limited` if its limit is exceeded. */
 interface CheckoutLimits {
@@ -79,12 +79,12 @@ export interface CheckoutServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly publicUrl: string;
-  readonly events: ServiceEvents;
+  readonly events: InProcessEvents;
   readonly doOnce: IdempotentRunner;
   /** Compiles a GraphQL document that has exactly one root field. */
   readonly compile: (document: string) => CheckoutDocumentRunner;
   /** Checks an address by the strict rules of its country, and returns its faults. */
-  readonly addressFaults: (address: TypedAddress) => readonly FailureDetail[];
+  readonly addressFaults: (address: EnteredAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
 }
 
@@ -131,7 +131,7 @@ function runnerOf(text: string, run: DocumentRunner, services: GraphServices): C
   };
 }
 
-function addressFaults(address: TypedAddress): readonly FailureDetail[] {
+function addressFaults(address: EnteredAddress): readonly FailureDetail[] {
   try {
     normalizeAndValidateAddress(address, "strict");
     return [];

@@ -6,39 +6,47 @@
 import { randomUUID } from "node:crypto";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatTimeLeft } from "./amounts.ts";
-import { addressFormView, type FieldFault, addressFieldId, addressFormId } from "./address-view.ts";
-import type { TypedCard } from "./card-form.ts";
-import { cardFieldId } from "./card-view.ts";
-import type { TypedAddress } from "./checkout-services.ts";
-import { brandingFooter } from "./branding-view.ts";
-import { getLastPaymentMessage, renderPaymentForm } from "./payment-view.ts";
+import {
+  renderAddressForm,
+  type FormFieldFault,
+  getAddressFieldElementId,
+  addressFormId,
+} from "./address-view.ts";
+import type { EnteredCardFields } from "./card-form.ts";
+import { getCardFieldElementId } from "./card-view.ts";
+import type { EnteredAddress } from "./checkout-services.ts";
+import { renderBrandingFooter } from "./branding-view.ts";
+import { getLastPaymentFailureMessage, renderPaymentForm } from "./payment-view.ts";
 import { needsDelivery } from "./missing-parts.ts";
 import { renderCheckoutPageHeader } from "./page-header.ts";
-import { messageForReason } from "./promotion-texts.ts";
-import { savedAddressView, savedContactView } from "./saved-address-view.ts";
-import { summaryView } from "./summary-view.ts";
+import { getPromotionReasonMessage } from "./promotion-texts.ts";
+import { renderSavedAddress, renderSavedContactEmail } from "./saved-address-view.ts";
+import { renderOrderSummary } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
 /**
  * The values with which a page is shown again after a form was refused: the typed values, the errors and a
  * message.
  */
-export interface CheckoutFormState {
+export interface RefusedCheckoutFormState {
   /** The address that the buyer has typed; if set, the page shows the address form with it. */
-  readonly typed?: TypedAddress;
-  readonly fieldFaults?: readonly FieldFault[];
+  readonly typed?: EnteredAddress;
+  readonly fieldFaults?: readonly FormFieldFault[];
   readonly isCountryNew?: boolean;
   readonly contact?: string;
   readonly contactFault?: string;
   readonly code?: string;
   readonly codeFault?: string;
   readonly optionId?: string | undefined;
-  readonly card?: TypedCard;
+  readonly card?: EnteredCardFields;
   /** An error message at the top of the checkout page that belongs to no single field. */
   readonly notice?: string;
 }
 
-export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}): CheckoutPageContent {
+export function renderCheckoutPage(
+  visit: CheckoutVisit,
+  shown: RefusedCheckoutFormState = {},
+): CheckoutPageContent {
   const { session, say, language } = visit;
   const faults = faultsOf(visit, shown);
   const title = say("title", { merchant: session.merchant.name });
@@ -53,21 +61,24 @@ export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}
       </header>
       ${faultSummary(visit, faults)}
       <div class="columns">
-        ${summaryView(visit, { promotion: promotionOf(visit, shown), isUnfolded: shown.code !== undefined })}
+        ${renderOrderSummary(visit, { promotion: promotionOf(visit, shown), isUnfolded: shown.code !== undefined })}
         <div class="steps">${stepsView(visit, shown)} ${leaveView(visit)}</div>
       </div>
-      ${brandingFooter(visit)}
+      ${renderBrandingFooter(visit)}
     </main>`,
   };
 }
 
 /** Renders the form for promotion codes, but only in the browser that may change the checkout session. */
-function promotionOf(visit: CheckoutVisit, { code, codeFault }: CheckoutFormState): Markup | undefined {
+function promotionOf(
+  visit: CheckoutVisit,
+  { code, codeFault }: RefusedCheckoutFormState,
+): Markup | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
 }
 
-function stepsView(visit: CheckoutVisit, shown: CheckoutFormState): Markup {
+function stepsView(visit: CheckoutVisit, shown: RefusedCheckoutFormState): Markup {
   const { session, say, isHolder } = visit;
   const isTyping = isAddressOpen(visit, shown);
   const address = html`<section class="step" aria-labelledby="address-heading">
@@ -75,12 +86,12 @@ function stepsView(visit: CheckoutVisit, shown: CheckoutFormState): Markup {
     ${isHolder ? undefined : html`<p class="warning">${say("elsewhere")}</p>`}
     ${
       isTyping
-        ? addressFormView(visit, {
+        ? renderAddressForm(visit, {
             typed: shown.typed ?? {},
             faults: shown.fieldFaults ?? [],
             isCountryNew: shown.isCountryNew === true,
           })
-        : savedAddressView(visit)
+        : renderSavedAddress(visit)
     }
   </section>`;
   if (isTyping) return address;
@@ -88,12 +99,12 @@ function stepsView(visit: CheckoutVisit, shown: CheckoutFormState): Markup {
     session.cart.buyer.emailHint === null || shown.contact !== undefined || isEditing(visit, "contact");
   const contact = isContactAsked
     ? contactView(visit, { typed: shown.contact ?? visit.entered.email ?? "", fault: shown.contactFault })
-    : savedContactView(visit);
+    : renderSavedContactEmail(visit);
   return html`${address} ${contact}
   ${renderPaymentForm(visit, { key: randomUUID(), optionId: shown.optionId, card: shown.card })}`;
 }
 
-function isAddressOpen(visit: CheckoutVisit, { typed }: CheckoutFormState): boolean {
+function isAddressOpen(visit: CheckoutVisit, { typed }: RefusedCheckoutFormState): boolean {
   const { session, isHolder } = visit;
   const isNeeded = session.cart.address === null && needsDelivery(session.cart);
   return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
@@ -132,16 +143,16 @@ interface Fault {
  */
 function faultsOf(
   visit: CheckoutVisit,
-  { fieldFaults = [], contactFault, codeFault, card, notice }: CheckoutFormState,
+  { fieldFaults = [], contactFault, codeFault, card, notice }: RefusedCheckoutFormState,
 ): Fault[] {
   const faults = [
     ...(notice === undefined ? [] : [{ message: notice, id: undefined }]),
-    ...fieldFaults.map(({ field, summary }) => ({ message: summary, id: addressFieldId(field) })),
-    ...(card?.faults ?? []).map(({ field, message }) => ({ message, id: cardFieldId(field) })),
+    ...fieldFaults.map(({ field, summary }) => ({ message: summary, id: getAddressFieldElementId(field) })),
+    ...(card?.faults ?? []).map(({ field, message }) => ({ message, id: getCardFieldElementId(field) })),
     ...(contactFault === undefined ? [] : [{ message: contactFault, id: contactId }]),
     ...(codeFault === undefined ? [] : [{ message: codeFault, id: "code" }]),
   ];
-  const paymentFault = getLastPaymentMessage(visit);
+  const paymentFault = getLastPaymentFailureMessage(visit);
   return faults.length > 0 || paymentFault === undefined || isActedOn(visit)
     ? faults
     : [{ message: paymentFault, id: undefined }];
@@ -220,7 +231,7 @@ function promotionView(
     const { code, title } = promotion;
     const text =
       state === "suspended"
-        ? `${say("promotionSuspended", { code })} ${messageForReason(suspendedReason, language) ?? ""}`
+        ? `${say("promotionSuspended", { code })} ${getPromotionReasonMessage(suspendedReason, language) ?? ""}`
         : say("promotionApplied", { code, title });
     return html`<form method="post" action="${path}" class="promotion" data-in-place>
       <h3>${say("promotion")}</h3>

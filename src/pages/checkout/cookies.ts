@@ -3,7 +3,7 @@
  * page. Both cookies expire two days after they were set.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { basePathOf } from "#pages/shared/assets.ts";
+import { getBasePath } from "#pages/shared/assets.ts";
 
 const lifeSeconds = 2 * 86_400;
 
@@ -11,8 +11,8 @@ const lifeSeconds = 2 * 86_400;
  * Returns the attributes of a cookie. With SameSite=Lax, browsers send the cookie when the buyer follows a
  * link from the shop, but not with a form of another site.
  */
-export function cookieAttributes(secret: string, publicUrl: string): string {
-  const path = `${basePathOf(publicUrl)}/checkout/${secret}`;
+export function getCheckoutCookieAttributes(secret: string, publicUrl: string): string {
+  const path = `${getBasePath(publicUrl)}/checkout/${secret}`;
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
   return `Path=${path}; Max-Age=${lifeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
@@ -30,13 +30,13 @@ export function readCookie(header: string | undefined, name: string): string | u
 const browserCookieName = "checkout";
 
 /** The identity of a browser on the page of one checkout session. */
-export interface BrowserIdentity {
+export interface CheckoutBrowserIdentity {
   readonly value: string;
   /** The SHA-256 digest of the random text that identifies the browser. The database stores only this digest. */
   readonly digest: Buffer;
 }
 
-export function createBrowserIdentity(secret: string): BrowserIdentity {
+export function createCheckoutBrowserIdentity(secret: string): CheckoutBrowserIdentity {
   return browserOf(randomBytes(32).toString("base64url"), secret);
 }
 
@@ -44,20 +44,20 @@ export function createBrowserIdentity(secret: string): BrowserIdentity {
  * Reads from the Cookie header which browser sends the request; undefined if the cookie is missing or belongs
  * to another checkout session.
  */
-export function parseBrowserIdentity(
+export function parseCheckoutBrowserIdentity(
   header: string | undefined,
   secret: string,
-): BrowserIdentity | undefined {
+): CheckoutBrowserIdentity | undefined {
   const [name = "", tag = ""] = (readCookie(header, browserCookieName) ?? "").split(".");
   const made = browserOf(name, secret);
   const [given, right] = [Buffer.from(tag), Buffer.from(made.value.slice(name.length + 1))];
   return name !== "" && given.length === right.length && timingSafeEqual(given, right) ? made : undefined;
 }
 
-function browserOf(name: string, secret: string): BrowserIdentity {
+function browserOf(name: string, secret: string): CheckoutBrowserIdentity {
   const tag = createHmac("sha256", secret).update(`checkout page ${name}`).digest("base64url");
   return { value: `${name}.${tag}`, digest: createHash("sha256").update(name).digest() };
 }
 
-export const browserCookie = ({ value }: BrowserIdentity, attributes: string): string =>
+export const formatCheckoutBrowserCookie = ({ value }: CheckoutBrowserIdentity, attributes: string): string =>
   `${browserCookieName}=${value}; ${attributes}`;

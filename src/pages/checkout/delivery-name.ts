@@ -1,15 +1,15 @@
 /** Renders the name of a delivery option on the checkout page. */
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { PageDeliveryOption } from "./documents.ts";
+import type { CheckoutPageDeliveryOption } from "./documents.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 /**
  * Renders the name of a delivery option in the language of the page. If the merchant has no name in this
  * language, uses the name in the locale of the checkout session.
  */
-export function deliveryNameView(
-  { name, names }: Pick<PageDeliveryOption, "name" | "names">,
+export function renderDeliveryName(
+  { name, names }: Pick<CheckoutPageDeliveryOption, "name" | "names">,
   { locale, session }: Pick<CheckoutVisit, "locale" | "session">,
 ): Markup {
   const found = getLocaleFallbackChain(locale).find((tag) => Object.hasOwn(names, tag));

@@ -3,7 +3,7 @@
  * has one root field and reads exactly the data that the page shows.
  */
 import type { CheckoutServices, CheckoutDocumentRunner } from "./checkout-services.ts";
-import type { Amount } from "./amounts.ts";
+import type { DisplayedAmount } from "./amounts.ts";
 
 const money = "{ amountMinor currency exponent }";
 const maskedAddress = "{ countryCode regionCode city postalCodePrefix recipientInitials }";
@@ -29,42 +29,42 @@ const sessionDocument = `query CheckoutPage($id: ID!) {
   }
 }`;
 
-export interface PageCartLine {
+export interface CheckoutPageCartLine {
   readonly id: string;
   readonly title: string;
   readonly variantTitle: string | null;
   readonly image: { readonly url: string } | null;
   readonly quantity: number;
-  readonly unitPrice: Amount;
-  readonly compareAtUnitPrice: Amount | null;
-  readonly subtotal: Amount;
+  readonly unitPrice: DisplayedAmount;
+  readonly compareAtUnitPrice: DisplayedAmount | null;
+  readonly subtotal: DisplayedAmount;
   readonly requiresShipping: boolean;
 }
 
 interface ShownTotals {
-  readonly subtotal: Amount;
-  readonly discount: Amount;
-  readonly shipping: Amount | null;
-  readonly tax: Amount | null;
+  readonly subtotal: DisplayedAmount;
+  readonly discount: DisplayedAmount;
+  readonly shipping: DisplayedAmount | null;
+  readonly tax: DisplayedAmount | null;
   readonly taxIncluded: boolean;
-  readonly total: Amount;
+  readonly total: DisplayedAmount;
   readonly estimated: boolean;
 }
 
-export interface PageDeliveryOption {
+export interface CheckoutPageDeliveryOption {
   readonly id: string;
   /** In the session's locale. */
   readonly name: string;
   /** By locale. */
   readonly names: Readonly<Record<string, string>>;
   readonly carrier: string | null;
-  readonly price: Amount;
+  readonly price: DisplayedAmount;
   readonly minDays: number;
   readonly maxDays: number;
   readonly pickup: boolean;
 }
 
-export interface PageMaskedAddress {
+export interface CheckoutPageMaskedAddress {
   readonly countryCode: string;
   readonly regionCode: string | null;
   readonly city: string | null;
@@ -72,19 +72,19 @@ export interface PageMaskedAddress {
   readonly recipientInitials: string | null;
 }
 
-export interface PageCart {
-  readonly lines: readonly PageCartLine[];
+export interface CheckoutPageCart {
+  readonly lines: readonly CheckoutPageCartLine[];
   readonly totals: ShownTotals;
   readonly promotion: {
     readonly state: "none" | "applied" | "suspended";
     readonly suspendedReason: string | null;
     readonly promotion: { readonly code: string; readonly title: string } | null;
-    readonly automatic: readonly { readonly title: string; readonly discount: Amount }[];
+    readonly automatic: readonly { readonly title: string; readonly discount: DisplayedAmount }[];
   };
-  readonly address: PageMaskedAddress | null;
+  readonly address: CheckoutPageMaskedAddress | null;
   readonly delivery: {
     readonly selectedOptionId: string | null;
-    readonly options: readonly PageDeliveryOption[];
+    readonly options: readonly CheckoutPageDeliveryOption[];
   } | null;
   readonly warnings: readonly { readonly code: string; readonly lineId: string | null }[];
   readonly buyer: { readonly emailHint: string | null };
@@ -94,7 +94,7 @@ export interface PageCart {
  * The merchant's logo, colour, support and legal links on the checkout page. A field is null if the merchant
  * has not set it.
  */
-export interface PageBranding {
+export interface CheckoutPageBranding {
   /** `#rrggbb` */
   readonly color: string | null;
   readonly logo: { readonly url: string; readonly width: number; readonly height: number } | null;
@@ -106,22 +106,22 @@ export interface PageBranding {
   readonly imprintUrl: string | null;
 }
 
-export interface PageMerchant {
+export interface CheckoutPageMerchant {
   /** The name that buyers see. */
   readonly name: string;
-  readonly branding: PageBranding | null;
+  readonly branding: CheckoutPageBranding | null;
 }
 
-export interface PageSession {
+export interface CheckoutPageSession {
   readonly id: string;
   readonly version: number;
   readonly status: "open" | "processing" | "completed" | "canceled" | "expired";
   readonly orderId: string | null;
-  readonly merchant: PageMerchant;
+  readonly merchant: CheckoutPageMerchant;
   readonly market: string;
   readonly countries: readonly string[];
   readonly locale: string;
-  readonly amountTotal: Amount;
+  readonly amountTotal: DisplayedAmount;
   readonly paymentFailureCode: string | null;
   readonly successUrl: string;
   readonly cancelUrl: string;
@@ -129,7 +129,7 @@ export interface PageSession {
   readonly submittedAt: string | null;
   readonly completedAt: string | null;
   readonly cancellation: { readonly actor: string } | null;
-  readonly cart: PageCart;
+  readonly cart: CheckoutPageCart;
 }
 
 const orderDocument = `query CheckoutOrder($id: ID!) {
@@ -139,11 +139,11 @@ const orderDocument = `query CheckoutOrder($id: ID!) {
 }`;
 
 /** The order of a completed checkout session, shown only in the browser that placed the order. */
-export interface PageOrder {
+export interface CheckoutPageOrder {
   readonly number: string;
   readonly placedAt: string;
-  readonly deliveryAddress: PageMaskedAddress | null;
-  readonly delivery: Omit<PageDeliveryOption, "id" | "price"> | null;
+  readonly deliveryAddress: CheckoutPageMaskedAddress | null;
+  readonly delivery: Omit<CheckoutPageDeliveryOption, "id" | "price"> | null;
 }
 
 const statusDocument = "query CheckoutStatus($id: ID!) { hostedCheckoutSession(id: $id) { status version } }";

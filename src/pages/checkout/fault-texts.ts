@@ -2,7 +2,7 @@
 import type { Failure } from "#foundation/failure.ts";
 import { cardFailureTexts } from "./card-texts.ts";
 import { promotionTexts } from "./promotion-texts.ts";
-import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
+import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
 const changed: TranslatedText = [
   "Your order has changed in the meantime. Check it again before you pay.",
@@ -103,7 +103,7 @@ const byCode: Readonly<Record<string, TranslatedText>> = {
   ],
 };
 
-export function messageForCode(code: string, language: Language): string {
+export function getFailureCodeMessage(code: string, language: CheckoutLanguage): string {
   return getTextInLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
 }
 
@@ -111,10 +111,10 @@ export function messageForCode(code: string, language: Language): string {
  * Returns the error message for a failure: the message for the reason of its conflict if there is one,
  * otherwise the message for its code.
  */
-export function messageForFailure({ code, parts }: Failure, language: Language): string {
+export function getFailureMessage({ code, parts }: Failure, language: CheckoutLanguage): string {
   const reason = parts.conflict?.reason ?? "";
-  return messageForCode(Object.hasOwn(byCode, reason) ? reason : code, language);
+  return getFailureCodeMessage(Object.hasOwn(byCode, reason) ? reason : code, language);
 }
 
-export const messageForPaymentFailure = (failureCode: string, language: Language): string =>
-  messageForCode(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);
+export const getPaymentFailureMessage = (failureCode: string, language: CheckoutLanguage): string =>
+  getFailureCodeMessage(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);

@@ -4,30 +4,30 @@
  * stores the idempotency key with the answer, so that a payment form that is sent twice pays only once.
  */
 import type { FastifyReply } from "fastify";
-import { inTransaction } from "#database/transaction.ts";
-import { fail, Failure, defaultRetryAfterSeconds } from "#foundation/failure.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { createFailure, Failure, getRetryAfterSeconds } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import {
   selectRequiredAddressFields,
-  getTypedContactEmail,
-  typedAddressFaults,
-  readTypedAddress,
+  getEnteredContactEmail,
+  findEnteredAddressFaults,
+  readEnteredAddress,
 } from "./address-view.ts";
-import { formatWaitSeconds } from "./amounts.ts";
-import { readTypedCard, readVisitCard } from "./card-form.ts";
-import { messageForCode } from "./fault-texts.ts";
-import { createQueryAfterChange, parseSessionVersion, readWholeNumber } from "./form-values.ts";
+import { formatWaitTime } from "./amounts.ts";
+import { readEnteredCardWithoutFaults, parseSubmittedCardForm } from "./card-form.ts";
+import { getFailureCodeMessage } from "./fault-texts.ts";
+import { createUrlQueryAfterChange, parseSessionVersion, parseFormInteger } from "./form-values.ts";
 import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
-import { languageOfAction } from "./page-language.ts";
+import { getLanguageOfFormAction } from "./page-language.ts";
 import { getPromotionRefusalMessage } from "./promotion-texts.ts";
-import type { Language } from "./texts.ts";
+import type { CheckoutLanguage } from "./texts.ts";
 import { changeVisitLanguage, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
 import {
-  sendFormPage,
-  redirectToPage,
+  sendRefusedFormPage,
+  redirectToCheckoutPage,
   answerFormFailure,
-  reloadSession,
+  reloadSessionAfterRefusal,
   changeSessionAndRedirect,
   applySessionChange,
   claimCheckoutPageForBrowser,
@@ -37,14 +37,15 @@ type Answer = Promise<FastifyReply> | FastifyReply;
 type CheckoutAction = (visit: CheckoutVisit, form: URLSearchParams) => Answer;
 
 const actions: Readonly<Record<string, CheckoutAction>> = {
-  country: (visit, form) => sendFormPage(visit, 200, { typed: readTypedAddress(form), isCountryNew: true }),
+  country: (visit, form) =>
+    sendRefusedFormPage(visit, 200, { typed: readEnteredAddress(form), isCountryNew: true }),
   address: setAddress,
   contact: setContact,
   delivery: selectDelivery,
   promotion: applyPromotion,
   "promotion-remove": (visit) =>
     changeSessionAndRedirect(visit, visit.pageContext.documents.removePromotion, {
-      to: createQueryAfterChange(),
+      to: createUrlQueryAfterChange(),
     }),
   pay,
   "give-up": giveUp,
@@ -69,7 +70,7 @@ export async function runCheckoutAction(
   form: URLSearchParams,
 ): Promise<FastifyReply | undefined> {
   const action = form.get("action") ?? "";
-  const language = languageOfAction(action);
+  const language = getLanguageOfFormAction(action);
   if (language !== undefined) return showInLanguage(visit, form, language);
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
@@ -78,7 +79,7 @@ export async function runCheckoutAction(
   // current page is shown. A payment is handled in any status, because a payment that is sent again gets its
   // stored answer.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open"))
-    return redirectToPage(visit);
+    return redirectToCheckoutPage(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);
   try {
     return await doIt(visit, form);
@@ -89,12 +90,16 @@ export async function runCheckoutAction(
 }
 
 /** Shows the page in another language, with the values that the buyer has typed into the address form. */
-function showInLanguage(visit: CheckoutVisit, form: URLSearchParams, language: Language): FastifyReply {
+function showInLanguage(
+  visit: CheckoutVisit,
+  form: URLSearchParams,
+  language: CheckoutLanguage,
+): FastifyReply {
   const changed = changeVisitLanguage(visit, language);
-  const typed = readTypedAddress(form);
+  const typed = readEnteredAddress(form);
   if (visit.session.status === "open" && Object.keys(typed).length > 0)
-    return sendFormPage(changed, 200, { typed });
-  return redirectToPage(changed, hasDeclinedReturnToShop(visit) ? "?stay" : "");
+    return sendRefusedFormPage(changed, 200, { typed });
+  return redirectToCheckoutPage(changed, hasDeclinedReturnToShop(visit) ? "?stay" : "");
 }
 
 /**
@@ -104,18 +109,18 @@ function showInLanguage(visit: CheckoutVisit, form: URLSearchParams, language: L
 function refuseStranger(visit: CheckoutVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";
   return visit.session.status === "open"
-    ? sendFormPage(visit, 403, { notice: visit.say("elsewhere") })
-    : redirectToPage(visit);
+    ? sendRefusedFormPage(visit, 403, { notice: visit.say("elsewhere") })
+    : redirectToCheckoutPage(visit);
 }
 
 async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
-  const typed = readTypedAddress(form);
-  const faults = typedAddressFaults(typed, visit);
+  const typed = readEnteredAddress(form);
+  const faults = findEnteredAddressFaults(typed, visit);
   if (faults.length > 0) {
     visit.request.failureCode = "address_invalid";
-    return sendFormPage(visit, 400, { typed, fieldFaults: faults });
+    return sendRefusedFormPage(visit, 400, { typed, fieldFaults: faults });
   }
-  const contactEmail = getTypedContactEmail(typed, visit);
+  const contactEmail = getEnteredContactEmail(typed, visit);
   const input = {
     address: selectRequiredAddressFields(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
@@ -125,7 +130,10 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
     takesOver: true,
     entered: contactEmail === undefined ? ["address"] : ["address", "buyer_email"],
   });
-  return redirectToPage(visit, createQueryAfterChange(needsDelivery(visit.session.cart) ? "#delivery" : ""));
+  return redirectToCheckoutPage(
+    visit,
+    createUrlQueryAfterChange(needsDelivery(visit.session.cart) ? "#delivery" : ""),
+  );
 }
 
 /** Sets the buyer's e-mail address, if the delivery address is already set or not needed. */
@@ -136,14 +144,14 @@ async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<
     return await changeSessionAndRedirect(visit, pageContext.documents.setContact, {
       input: { email: contact },
       entered: ["buyer_email"],
-      to: createQueryAfterChange(),
+      to: createUrlQueryAfterChange(),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
     request.failureCode = error.code;
-    return sendFormPage(visit, 400, {
+    return sendRefusedFormPage(visit, 400, {
       contact,
-      contactFault: messageForCode(contact === "" ? "email_empty" : "email_malformed", language),
+      contactFault: getFailureCodeMessage(contact === "" ? "email_empty" : "email_malformed", language),
     });
   }
 }
@@ -151,10 +159,12 @@ async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<
 async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const optionId = form.get("optionId");
   if (optionId === null)
-    return sendFormPage(visit, 400, { notice: messageForCode("delivery_option_required", visit.language) });
+    return sendRefusedFormPage(visit, 400, {
+      notice: getFailureCodeMessage("delivery_option_required", visit.language),
+    });
   return changeSessionAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
     input: { optionId },
-    to: createQueryAfterChange("#pay"),
+    to: createUrlQueryAfterChange("#pay"),
   });
 }
 
@@ -166,12 +176,15 @@ async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Prom
   const { pageContext, request, viewer, language } = visit;
   const code = (form.get("code") ?? "").slice(0, 200);
   if (code.trim() === "")
-    return sendFormPage(visit, 400, { code, codeFault: messageForCode("promotion_code_empty", language) });
+    return sendRefusedFormPage(visit, 400, {
+      code,
+      codeFault: getFailureCodeMessage("promotion_code_empty", language),
+    });
   try {
     await pageContext.services.limits.requireCodesLeft(request, viewer.cartId);
     return await changeSessionAndRedirect(visit, pageContext.documents.applyPromotion, {
       input: { code },
-      to: createQueryAfterChange(),
+      to: createUrlQueryAfterChange(),
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -204,8 +217,8 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
   if (codeFault === undefined) throw failure;
   visit.request.failureCode = failure.code;
   if (failure.status === 429)
-    void visit.reply.header("retry-after", String(defaultRetryAfterSeconds(failure) ?? 1));
-  return sendFormPage(await reloadSession(visit), failure.status, { code, codeFault });
+    void visit.reply.header("retry-after", String(getRetryAfterSeconds(failure) ?? 1));
+  return sendRefusedFormPage(await reloadSessionAfterRefusal(visit), failure.status, { code, codeFault });
 }
 
 /**
@@ -214,8 +227,8 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
  */
 function codeFaultOf({ language, locale, say }: CheckoutVisit, failure: Failure): string | undefined {
   if (failure.status === 429)
-    return say("tooManyCodes", { time: formatWaitSeconds(defaultRetryAfterSeconds(failure) ?? 1, language) });
-  if (failure.status === 400) return messageForCode("promotion_code_malformed", language);
+    return say("tooManyCodes", { time: formatWaitTime(getRetryAfterSeconds(failure) ?? 1, language) });
+  if (failure.status === 400) return getFailureCodeMessage("promotion_code_malformed", language);
   return wrongCodes.has(failure.code) ? getPromotionRefusalMessage(failure, { language, locale }) : undefined;
 }
 
@@ -229,33 +242,33 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
     // showed the amount for the previous option, so it is shown again with the new amount, and nothing is
     // paid yet.
     await applySessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
-    return sendFormPage(await reloadSession(visit), 409, {
-      card: readTypedCard(visit, form),
-      notice: messageForCode("checkout_amount_changed", language),
+    return sendRefusedFormPage(await reloadSessionAfterRefusal(visit), 409, {
+      card: readEnteredCardWithoutFaults(visit, form),
+      notice: getFailureCodeMessage("checkout_amount_changed", language),
     });
   }
   if (session.status === "open" && findFirstMissingSection(session.cart) === "contact")
-    return sendFormPage(visit, 409, {
-      card: readTypedCard(visit, form),
+    return sendRefusedFormPage(visit, 409, {
+      card: readEnteredCardWithoutFaults(visit, form),
       contact: "",
-      contactFault: messageForCode("email_empty", language),
+      contactFault: getFailureCodeMessage("email_empty", language),
     });
   if (amountOf(form) === 0) {
     await submit(visit, form, null);
-    return redirectToPage(visit);
+    return redirectToCheckoutPage(visit);
   }
-  const { token, typed } = readVisitCard(visit, form);
-  if (token === undefined && session.status !== "open") return redirectToPage(visit);
+  const { token, typed } = parseSubmittedCardForm(visit, form);
+  if (token === undefined && session.status !== "open") return redirectToCheckoutPage(visit);
   if (token === undefined) {
     visit.request.failureCode = "invalid_field";
-    return sendFormPage(visit, 400, { card: typed, optionId: optionId ?? undefined });
+    return sendRefusedFormPage(visit, 400, { card: typed, optionId: optionId ?? undefined });
   }
   await submit(visit, form, token);
-  return redirectToPage(visit);
+  return redirectToCheckoutPage(visit);
 }
 
 const amountOf = (form: URLSearchParams): number | undefined =>
-  readWholeNumber(form, "amountMinor", amountMinorMax);
+  parseFormInteger(form, "amountMinor", amountMinorMax);
 
 /**
  * Submits the payment. The idempotency key, the amount and the session's version are sent by the form, so
@@ -269,7 +282,8 @@ async function submit(
   const { pageContext, viewer, request } = visit;
   const key = parseIdempotencyKey(form.get("key") ?? "");
   const amountMinor = amountOf(form);
-  if (key === undefined || amountMinor === undefined) throw fail("checkout_session_version_conflict");
+  if (key === undefined || amountMinor === undefined)
+    throw createFailure("checkout_session_version_conflict");
   const input = {
     expectedAmount: { amountMinor, currency: form.get("currency") ?? "" },
     paymentToken,
@@ -299,9 +313,9 @@ async function giveUp(visit: CheckoutVisit, form: URLSearchParams): Promise<Fast
   const { pageContext, viewer, request } = visit;
   const input = { reason: "buyer_gave_up", expectedVersion: parseSessionVersion(form) };
   const variables = { sessionId: viewer.sessionId, key: `page-${input.expectedVersion}`, input };
-  await inTransaction(pageContext.services.db, async (transaction) => {
+  await runInTransaction(pageContext.services.db, async (transaction) => {
     await pageContext.documents.giveUp({ viewer, requestId: request.id, variables }, transaction);
     await claimCheckoutPageForBrowser(visit, transaction, false);
   });
-  return redirectToPage(visit);
+  return redirectToCheckoutPage(visit);
 }

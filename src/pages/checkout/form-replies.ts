@@ -4,30 +4,30 @@
  * failure.
  */
 import type { FastifyReply } from "fastify";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { fail, Failure } from "#foundation/failure.ts";
-import { type FieldFault, readTypedAddress } from "./address-view.ts";
-import { recordEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
-import { tryClaimCheckoutPage } from "#commerce/checkout/session-page.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { createFailure, Failure } from "#foundation/failure.ts";
+import { type FormFieldFault, readEnteredAddress } from "./address-view.ts";
+import { recordBrowserOfEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
+import { tryClaimCheckoutPageForBrowser } from "#commerce/checkout/session-page.ts";
 import type { CheckoutDocumentRunner } from "./checkout-services.ts";
-import { readTypedCard } from "./card-form.ts";
-import { checkoutPage, type CheckoutFormState } from "./checkout-view.ts";
-import type { PageSession } from "./documents.ts";
-import { messageForFailure } from "./fault-texts.ts";
+import { readEnteredCardWithoutFaults } from "./card-form.ts";
+import { renderCheckoutPage, type RefusedCheckoutFormState } from "./checkout-view.ts";
+import type { CheckoutPageSession } from "./documents.ts";
+import { getFailureMessage } from "./fault-texts.ts";
 import { sendCheckoutPage, type CheckoutVisit } from "./visit.ts";
 
-export const sendFormPage = (
+export const sendRefusedFormPage = (
   { reply, pageContext, ...visit }: CheckoutVisit,
   status: number,
-  shown: CheckoutFormState,
+  shown: RefusedCheckoutFormState,
 ): FastifyReply =>
   sendCheckoutPage(
     reply.code(status),
-    checkoutPage({ reply, pageContext, ...visit }, shown),
+    renderCheckoutPage({ reply, pageContext, ...visit }, shown),
     pageContext.services.publicUrl,
   );
 
-export const redirectToPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
+export const redirectToCheckoutPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
   reply.redirect(path + to, 303);
 
 /** Failures after which the page shows the current state of the checkout session instead of an error message. */
@@ -45,23 +45,34 @@ export async function answerFormFailure(
   failure: Failure,
 ): Promise<FastifyReply> {
   const { code, status } = failure;
-  if (failuresShownByState.has(code)) return redirectToPage(visit);
+  if (failuresShownByState.has(code)) return redirectToCheckoutPage(visit);
   if (status === 429 || status >= 500) throw failure;
   visit.request.failureCode = code;
   const { language } = visit;
   if (form.get("action") === "pay" && status === 409) await reprice(visit);
-  const fresh = await reloadSession(visit);
+  const fresh = await reloadSessionAfterRefusal(visit);
   if (code === "address_market_mismatch")
-    return sendFormPage(fresh, 409, {
-      typed: readTypedAddress(form),
-      fieldFaults: [countryFault(messageForFailure(failure, language))],
+    return sendRefusedFormPage(fresh, 409, {
+      typed: readEnteredAddress(form),
+      fieldFaults: [countryFault(getFailureMessage(failure, language))],
     });
-  const choices = { optionId: form.get("optionId") ?? undefined, card: readTypedCard(visit, form) };
-  const typed = form.get("action") === "address" ? { typed: readTypedAddress(form) } : {};
-  return sendFormPage(fresh, status, { ...choices, ...typed, notice: messageForFailure(failure, language) });
+  const choices = {
+    optionId: form.get("optionId") ?? undefined,
+    card: readEnteredCardWithoutFaults(visit, form),
+  };
+  const typed = form.get("action") === "address" ? { typed: readEnteredAddress(form) } : {};
+  return sendRefusedFormPage(fresh, status, {
+    ...choices,
+    ...typed,
+    notice: getFailureMessage(failure, language),
+  });
 }
 
-const countryFault = (message: string): FieldFault => ({ field: "countryCode", message, summary: message });
+const countryFault = (message: string): FormFieldFault => ({
+  field: "countryCode",
+  message,
+  summary: message,
+});
 
 /**
  * Computes the prices of the checkout session again after a payment was refused because prices had changed:
@@ -92,10 +103,10 @@ async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promi
  * Loads the checkout session again after a form was refused, so that the page shows the amounts that the
  * buyer would pay now.
  */
-export async function reloadSession(visit: CheckoutVisit): Promise<CheckoutVisit> {
+export async function reloadSessionAfterRefusal(visit: CheckoutVisit): Promise<CheckoutVisit> {
   const { viewer, request, pageContext } = visit;
   const documentRequest = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
-  const session = await pageContext.documents.session<PageSession | null>(documentRequest);
+  const session = await pageContext.documents.session<CheckoutPageSession | null>(documentRequest);
   return session === null ? visit : { ...visit, session };
 }
 
@@ -112,7 +123,7 @@ export async function changeSessionAndRedirect(
   { to = "", ...options }: SessionChangeOptions & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
   await applySessionChange(visit, run, options);
-  return redirectToPage(visit, to);
+  return redirectToCheckoutPage(visit, to);
 }
 
 export function applySessionChange(
@@ -121,14 +132,14 @@ export function applySessionChange(
   { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,
 ): Promise<void> {
   const { pageContext, viewer, request } = visit;
-  return inTransaction(pageContext.services.db, async (transaction) => {
+  return runInTransaction(pageContext.services.db, async (transaction) => {
     await run(
       { viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } },
       transaction,
     );
     await claimCheckoutPageForBrowser(visit, transaction, takesOver);
     const { digest } = visit.browser;
-    await recordEnteredPersonalData(transaction, { cartId: viewer.cartId, digest, kinds: entered });
+    await recordBrowserOfEnteredPersonalData(transaction, { cartId: viewer.cartId, digest, kinds: entered });
   });
 }
 
@@ -138,8 +149,12 @@ export async function claimCheckoutPageForBrowser(
   takesOver: boolean,
 ): Promise<void> {
   const { sessionId } = viewer;
-  const isHeld = await tryClaimCheckoutPage(transaction, { sessionId, digest: browser.digest, takesOver });
+  const isHeld = await tryClaimCheckoutPageForBrowser(transaction, {
+    sessionId,
+    digest: browser.digest,
+    takesOver,
+  });
   // In the meantime, another browser has become the only one that may change the checkout session. The page
   // that is shown next explains this.
-  if (!isHeld) throw fail("checkout_session_version_conflict");
+  if (!isHeld) throw createFailure("checkout_session_version_conflict");
 }

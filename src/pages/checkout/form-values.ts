@@ -2,16 +2,16 @@
  * Reads values from forms of the checkout page (whole numbers, and the version of the session), and creates
  * the URL query of the page that is shown after a change.
  */
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 
 /**
  * Returns the URL query `?changed`, with an optional anchor, which the checkout page gets after a successful
  * change. With this query, the page no longer shows the error of the last payment.
  */
-export const createQueryAfterChange = (anchor = ""): string => `?changed${anchor}`;
+export const createUrlQueryAfterChange = (anchor = ""): string => `?changed${anchor}`;
 
 /** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */
-export function readWholeNumber(form: URLSearchParams, name: string, max: number): number | undefined {
+export function parseFormInteger(form: URLSearchParams, name: string, max: number): number | undefined {
   const text = form.get(name) ?? "";
   const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
   return value === undefined || value > max ? undefined : value;
@@ -20,7 +20,7 @@ export function readWholeNumber(form: URLSearchParams, name: string, max: number
 const versionMax = 2 ** 31 - 1;
 
 export function parseSessionVersion(form: URLSearchParams): number {
-  const version = readWholeNumber(form, "version", versionMax) ?? 0;
-  if (version < 1) throw fail("checkout_session_version_conflict");
+  const version = parseFormInteger(form, "version", versionMax) ?? 0;
+  if (version < 1) throw createFailure("checkout_session_version_conflict");
   return version;
 }

@@ -1,16 +1,16 @@
 /** Finds the parts of a checkout that are still missing before the buyer can pay, for example the address. */
-import type { PageCart } from "./documents.ts";
+import type { CheckoutPageCart } from "./documents.ts";
 
 export type MissingCheckoutSection = "address" | "contact" | "delivery";
 
-export const needsDelivery = ({ lines }: Pick<PageCart, "lines">): boolean =>
+export const needsDelivery = ({ lines }: Pick<CheckoutPageCart, "lines">): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
 /**
  * Returns the first part of the checkout that is missing, in the order in which the page shows the parts;
  * undefined if nothing is missing.
  */
-export function findFirstMissingSection(cart: PageCart): MissingCheckoutSection | undefined {
+export function findFirstMissingSection(cart: CheckoutPageCart): MissingCheckoutSection | undefined {
   const { address, buyer, delivery } = cart;
   if (needsDelivery(cart) && address === null) return "address";
   if (buyer.emailHint === null) return "contact";

@@ -3,16 +3,16 @@
  * ended, or the URL belongs to no session.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { brandingFooter } from "./branding-view.ts";
+import { renderBrandingFooter } from "./branding-view.ts";
 import { renderCheckoutPageHeader } from "./page-header.ts";
-import { summaryView } from "./summary-view.ts";
-import { type Language, createTranslator } from "./texts.ts";
+import { renderOrderSummary } from "./summary-view.ts";
+import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
 const pollSeconds = 3;
 const longMs = 60_000;
 
-export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent {
+export function renderPaymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent {
   const { session, say, language, path, isHolder, pageContext } = visit;
   const waitedMs =
     session.submittedAt === null
@@ -44,7 +44,7 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
         </div>
         ${isLong ? giveUp : undefined}
         <p><a href="${path}">${say("processingLook")}</a></p>
-        ${summaryView(visit)}`,
+        ${renderOrderSummary(visit)}`,
     ),
   };
 }
@@ -53,7 +53,7 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
  * Renders the page of a canceled or expired checkout session. If the buyer has just canceled, the page
  * redirects to the shop.
  */
-export function endedSessionPage(
+export function renderEndedSessionPage(
   visit: CheckoutVisit,
   { isLeaving }: { readonly isLeaving: boolean },
 ): CheckoutPageContent {
@@ -73,7 +73,7 @@ export function endedSessionPage(
         <p>${say(text)}</p>
         <p>${say("startAgain", { merchant: merchant.name })}</p>
         ${renderShopLink(say("goBack", { merchant: merchant.name }), cancelUrl, isLeaving ? 0 : undefined)}
-        ${isHolder && !isLeaving ? summaryView(visit) : undefined}`,
+        ${isHolder && !isLeaving ? renderOrderSummary(visit) : undefined}`,
     ),
   };
 }
@@ -93,9 +93,9 @@ export const renderShopLink = (text: string, url: string, afterSeconds?: number)
     >
   </p>`;
 
-export function unknownSessionPage(language: Language): CheckoutPageContent {
-  const say = createTranslator(language);
-  return checkoutMessagePage(language, { title: say("unknown"), text: say("unknownText") });
+export function renderUnknownSessionPage(language: CheckoutLanguage): CheckoutPageContent {
+  const say = createCheckoutTranslator(language);
+  return renderCheckoutMessagePage(language, { title: say("unknown"), text: say("unknownText") });
 }
 
 export interface CheckoutMessage {
@@ -105,8 +105,8 @@ export interface CheckoutMessage {
   readonly again?: { readonly text: string; readonly path: string };
 }
 
-export function checkoutMessagePage(
-  language: Language,
+export function renderCheckoutMessagePage(
+  language: CheckoutLanguage,
   { title, text, again }: CheckoutMessage,
 ): CheckoutPageContent {
   return {
@@ -128,6 +128,7 @@ export const renderNarrowCheckoutLayout = (
   visit: CheckoutVisit,
   body: Markup,
   header: { readonly query?: string } = {},
-): Markup => plainSheet(html`${renderCheckoutPageHeader(visit, header)} ${body} ${brandingFooter(visit)}`);
+): Markup =>
+  plainSheet(html`${renderCheckoutPageHeader(visit, header)} ${body} ${renderBrandingFooter(visit)}`);
 
 const plainSheet = (body: Markup): Markup => html`<main class="checkout narrow">${body}</main>`;

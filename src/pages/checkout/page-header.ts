@@ -1,6 +1,6 @@
 /** Renders the top of every checkout page: the merchant's name and logo, and the choice of language. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { logoView } from "./branding-routes.ts";
+import { renderMerchantLogo } from "./branding-routes.ts";
 import { languageActionPrefix } from "./page-language.ts";
 import { languageNames, languages } from "./texts.ts";
 import type { CheckoutVisit } from "./visit.ts";
@@ -19,7 +19,8 @@ export function renderCheckoutPageHeader(visit: CheckoutVisit, options: PageHead
   const { session, say } = visit;
   return html`<div class="page-top">
     <p class="merchant">
-      ${logoView(session.merchant)}${session.merchant.name} <span class="badge">${say("testBadge")}</span>
+      ${renderMerchantLogo(session.merchant)}${session.merchant.name}
+      <span class="badge">${say("testBadge")}</span>
     </p>
     ${languageChoice(visit, options)}
   </div>`;

@@ -6,7 +6,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { readCookie } from "./cookies.ts";
-import { findLanguage, type Language, getCheckoutLanguage } from "./texts.ts";
+import { findCheckoutLanguage, type CheckoutLanguage, getCheckoutLanguage } from "./texts.ts";
 
 const cookieName = "checkout-language";
 
@@ -14,15 +14,15 @@ const cookieName = "checkout-language";
  * Returns the language that the buyer chose on the page; without a choice, the first of the browser's
  * languages in which the page has texts. Returns undefined if there is neither.
  */
-export function preferredLanguage({ headers }: FastifyRequest): Language | undefined {
+export function choosePreferredLanguage({ headers }: FastifyRequest): CheckoutLanguage | undefined {
   const chosen = readCookie(headers.cookie, cookieName);
   return [...(chosen === undefined ? [] : [chosen]), ...parseAcceptLanguage(headers["accept-language"])]
-    .map(findLanguage)
+    .map(findCheckoutLanguage)
     .find((language) => language !== undefined);
 }
 
 export interface PageLanguage {
-  readonly language: Language;
+  readonly language: CheckoutLanguage;
   /** The locale in which the checkout page formats amounts. */
   readonly locale: string;
 }
@@ -32,7 +32,7 @@ export interface PageLanguage {
  * session, unless the page is shown in another language.
  */
 export function choosePageLanguage(
-  preferred: Language | undefined,
+  preferred: CheckoutLanguage | undefined,
   session: { readonly locale: string; readonly market: string },
 ): PageLanguage {
   const { locale, market } = session;
@@ -45,7 +45,7 @@ export function choosePageLanguage(
 /** Stores the language that the buyer has chosen in a cookie of the checkout page. */
 export function storePageLanguage(
   reply: FastifyReply,
-  language: Language,
+  language: CheckoutLanguage,
   { attributes }: { readonly attributes: string },
 ): void {
   void reply.header("set-cookie", `${cookieName}=${language}; ${attributes}`);
@@ -55,7 +55,7 @@ export function storePageLanguage(
 export const languageActionPrefix = "language-";
 
 /** Returns the language of a form action such as `language-de`; undefined for other actions. */
-export const languageOfAction = (action: string): Language | undefined =>
+export const getLanguageOfFormAction = (action: string): CheckoutLanguage | undefined =>
   action.startsWith(languageActionPrefix)
-    ? findLanguage(action.slice(languageActionPrefix.length))
+    ? findCheckoutLanguage(action.slice(languageActionPrefix.length))
     : undefined;

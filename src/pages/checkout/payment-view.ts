@@ -1,30 +1,34 @@
 /** Shows the delivery options and the payment methods. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { formatAmount, formatDays } from "./amounts.ts";
-import type { TypedCard } from "./card-form.ts";
-import { cardView } from "./card-view.ts";
-import type { PageDeliveryOption } from "./documents.ts";
-import { messageForPaymentFailure } from "./fault-texts.ts";
+import { formatAmount, formatDayCountRange } from "./amounts.ts";
+import type { EnteredCardFields } from "./card-form.ts";
+import { renderCardFields } from "./card-view.ts";
+import type { CheckoutPageDeliveryOption } from "./documents.ts";
+import { getPaymentFailureMessage } from "./fault-texts.ts";
 import { type MissingCheckoutSection, findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
-import { deliveryNameView } from "./delivery-name.ts";
+import { renderDeliveryName } from "./delivery-name.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 /**
  * Returns a message that says why the last payment failed. Returns undefined if no payment failed, or if this
  * browser may not change the checkout session because another browser may.
  */
-export function getLastPaymentMessage({ session, language, isHolder }: CheckoutVisit): string | undefined {
+export function getLastPaymentFailureMessage({
+  session,
+  language,
+  isHolder,
+}: CheckoutVisit): string | undefined {
   const { paymentFailureCode } = session;
   return paymentFailureCode === null || !isHolder
     ? undefined
-    : messageForPaymentFailure(paymentFailureCode, language);
+    : getPaymentFailureMessage(paymentFailureCode, language);
 }
 
 interface PaymentShown {
   /** The idempotency key that the payment form sends. Every time the form is rendered, it gets a new key. */
   readonly key: string;
   readonly optionId: string | undefined;
-  readonly card: TypedCard | undefined;
+  readonly card: EnteredCardFields | undefined;
 }
 
 /**
@@ -89,13 +93,14 @@ function deliveryView(visit: CheckoutVisit, optionId: string | undefined): Marku
   </section>`;
 }
 
-function optionView(option: PageDeliveryOption, visit: CheckoutVisit, isSelected: boolean): Markup {
+function optionView(option: CheckoutPageDeliveryOption, visit: CheckoutVisit, isSelected: boolean): Markup {
   const { id, carrier, price, minDays, maxDays, pickup } = option;
   const { say, locale, language } = visit;
   const cost = price.amountMinor === 0 ? say("free") : formatAmount(price, locale);
-  const details = [pickup ? say("pickup") : (carrier ?? ""), formatDays(minDays, maxDays, language)].filter(
-    (part) => part !== "",
-  );
+  const details = [
+    pickup ? say("pickup") : (carrier ?? ""),
+    formatDayCountRange(minDays, maxDays, language),
+  ].filter((part) => part !== "");
   return html`<div class="choice">
     <input
       type="radio"
@@ -105,15 +110,15 @@ function optionView(option: PageDeliveryOption, visit: CheckoutVisit, isSelected
       ${isSelected ? html` checked` : undefined}
       aria-describedby="option-${id}-text"
     />
-    <label for="option-${id}">${deliveryNameView(option, visit)}</label>
+    <label for="option-${id}">${renderDeliveryName(option, visit)}</label>
     <span class="amount">${cost}</span>
     <span class="soft" id="option-${id}-text">${details.join(" · ")}</span>
   </div>`;
 }
 
-function methodView(visit: CheckoutVisit, card: TypedCard | undefined): Markup {
+function methodView(visit: CheckoutVisit, card: EnteredCardFields | undefined): Markup {
   const { session, say } = visit;
-  const fault = getLastPaymentMessage(visit);
+  const fault = getLastPaymentFailureMessage(visit);
   if (session.amountTotal.amountMinor === 0)
     return html`<section class="step">
       <h2>${say("payment")}</h2>
@@ -123,7 +128,7 @@ function methodView(visit: CheckoutVisit, card: TypedCard | undefined): Markup {
     <h2>${say("payment")}</h2>
     ${fault === undefined ? undefined : html`<p class="fault last-payment">${fault}</p>`}
     <p class="soft">${say("paymentTest")}</p>
-    ${cardView(visit, card)}
+    ${renderCardFields(visit, card)}
     <div data-offline="${say("offline")}" role="alert"></div>
   </section>`;
 }

@@ -4,12 +4,12 @@
  * and from the same origin. The secret appears only in the page's own forms and in no log line.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
-import { type Failure, fail, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
-import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { type Failure, createFailure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
+import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { runCheckoutAction } from "./form-actions.ts";
-import { typedAddressFaults, readTypedAddress } from "./address-view.ts";
-import { formatWaitSeconds } from "./amounts.ts";
+import { findEnteredAddressFaults, readEnteredAddress } from "./address-view.ts";
+import { formatWaitTime } from "./amounts.ts";
 import {
   type CheckoutPluginOptions,
   type CheckoutServices,
@@ -17,26 +17,26 @@ import {
 } from "./checkout-services.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
-  hasOpenChallenge,
-  mustOpenChallengePage,
-  sendChallengePage,
-  recordChallengeAnswer,
+  hasOpenCardChallenge,
+  mustOpenCardChallengePage,
+  sendCardChallengePage,
+  recordCardChallengeAnswer,
 } from "./card-challenge.ts";
 import { registerBrandingRoutes } from "./branding-routes.ts";
-import { checkoutPage } from "./checkout-view.ts";
-import { compileCheckoutDocuments, type PageOrder } from "./documents.ts";
+import { renderCheckoutPage } from "./checkout-view.ts";
+import { compileCheckoutDocuments, type CheckoutPageOrder } from "./documents.ts";
 import {
-  endedSessionPage,
-  checkoutMessagePage,
-  paymentProcessingPage,
-  unknownSessionPage,
+  renderEndedSessionPage,
+  renderCheckoutMessagePage,
+  renderPaymentProcessingPage,
+  renderUnknownSessionPage,
 } from "./outcome-view.ts";
-import { type Language, createTranslator } from "./texts.ts";
-import { orderCompletedPage } from "./thanks-view.ts";
+import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
+import { renderOrderCompletedPage } from "./thanks-view.ts";
 import {
   getRequestLanguage,
   openCheckoutVisit,
-  readSessionState,
+  readSessionStatusAndVersion,
   type CheckoutPageContext,
   sendCheckoutPage,
   type CheckoutPageContent,
@@ -69,14 +69,14 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
     return visit === undefined ? sendUnknown(request, reply, services) : answer(visit);
   };
   await server.register(async (pages) => {
-    acceptOnlyForms(pages);
+    acceptOnlyFormBodies(pages);
     pages.addHook("onRequest", services.limits.takeAddress);
     pages.setErrorHandler(answerFault(services));
     pages.get(pagePath, visiting(show));
     pages.post(pagePath, visiting(takeForm));
     pages.get(statusPath, sendSessionState(pageContext));
     pages.post(checkPath, visiting(checkAddress));
-    pages.get(challengePath, visiting(sendChallengePage));
+    pages.get(challengePath, visiting(sendCardChallengePage));
     pages.post(challengePath, visiting(takeAnswer));
   });
   registerBrandingRoutes(server, services.db, services.limits.takeAddress);
@@ -85,7 +85,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
 
 async function show(visit: CheckoutVisit): Promise<FastifyReply> {
   const { session, reply, path, pageContext } = visit;
-  if (await hasOpenChallenge(visit)) return reply.redirect(`${path}/challenge`, 303);
+  if (await hasOpenCardChallenge(visit)) return reply.redirect(`${path}/challenge`, 303);
   const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
   return sendCheckoutPage(
     reply.code(isGone ? 410 : 200),
@@ -96,10 +96,10 @@ async function show(visit: CheckoutVisit): Promise<FastifyReply> {
 
 async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
   const { session } = visit;
-  if (session.status === "processing") return paymentProcessingPage(visit);
-  if (session.status === "completed") return orderCompletedPage(visit, await orderOf(visit));
-  if (session.status === "open") return checkoutPage(visit);
-  return endedSessionPage(visit, { isLeaving: isLeaving(visit) });
+  if (session.status === "processing") return renderPaymentProcessingPage(visit);
+  if (session.status === "completed") return renderOrderCompletedPage(visit, await orderOf(visit));
+  if (session.status === "open") return renderCheckoutPage(visit);
+  return renderEndedSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
 
 /** True if the buyer has just canceled the checkout; the page then redirects to the shop. */
@@ -113,20 +113,21 @@ async function orderOf({
   viewer,
   request,
   isHolder,
-}: CheckoutVisit): Promise<PageOrder | undefined> {
+}: CheckoutVisit): Promise<CheckoutPageOrder | undefined> {
   if (session.orderId === null || !isHolder) return undefined;
   const documentRequest = { viewer, requestId: request.id, variables: { id: session.orderId } };
-  return (await pageContext.documents.order<PageOrder | null>(documentRequest)) ?? undefined;
+  return (await pageContext.documents.order<CheckoutPageOrder | null>(documentRequest)) ?? undefined;
 }
 
 async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
   return (
-    (isOwnForm(visit) ? await runCheckoutAction(visit, readForm(visit.request)) : undefined) ??
+    (isOwnForm(visit) ? await runCheckoutAction(visit, getSubmittedForm(visit.request)) : undefined) ??
     sendRefused(visit)
   );
 }
 
-const takeAnswer: Answer = (visit) => (isOwnForm(visit) ? recordChallengeAnswer(visit) : sendRefused(visit));
+const takeAnswer: Answer = (visit) =>
+  isOwnForm(visit) ? recordCardChallengeAnswer(visit) : sendRefused(visit);
 
 /**
  * True if a form was sent from this page. The page sends no referrer, so browsers send the origin `null`; the
@@ -137,12 +138,12 @@ function isOwnForm({ request, isKnown, pageContext }: CheckoutVisit): boolean {
   const { origin } = new URL(pageContext.services.publicUrl);
   const site = headers["sec-fetch-site"];
   const hasHiddenOrigin = headers.origin === "null" && (site === undefined || site === "same-origin");
-  return isKnown && (hasHiddenOrigin || isSameOrigin(request, origin));
+  return isKnown && (hasHiddenOrigin || isSameOriginRequest(request, origin));
 }
 
 function sendRefused({ request, reply, language, say, path, pageContext }: CheckoutVisit): FastifyReply {
   request.failureCode = "role_not_allowed";
-  const page = checkoutMessagePage(language, {
+  const page = renderCheckoutMessagePage(language, {
     title: say("refused"),
     text: say("refusedText"),
     again: { text: say("tryAgain"), path },
@@ -156,20 +157,20 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const state = await readSessionState(pageContext, request);
+    const state = await readSessionStatusAndVersion(pageContext, request);
     if (state === undefined) return sendUnknown(request, reply, pageContext.services);
     const { secret } = request.params as { readonly secret: string };
     const { cookie } = request.headers;
     const challenge =
-      state.status === "processing" && (await mustOpenChallengePage(pageContext, { secret, cookie }));
+      state.status === "processing" && (await mustOpenCardChallengePage(pageContext, { secret, cookie }));
     return sendJson(reply, { ...state, challenge });
   };
 
 /** Answers the page's script with the faults of the address that the buyer is typing. Stores nothing. */
 const checkAddress: Answer = (visit) => {
   if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
-  const typed = readTypedAddress(readForm(visit.request));
-  return sendJson(visit.reply, { faults: typedAddressFaults(typed, visit) });
+  const typed = readEnteredAddress(getSubmittedForm(visit.request));
+  return sendJson(visit.reply, { faults: findEnteredAddressFaults(typed, visit) });
 };
 
 const sendJson = (reply: FastifyReply, body: unknown): FastifyReply =>
@@ -185,7 +186,7 @@ function sendUnknown(
   { publicUrl }: CheckoutServices,
 ): FastifyReply {
   request.failureCode = "checkout_session_not_found";
-  return sendCheckoutPage(reply.code(404), unknownSessionPage(getRequestLanguage(request)), publicUrl);
+  return sendCheckoutPage(reply.code(404), renderUnknownSessionPage(getRequestLanguage(request)), publicUrl);
 }
 
 /**
@@ -204,14 +205,14 @@ function answerFault({
         "A request failed with a server error.",
       );
     request.failureCode = failure.code;
-    const retryAfter = defaultRetryAfterSeconds(failure);
+    const retryAfter = getRetryAfterSeconds(failure);
     void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
     const language = getRequestLanguage(request);
     return sendCheckoutPage(
       reply,
-      checkoutMessagePage(language, {
+      renderCheckoutMessagePage(language, {
         ...faultText(failure, language),
-        again: { text: createTranslator(language)("tryAgain"), path: hereAgain },
+        again: { text: createCheckoutTranslator(language)("tryAgain"), path: hereAgain },
       }),
       publicUrl,
     );
@@ -224,9 +225,12 @@ function answerFault({
  */
 const hereAgain = "";
 
-function faultText(failure: Failure, language: Language): { readonly title: string; readonly text: string } {
-  const say = createTranslator(language);
-  const time = formatWaitSeconds(defaultRetryAfterSeconds(failure) ?? 60, language);
+function faultText(
+  failure: Failure,
+  language: CheckoutLanguage,
+): { readonly title: string; readonly text: string } {
+  const say = createCheckoutTranslator(language);
+  const time = formatWaitTime(getRetryAfterSeconds(failure) ?? 60, language);
   if (failure.status === 429) return { title: say("tooMany"), text: say("tooManyText", { time }) };
   return failure.status >= 500
     ? { title: say("away"), text: say("awayText") }
@@ -240,6 +244,6 @@ function faultText(failure: Failure, language: Language): { readonly title: stri
 function toRefusal(error: unknown): Failure {
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   return status < 500
-    ? fail("malformed_request", { cause: error })
-    : toUnavailableIfTemporary(toFailure(error));
+    ? createFailure("malformed_request", { cause: error })
+    : toUnavailableFailureIfTemporary(toFailure(error));
 }

@@ -3,8 +3,8 @@
  * moment, by reason. If a minimum amount or quantity is not reached, the message says how much is missing.
  */
 import type { Failure } from "#foundation/failure.ts";
-import { type Amount, formatAmount } from "./amounts.ts";
-import { type TranslatedText, fillPlaceholders, type Language, getTextInLanguage } from "./texts.ts";
+import { type DisplayedAmount, formatAmount } from "./amounts.ts";
+import { type TranslatedText, fillPlaceholders, type CheckoutLanguage, getTextInLanguage } from "./texts.ts";
 
 const codeUnknown: TranslatedText = [
   "This promotion code does not exist. Check the spelling.",
@@ -109,7 +109,7 @@ const missingQuantity: TranslatedText = [
 ];
 
 interface ReaderLanguage {
-  readonly language: Language;
+  readonly language: CheckoutLanguage;
   readonly locale: string;
 }
 
@@ -132,14 +132,17 @@ export function getPromotionRefusalMessage(
     const texts = reason === "minimum_subtotal_not_met" ? missingAmount : missingQuantity;
     return fillPlaceholders(getTextInLanguage(texts, language), { missing, required });
   }
-  return messageForReason(reason, language) ?? getTextInLanguage(codeUnknown, language);
+  return getPromotionReasonMessage(reason, language) ?? getTextInLanguage(codeUnknown, language);
 }
 
 /**
  * Returns the message for the reason why a promotion code does not apply. The message contains no amounts or
  * quantities. Undefined for an unknown reason.
  */
-export function messageForReason(reason: string | null, language: Language): string | undefined {
+export function getPromotionReasonMessage(
+  reason: string | null,
+  language: CheckoutLanguage,
+): string | undefined {
   const texts = promotionTexts[reason ?? ""];
   return texts === undefined ? undefined : getTextInLanguage(texts, language);
 }
@@ -147,7 +150,7 @@ export function messageForReason(reason: string | null, language: Language): str
 const amountText = (value: unknown, locale: string): string | undefined =>
   isAmount(value) ? formatAmount(value, locale) : undefined;
 
-const isAmount = (value: unknown): value is Amount =>
+const isAmount = (value: unknown): value is DisplayedAmount =>
   typeof value === "object" && value !== null && "amountMinor" in value && "exponent" in value;
 
 const quantityText = (value: unknown): string | undefined =>

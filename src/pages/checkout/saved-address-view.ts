@@ -5,19 +5,19 @@
  */
 import { formatAddressLines } from "#commerce/addresses/format-address.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import { countryName } from "./amounts.ts";
-import type { PageMaskedAddress } from "./documents.ts";
+import { formatCountryName } from "./amounts.ts";
+import type { CheckoutPageMaskedAddress } from "./documents.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 /** Shows the saved address with a link to change it. */
-export function savedAddressView(visit: CheckoutVisit): Markup {
+export function renderSavedAddress(visit: CheckoutVisit): Markup {
   const { session, say, path, entered } = visit;
   const { address } = session.cart;
   const note = say(entered.address === undefined ? "addressPrivate" : "addressOnlyYou");
   return html`${
       address === null
         ? html`<p class="soft">${say("addressOptional")}</p>`
-        : html`${addressLinesView(visit, address)}
+        : html`${renderAddressLines(visit, address)}
             <p class="soft">${note}</p>`
     }
     <p><a href="${path}?edit=address">${say(address === null ? "addressAdd" : "addressChange")}</a></p>`;
@@ -27,17 +27,17 @@ export function savedAddressView(visit: CheckoutVisit): Markup {
  * Renders the lines of the delivery address: the complete address if this browser entered it, otherwise its
  * masked form.
  */
-export function addressLinesView(
+export function renderAddressLines(
   { entered, language, session }: CheckoutVisit,
-  masked: PageMaskedAddress,
+  masked: CheckoutPageMaskedAddress,
 ): Markup {
   const whole = entered.address;
   const lines =
     whole === undefined
-      ? [...maskedLines(masked), countryName(masked.countryCode, language)]
+      ? [...maskedLines(masked), formatCountryName(masked.countryCode, language)]
       : [
-          ...formatAddressLines(whole, { isLocal: isLocalLanguage(whole.countryCode, language) }),
-          countryName(whole.countryCode, language),
+          ...formatAddressLines(whole, { isLocal: isMainLanguageOfCountry(whole.countryCode, language) }),
+          formatCountryName(whole.countryCode, language),
           whole.phone ?? "",
         ];
   return html`<address class="lines-of-address" lang="${session.locale}">
@@ -47,7 +47,7 @@ export function addressLinesView(
   </address>`;
 }
 
-function maskedLines(address: PageMaskedAddress): string[] {
+function maskedLines(address: CheckoutPageMaskedAddress): string[] {
   const { recipientInitials, postalCodePrefix, city, regionCode } = address;
   const place = [postalCodePrefix === null ? "" : `${postalCodePrefix}•••`, city ?? ""]
     .filter((part) => part !== "")
@@ -56,22 +56,22 @@ function maskedLines(address: PageMaskedAddress): string[] {
 }
 
 /** True if the language is the main language of the country. */
-export const isLocalLanguage = (country: string, language: string): boolean =>
+export const isMainLanguageOfCountry = (country: string, language: string): boolean =>
   new Intl.Locale(`und-${country}`).maximize().language === language;
 
 /**
  * Returns the buyer's e-mail address: complete if this browser entered it, otherwise masked; null if there is
  * none.
  */
-export const shownEmail = ({ entered, session }: CheckoutVisit): string | null =>
+export const getDisplayedBuyerEmail = ({ entered, session }: CheckoutVisit): string | null =>
   entered.email ?? session.cart.buyer.emailHint;
 
 /** Renders the saved e-mail address with a link to change it. */
-export function savedContactView(visit: CheckoutVisit): Markup {
+export function renderSavedContactEmail(visit: CheckoutVisit): Markup {
   const { say, path } = visit;
   return html`<section class="step" aria-labelledby="contact-heading">
     <h2 id="contact-heading">${say("contactHeading")}</h2>
-    <p>${shownEmail(visit) ?? ""}</p>
+    <p>${getDisplayedBuyerEmail(visit) ?? ""}</p>
     <p><a href="${path}?edit=contact">${say("contactChange")}</a></p>
   </section>`;
 }

@@ -1,15 +1,15 @@
 /** Renders the order summary: the lines of the cart with their prices, and the totals. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { basePathOf } from "#pages/shared/assets.ts";
-import { type Amount, formatAmount, negateAmount } from "./amounts.ts";
-import type { PageCart, PageCartLine } from "./documents.ts";
-import { messageForWarning } from "./warning-texts.ts";
+import { getBasePath } from "#pages/shared/assets.ts";
+import { type DisplayedAmount, formatAmount, negateAmount } from "./amounts.ts";
+import type { CheckoutPageCart, CheckoutPageCartLine } from "./documents.ts";
+import { getCartWarningMessage } from "./warning-texts.ts";
 import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import type { CheckoutVisit } from "./visit.ts";
 
 type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "language" | "pageContext">;
 
-export interface SummaryViewOptions {
+export interface OrderSummaryOptions {
   readonly promotion: Markup | undefined;
   /** True if the order summary is open at first, because it contains a message that the buyer must read. */
   readonly isUnfolded: boolean;
@@ -19,7 +19,7 @@ export interface SummaryViewOptions {
  * Renders the order summary. If `folded` is given, the summary can be collapsed, so that on a phone the buyer
  * sees the form first.
  */
-export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions): Markup {
+export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryOptions): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
   // After a canceled or expired checkout session there is no order, so the summary shows no totals.
@@ -47,7 +47,7 @@ export function summaryView(visit: SummaryContext, folded?: SummaryViewOptions):
   </section>`;
 }
 
-function lineView(line: PageCartLine, visit: SummaryContext): Markup {
+function lineView(line: CheckoutPageCartLine, visit: SummaryContext): Markup {
   const { say, locale, session } = visit;
   const picture = pictureOf(line, visit);
   const each = say("each", { price: formatAmount(line.unitPrice, locale) });
@@ -77,21 +77,21 @@ function lineView(line: PageCartLine, visit: SummaryContext): Markup {
  * Returns the URL of a line's picture, but only if this service hosts the picture. The URL of the checkout
  * page is secret, so the page sends no requests to other hosts.
  */
-function pictureOf({ image }: PageCartLine, { pageContext }: SummaryContext): string | undefined {
+function pictureOf({ image }: CheckoutPageCartLine, { pageContext }: SummaryContext): string | undefined {
   const { publicUrl } = pageContext.services;
   return image?.url.startsWith(`${publicUrl}/`) === true
-    ? basePathOf(publicUrl) + image.url.slice(publicUrl.length)
+    ? getBasePath(publicUrl) + image.url.slice(publicUrl.length)
     : undefined;
 }
 
 function warningView(code: string, { language }: SummaryContext): Markup {
-  const message = messageForWarning(code, language);
+  const message = getCartWarningMessage(code, language);
   return message === undefined ? html`` : html`<p class="warning">${message}</p>`;
 }
 
-function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): Markup {
+function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryContext): Markup {
   const { totals, promotion } = cart;
-  const text = (amount: Amount): string =>
+  const text = (amount: DisplayedAmount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
   // If the address and the delivery option are known, the shown total is exactly the amount that the buyer
   // pays.
@@ -116,7 +116,7 @@ function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): M
   </dl>`;
 }
 
-function discountTitles({ automatic, state, promotion }: PageCart["promotion"]): string {
+function discountTitles({ automatic, state, promotion }: CheckoutPageCart["promotion"]): string {
   return [
     ...automatic.map(({ title }) => title),
     ...(state === "applied" ? [promotion?.code ?? ""] : []),
@@ -124,7 +124,7 @@ function discountTitles({ automatic, state, promotion }: PageCart["promotion"]):
 }
 
 function taxRow(
-  { tax, taxIncluded }: PageCart["totals"],
+  { tax, taxIncluded }: CheckoutPageCart["totals"],
   { say, locale }: Pick<SummaryContext, "say" | "locale">,
 ): Markup {
   return row(

@@ -3,13 +3,13 @@ import { cardTexts } from "./card-texts.ts";
 import { outcomeTexts } from "./outcome-texts.ts";
 
 export const languages = ["en", "de", "ja"] as const;
-export type Language = (typeof languages)[number];
+export type CheckoutLanguage = (typeof languages)[number];
 
 /** A text in English, German and Japanese. */
 export type TranslatedText = readonly [en: string, de: string, ja: string];
 
 /** The names of the languages, each in its own language. */
-export const languageNames: Readonly<Record<Language, string>> = {
+export const languageNames: Readonly<Record<CheckoutLanguage, string>> = {
   en: "English",
   de: "Deutsch",
   ja: "日本語",
@@ -19,7 +19,7 @@ export const languageNames: Readonly<Record<Language, string>> = {
  * Returns the language of the checkout page for a locale; undefined if the page has no texts in the locale's
  * language.
  */
-export function findLanguage(locale: string): Language | undefined {
+export function findCheckoutLanguage(locale: string): CheckoutLanguage | undefined {
   const [language = ""] = locale.split("-");
   return languages.find((known) => known === language);
 }
@@ -28,7 +28,7 @@ export function findLanguage(locale: string): Language | undefined {
  * Returns the language of the checkout page for a locale; English if the page has no texts in the locale's
  * language.
  */
-export const getCheckoutLanguage = (locale: string): Language => findLanguage(locale) ?? "en";
+export const getCheckoutLanguage = (locale: string): CheckoutLanguage => findCheckoutLanguage(locale) ?? "en";
 
 const table = {
   ...outcomeTexts,
@@ -151,15 +151,15 @@ const table = {
   problem: ["There is a problem", "Es gibt ein Problem", "問題があります"],
 } as const satisfies Record<string, TranslatedText>;
 
-export type TextName = keyof typeof table;
+export type CheckoutTextName = keyof typeof table;
 
 /**
  * A function that returns a text of the page in one language, with the given values in place of the
  * placeholders.
  */
-export type Translator = (name: TextName, parts?: Readonly<Record<string, string>>) => string;
+export type CheckoutTranslator = (name: CheckoutTextName, parts?: Readonly<Record<string, string>>) => string;
 
-export function createTranslator(language: Language): Translator {
+export function createCheckoutTranslator(language: CheckoutLanguage): CheckoutTranslator {
   const column = languages.indexOf(language);
   return (name, parts = {}) => fillPlaceholders(table[name][column] ?? table[name][0], parts);
 }
@@ -168,5 +168,5 @@ export const fillPlaceholders = (text: string, parts: Readonly<Record<string, st
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
 /** Returns a text in the given language, for text tables of other files. */
-export const getTextInLanguage = (texts: TranslatedText, language: Language): string =>
+export const getTextInLanguage = (texts: TranslatedText, language: CheckoutLanguage): string =>
   texts[languages.indexOf(language)] ?? texts[0];

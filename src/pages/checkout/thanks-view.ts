@@ -4,12 +4,12 @@
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";
-import { supportLinks } from "./branding-view.ts";
-import { deliveryNameView } from "./delivery-name.ts";
-import type { PageOrder } from "./documents.ts";
+import { renderSupportLinks } from "./branding-view.ts";
+import { renderDeliveryName } from "./delivery-name.ts";
+import type { CheckoutPageOrder } from "./documents.ts";
 import { renderShopLink, renderNarrowCheckoutLayout } from "./outcome-view.ts";
-import { addressLinesView, shownEmail } from "./saved-address-view.ts";
-import { summaryView } from "./summary-view.ts";
+import { renderAddressLines, getDisplayedBuyerEmail } from "./saved-address-view.ts";
+import { renderOrderSummary } from "./summary-view.ts";
 import { type CheckoutPageContent, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
 
 const leaveSeconds = 10;
@@ -17,7 +17,10 @@ const leaveSeconds = 10;
 /** For this time after the purchase, in milliseconds, the page shows the complete address and e-mail address. */
 const wholeDataMs = 30 * 60_000;
 
-export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | undefined): CheckoutPageContent {
+export function renderOrderCompletedPage(
+  visit: CheckoutVisit,
+  order: CheckoutPageOrder | undefined,
+): CheckoutPageContent {
   if (order === undefined) return otherBrowserPage(visit);
   const { session, say, language } = visit;
   const { merchant, successUrl } = session;
@@ -34,7 +37,7 @@ export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | unde
         <p class="number">${say("thanksOrder", { number: order.number })}</p>
         <p class="soft test">${say("test")}</p>
         ${renderShopLink(say("goBack", { merchant: merchant.name }), successUrl, seconds)}
-        ${seconds === undefined ? undefined : countdownView(shown, seconds)} ${summaryView(shown)}
+        ${seconds === undefined ? undefined : countdownView(shown, seconds)} ${renderOrderSummary(shown)}
         <section class="outcome-part" aria-labelledby="delivery-heading">
           <h2 id="delivery-heading">${say("deliveryHeading")}</h2>
           ${deliveryView(shown, order)}
@@ -53,15 +56,15 @@ export function orderCompletedPage(visit: CheckoutVisit, order: PageOrder | unde
  * Renders the contact data: the e-mail address to which the merchant writes, and the ways in which the buyer
  * can contact the merchant.
  */
-function contactLines(visit: CheckoutVisit, { number }: PageOrder): Markup {
+function contactLines(visit: CheckoutVisit, { number }: CheckoutPageOrder): Markup {
   const { session, say } = visit;
   const { merchant, successUrl } = session;
-  const email = shownEmail(visit);
+  const email = getDisplayedBuyerEmail(visit);
   const { origin, host } = new URL(successUrl);
   return html`${email === null ? undefined : html`<p>${say("contactGiven", { email })}</p>`}
     <p>
       ${say("questions", { merchant: merchant.name, number })}
-      ${supportLinks(visit) ?? html`<a href="${origin}" rel="noreferrer">${host}</a>`}
+      ${renderSupportLinks(visit) ?? html`<a href="${origin}" rel="noreferrer">${host}</a>`}
     </p>`;
 }
 
@@ -103,15 +106,18 @@ function countdownView({ session, say, path, language }: CheckoutVisit, seconds:
   </p>`;
 }
 
-function deliveryView(visit: CheckoutVisit, { delivery, deliveryAddress, placedAt }: PageOrder): Markup {
+function deliveryView(
+  visit: CheckoutVisit,
+  { delivery, deliveryAddress, placedAt }: CheckoutPageOrder,
+): Markup {
   const { say, locale } = visit;
   if (delivery === null) return html`<p>${say("nothingSent")}</p>`;
   const { carrier, minDays, maxDays, pickup } = delivery;
   const days = formatDateRange(placedAt, [minDays, maxDays], locale);
   return html`<p>
       <strong>${say(pickup ? "pickupExpected" : "deliveryExpected", { days })}</strong><br />
-      ${deliveryNameView(delivery, visit)}
+      ${renderDeliveryName(delivery, visit)}
       ${pickup || carrier === null ? undefined : html`<span class="soft">· ${carrier}</span>`}
     </p>
-    ${deliveryAddress === null ? undefined : addressLinesView(visit, deliveryAddress)}`;
+    ${deliveryAddress === null ? undefined : renderAddressLines(visit, deliveryAddress)}`;
 }

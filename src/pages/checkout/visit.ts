@@ -4,23 +4,26 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { BuyerViewer } from "#access/viewer.ts";
-import { type EnteredPersonalData, findEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
-import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
-import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
-import { findCheckoutPageRow, type CheckoutPageRow } from "#commerce/checkout/session-page.ts";
+import type { CheckoutBuyerViewer } from "#access/viewer.ts";
+import {
+  type EnteredPersonalData,
+  decryptPersonalDataEnteredByBrowser,
+} from "#commerce/checkout/entered-data.ts";
+import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { type HtmlPage, getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
+import { findCheckoutPageSessionRow, type CheckoutPageSessionRow } from "#commerce/checkout/session-page.ts";
 import { getBrandStyleSheetPaths } from "./branding-routes.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
 import {
-  browserCookie,
-  cookieAttributes,
-  createBrowserIdentity,
-  type BrowserIdentity,
-  parseBrowserIdentity,
+  formatCheckoutBrowserCookie,
+  getCheckoutCookieAttributes,
+  createCheckoutBrowserIdentity,
+  type CheckoutBrowserIdentity,
+  parseCheckoutBrowserIdentity,
 } from "./cookies.ts";
-import type { CheckoutDocuments, PageSession } from "./documents.ts";
-import { choosePageLanguage, storePageLanguage, preferredLanguage } from "./page-language.ts";
-import { type Language, type Translator, createTranslator } from "./texts.ts";
+import type { CheckoutDocuments, CheckoutPageSession } from "./documents.ts";
+import { choosePageLanguage, storePageLanguage, choosePreferredLanguage } from "./page-language.ts";
+import { type CheckoutLanguage, type CheckoutTranslator, createCheckoutTranslator } from "./texts.ts";
 
 export interface CheckoutPageContext {
   readonly services: CheckoutServices;
@@ -34,10 +37,10 @@ export interface CheckoutVisit {
   readonly secret: string;
   /** The page's URL path. */
   readonly path: string;
-  readonly page: CheckoutPageRow;
-  readonly viewer: BuyerViewer;
-  readonly session: PageSession;
-  readonly browser: BrowserIdentity;
+  readonly page: CheckoutPageSessionRow;
+  readonly viewer: CheckoutBuyerViewer;
+  readonly session: CheckoutPageSession;
+  readonly browser: CheckoutBrowserIdentity;
   /** True if the browser sent the cookie of this checkout session, so the browser has opened the page before. */
   readonly isKnown: boolean;
   /**
@@ -47,17 +50,17 @@ export interface CheckoutVisit {
   readonly isHolder: boolean;
   /** The address and e-mail address that were entered in this browser, so that it may show them completely. */
   readonly entered: EnteredPersonalData;
-  readonly language: Language;
+  readonly language: CheckoutLanguage;
   /** The locale for amounts. */
   readonly locale: string;
-  readonly say: Translator;
+  readonly say: CheckoutTranslator;
 }
 
 const secretPattern = /^[\w-]{43}$/;
 
 interface FoundSession {
-  readonly page: CheckoutPageRow;
-  readonly viewer: BuyerViewer;
+  readonly page: CheckoutPageSessionRow;
+  readonly viewer: CheckoutBuyerViewer;
 }
 
 /**
@@ -70,20 +73,20 @@ async function findSession(
   request: FastifyRequest,
 ): Promise<FoundSession | undefined> {
   const { secret } = request.params as { readonly secret: string };
-  const page = secretPattern.test(secret) ? await findCheckoutPageRow(services.db, secret) : undefined;
-  if (page !== undefined) return { page, viewer: sessionBuyerViewer(page) };
+  const page = secretPattern.test(secret) ? await findCheckoutPageSessionRow(services.db, secret) : undefined;
+  if (page !== undefined) return { page, viewer: createCheckoutBuyerViewer(page) };
   await services.limits.requireSecretsLeft(request);
   await services.limits.countWrongSecret(request);
   return undefined;
 }
 
-type SessionState = Pick<PageSession, "status" | "version">;
+type SessionState = Pick<CheckoutPageSession, "status" | "version">;
 
 /**
  * Reads the status and version of the checkout session, from which the caller sees whether the page has
  * changed.
  */
-export async function readSessionState(
+export async function readSessionStatusAndVersion(
   pageContext: CheckoutPageContext,
   request: FastifyRequest,
 ): Promise<SessionState | undefined> {
@@ -98,7 +101,7 @@ export async function readSessionState(
   );
 }
 
-const languages = new WeakMap<FastifyRequest, Language>();
+const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();
 
 /**
  * For each request, the URL paths of the style sheets with the merchant's colour. Stored when the checkout
@@ -110,8 +113,8 @@ const brands = new WeakMap<FastifyRequest, readonly string[]>();
  * Returns the language of the checkout page if the request's session was found, otherwise the language that
  * the browser prefers.
  */
-export const getRequestLanguage = (request: FastifyRequest): Language =>
-  languages.get(request) ?? preferredLanguage(request) ?? "en";
+export const getRequestLanguage = (request: FastifyRequest): CheckoutLanguage =>
+  languages.get(request) ?? choosePreferredLanguage(request) ?? "en";
 
 const nothingEntered: EnteredPersonalData = { address: undefined, email: undefined };
 
@@ -129,30 +132,33 @@ export async function openCheckoutVisit(
   const found = await findSession(pageContext, request);
   if (found === undefined) return undefined;
   const { page, viewer } = found;
-  const session = await documents.session<PageSession | null>({
+  const session = await documents.session<CheckoutPageSession | null>({
     viewer,
     requestId: request.id,
     variables: { id: viewer.sessionId },
   });
   if (session === null) return undefined;
-  const known = parseBrowserIdentity(request.headers.cookie, secret);
-  const browser = known ?? createBrowserIdentity(secret);
+  const known = parseCheckoutBrowserIdentity(request.headers.cookie, secret);
+  const browser = known ?? createCheckoutBrowserIdentity(secret);
   if (known === undefined)
-    void reply.header("set-cookie", browserCookie(browser, cookieAttributes(secret, services.publicUrl)));
+    void reply.header(
+      "set-cookie",
+      formatCheckoutBrowserCookie(browser, getCheckoutCookieAttributes(secret, services.publicUrl)),
+    );
   const isClaimedByBrowser = page.holderDigest !== null && timingSafeEqual(page.holderDigest, browser.digest);
   const { keyring, db } = services;
   const entered = isClaimedByBrowser
-    ? await findEnteredPersonalData(db, { keyring, cartId: page.cartId, digest: browser.digest })
+    ? await decryptPersonalDataEnteredByBrowser(db, { keyring, cartId: page.cartId, digest: browser.digest })
     : nothingEntered;
   brands.set(request, getBrandStyleSheetPaths(session.merchant, services.publicUrl));
-  const { language, locale } = choosePageLanguage(preferredLanguage(request), session);
+  const { language, locale } = choosePageLanguage(choosePreferredLanguage(request), session);
   languages.set(request, language);
   return {
     pageContext,
     request,
     reply,
     secret,
-    path: `${basePathOf(services.publicUrl)}/checkout/${secret}`,
+    path: `${getBasePath(services.publicUrl)}/checkout/${secret}`,
     page,
     viewer,
     session,
@@ -162,7 +168,7 @@ export async function openCheckoutVisit(
     entered,
     language,
     locale,
-    say: createTranslator(language),
+    say: createCheckoutTranslator(language),
   };
 }
 
@@ -174,15 +180,19 @@ export const hasDeclinedReturnToShop = ({ request }: CheckoutVisit): boolean =>
  * Returns the data of the request with another language, and stores this language in a cookie for the
  * browser's next requests.
  */
-export function changeVisitLanguage(visit: CheckoutVisit, language: Language): CheckoutVisit {
+export function changeVisitLanguage(visit: CheckoutVisit, language: CheckoutLanguage): CheckoutVisit {
   const { reply, secret, session, pageContext } = visit;
   storePageLanguage(reply, language, {
-    attributes: cookieAttributes(secret, pageContext.services.publicUrl),
+    attributes: getCheckoutCookieAttributes(secret, pageContext.services.publicUrl),
   });
-  return { ...visit, ...choosePageLanguage(language, session), say: createTranslator(language) };
+  return { ...visit, ...choosePageLanguage(language, session), say: createCheckoutTranslator(language) };
 }
 
-export const sessionBuyerViewer = ({ sessionId, merchantId, cartId }: CheckoutPageRow): BuyerViewer => ({
+export const createCheckoutBuyerViewer = ({
+  sessionId,
+  merchantId,
+  cartId,
+}: CheckoutPageSessionRow): CheckoutBuyerViewer => ({
   kind: "buyer",
   sessionId,
   merchantId,
@@ -203,5 +213,7 @@ export function sendCheckoutPage(
   const { scripts, styles } = getPageAssets("checkout", publicUrl);
   const asset = { scripts, styles: [...styles, ...(brands.get(reply.request) ?? [])] };
   const whole: HtmlPage = { ...page, isWide: true, asset };
-  return reply.headers({ ...pageHeaders(whole), "referrer-policy": "no-referrer" }).send(renderPage(whole));
+  return reply
+    .headers({ ...getPageHttpHeaders(whole), "referrer-policy": "no-referrer" })
+    .send(renderPage(whole));
 }

@@ -2,7 +2,7 @@
  * Messages of the checkout page, in English, German and Japanese, about changes that the service made to the
  * cart, for example a new price.
  */
-import { type TranslatedText, getTextInLanguage, type Language } from "./texts.ts";
+import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
 /** Messages about changes that the service made to the cart, by warning code. */
 const byWarning: Readonly<Record<string, TranslatedText>> = {
@@ -41,7 +41,7 @@ const byWarning: Readonly<Record<string, TranslatedText>> = {
   ],
 };
 
-export const messageForWarning = (code: string, language: Language): string | undefined => {
+export const getCartWarningMessage = (code: string, language: CheckoutLanguage): string | undefined => {
   const texts = byWarning[code];
   return texts === undefined ? undefined : getTextInLanguage(texts, language);
 };

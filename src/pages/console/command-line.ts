@@ -8,25 +8,25 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { createStaffSession, findStaffSession } from "#access/people/staff-sessions.ts";
-import { getBrokenConstraint } from "#database/database-errors.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { getViolatedConstraint } from "#database/database-errors.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
-import { acceptOnlyForms, isSameOrigin, readForm } from "#http/body.ts";
+import { acceptOnlyFormBodies, isSameOriginRequest, getSubmittedForm } from "#http/body.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { formatConsoleCookie } from "#http/staff-session.ts";
-import { basePathOf } from "#pages/shared/assets.ts";
+import { getBasePath } from "#pages/shared/assets.ts";
 import { html } from "#pages/shared/html.ts";
 import { getRedirectScheme, type HtmlPage } from "#pages/shared/page.ts";
 import {
-  consoleMessagePage,
-  consoleSignInPage,
+  renderConsoleMessagePage,
+  renderConsoleSignInPage,
   createConsoleErrorHandler,
-  crossOriginRequestPage,
-  sameSiteReloadPage,
+  renderCrossOriginRequestPage,
+  renderSameSiteReloadPage,
   sendConsolePage,
-  suspendedShopPage,
+  renderSuspendedShopPage,
 } from "./console-pages.ts";
 import {
   findVisitorSession,
@@ -62,7 +62,7 @@ export const commandLinePlugin: FastifyPluginAsync<CommandLineServices> = async 
 function mountPages(pages: FastifyInstance, services: CommandLineServices): void {
   const { publicUrl } = services;
   pages.setErrorHandler(createConsoleErrorHandler(services.log));
-  acceptOnlyForms(pages);
+  acceptOnlyFormBodies(pages);
   pages.addHook("onRequest", services.limitAddress);
   pages.get(path, async (request, reply) => {
     const asked = parseLoginRequest(new URL(request.url, "http://here").searchParams);
@@ -70,20 +70,21 @@ function mountPages(pages: FastifyInstance, services: CommandLineServices): void
     const session = await findVisitorSession(request, services);
     if (session !== undefined) return sendConsolePage(reply, confirmationPage(session, asked, publicUrl));
     return request.headers["sec-fetch-site"] === "cross-site"
-      ? sendConsolePage(reply, sameSiteReloadPage(basePathOf(publicUrl) + request.url))
+      ? sendConsolePage(reply, renderSameSiteReloadPage(getBasePath(publicUrl) + request.url))
       : sendConsolePage(
           reply,
-          consoleSignInPage({ next: request.url, publicUrl, email: "", fault: undefined }),
+          renderConsoleSignInPage({ next: request.url, publicUrl, email: "", fault: undefined }),
         );
   });
   pages.post(path, async (request, reply) => {
-    const form = readForm(request);
+    const form = getSubmittedForm(request);
     const asked = parseLoginRequest(form);
     const session = await findVisitorSession(request, services);
-    if (!isSameOrigin(request, new URL(publicUrl).origin))
-      return sendConsolePage(reply.code(403), crossOriginRequestPage(publicUrl));
+    if (!isSameOriginRequest(request, new URL(publicUrl).origin))
+      return sendConsolePage(reply.code(403), renderCrossOriginRequestPage(publicUrl));
     if (asked === undefined || session === undefined) return sendConsolePage(reply.code(400), malformedPage);
-    if (session.isSuspended) return sendConsolePage(reply.code(403), suspendedShopPage(session, publicUrl));
+    if (session.isSuspended)
+      return sendConsolePage(reply.code(403), renderSuspendedShopPage(session, publicUrl));
     const isAllowed = form.get("answer") === "allow";
     const code = isAllowed ? createCode(session, asked, services) : undefined;
     if (asked.redirectUri === undefined) return sendConsolePage(reply, codePage(code));
@@ -118,7 +119,7 @@ function parseLoginRequest(parameters: URLSearchParams): LoginRequest | undefine
   return isValid ? { state, challenge, redirectUri } : undefined;
 }
 
-const malformedPage = consoleMessagePage(
+const malformedPage = renderConsoleMessagePage(
   "This sign-in is not complete",
   "Run “commerce login” again and open the address that it prints.",
 );
@@ -138,7 +139,7 @@ function confirmationPage(
         <strong>${merchantName}</strong>, with the role ${staff.role}, for at most 12 hours. Allow this only
         if you have just run this command yourself.
       </p>
-      <form method="post" action="${basePathOf(publicUrl)}${path}">
+      <form method="post" action="${getBasePath(publicUrl)}${path}">
         <input type="hidden" name="state" value="${state}" />
         <input type="hidden" name="code_challenge" value="${challenge}" />
         <input type="hidden" name="code_challenge_method" value="S256" />
@@ -155,8 +156,8 @@ function confirmationPage(
 
 function codePage(code: string | undefined): HtmlPage {
   if (code === undefined)
-    return consoleMessagePage("The command line is not signed in", "You can close this page.");
-  return consoleMessagePage(
+    return renderConsoleMessagePage("The command line is not signed in", "You can close this page.");
+  return renderConsoleMessagePage(
     "Enter this code in the terminal",
     "Paste the code where “commerce login” asks for it. Give it to nobody else. It is valid for 5 minutes.",
     [html`<p><code>${code}</code></p>`],
@@ -214,7 +215,7 @@ async function redeemCode(request: FastifyRequest, services: CommandLineServices
   const challenge = createHash("sha256").update(body.codeVerifier).digest("base64url");
   if (challenge !== content.challenge) throw refusal();
   const secret = sign(key, `session ${content.id}`).toString("base64url");
-  await inTransaction(db, async (transaction) => {
+  await runInTransaction(db, async (transaction) => {
     await createStaffSession(transaction, content, { now, secret });
     await recordSessionChange(transaction, "commandLineSignIn", {
       staff: content,
@@ -222,7 +223,7 @@ async function redeemCode(request: FastifyRequest, services: CommandLineServices
       requestId: request.id,
     });
   }).catch((error: unknown) => {
-    throw getBrokenConstraint(error) === undefined ? error : refusal();
+    throw getViolatedConstraint(error) === undefined ? error : refusal();
   });
   // The account may have been disabled or changed since it confirmed the sign-in.
   if ((await findStaffSession(db, secret, now)) === undefined) throw refusal();
@@ -231,7 +232,7 @@ async function redeemCode(request: FastifyRequest, services: CommandLineServices
 }
 
 const refusal = (): Error =>
-  fail("credentials_malformed", {
+  createFailure("credentials_malformed", {
     message: "The code is wrong, expired or already used. Run `commerce login` again.",
   });
 

@@ -4,12 +4,16 @@
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
-import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { type PageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
-import { signInFaultSummary, signInFields, type SignInFormState } from "#pages/shared/sign-in-fields.ts";
-import { toUnavailableIfTemporary } from "#database/database-errors.ts";
-import { fail, type Failure, defaultRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
+import { type HtmlPage, getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
+import {
+  renderSignInFaultSummary,
+  renderSignInFields,
+  type SignInFormState,
+} from "#pages/shared/sign-in-fields.ts";
+import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { createFailure, type Failure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
 interface ConsoleSignIn extends SignInFormState {
@@ -18,14 +22,14 @@ interface ConsoleSignIn extends SignInFormState {
   readonly publicUrl: string;
 }
 
-export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn): HtmlPage {
+export function renderConsoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn): HtmlPage {
   return {
     title: typed.fault === undefined ? "Sign in – Console" : "Error: Sign in – Console",
     body: html`<h1>Sign in</h1>
       <p class="soft">The console shows your shop’s apps, what they send and what they are sent.</p>
-      ${signInFaultSummary(typed.fault, "email")}
-      <form method="post" action="${basePathOf(publicUrl)}/console/sign-in" novalidate>
-        ${signInFields(typed)}
+      ${renderSignInFaultSummary(typed.fault, "email")}
+      <form method="post" action="${getBasePath(publicUrl)}/console/sign-in" novalidate>
+        ${renderSignInFields(typed)}
         <input type="hidden" name="next" value="${next}" />
         <button>Sign in</button>
       </form>`,
@@ -36,7 +40,7 @@ export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn):
  * Renders the empty page of the console. The page contains the names of the merchant and of the staff member;
  * the console's script fills it and loads all other data from GraphQL.
  */
-export function createConsolePage(
+export function renderConsolePage(
   { staff, merchantName }: StaffSession,
   { asset, publicUrl }: { readonly asset: PageAssets; readonly publicUrl: string },
 ): HtmlPage {
@@ -50,19 +54,19 @@ export function createConsolePage(
         data-staff-name="${staff.name}"
         data-staff-email="${staff.email}"
         data-staff-role="${staff.role}"
-        data-base-path="${basePathOf(publicUrl)}"
+        data-base-path="${getBasePath(publicUrl)}"
       ></div>
       <noscript><p>The console needs JavaScript, which this browser does not run.</p></noscript>`,
   };
 }
 
-export function suspendedShopPage({ staff, merchantName }: StaffSession, publicUrl: string): HtmlPage {
-  return consoleMessagePage(
+export function renderSuspendedShopPage({ staff, merchantName }: StaffSession, publicUrl: string): HtmlPage {
+  return renderConsoleMessagePage(
     "Your shop is suspended",
     `${merchantName} is suspended, so its console is closed until it is resumed.`,
     [
       html`<p class="soft">You are signed in as <strong>${staff.email}</strong>.</p>`,
-      html`<form method="post" action="${basePathOf(publicUrl)}/console/sign-out">
+      html`<form method="post" action="${getBasePath(publicUrl)}/console/sign-out">
         <button class="second">Sign out</button>
       </form>`,
     ],
@@ -70,8 +74,8 @@ export function suspendedShopPage({ staff, merchantName }: StaffSession, publicU
 }
 
 /** Renders the page that answers a form which was sent from another origin. */
-export const crossOriginRequestPage = (publicUrl: string): HtmlPage =>
-  consoleMessagePage(
+export const renderCrossOriginRequestPage = (publicUrl: string): HtmlPage =>
+  renderConsoleMessagePage(
     "This request was not sent from the console",
     "Open the console at this address and try again:",
     [html`<p><a href="${publicUrl}/console">${publicUrl}/console</a></p>`],
@@ -82,12 +86,16 @@ export const crossOriginRequestPage = (publicUrl: string): HtmlPage =>
  * the first request without the session cookie; the second request comes from this site and includes the
  * cookie.
  */
-export const sameSiteReloadPage = (url: string): HtmlPage => ({
-  ...consoleMessagePage("Console", "One moment …"),
+export const renderSameSiteReloadPage = (url: string): HtmlPage => ({
+  ...renderConsoleMessagePage("Console", "One moment …"),
   refresh: { seconds: 0, url },
 });
 
-export function consoleMessagePage(title: string, message: string, more: readonly Markup[] = []): HtmlPage {
+export function renderConsoleMessagePage(
+  title: string,
+  message: string,
+  more: readonly Markup[] = [],
+): HtmlPage {
   return {
     title,
     body: html`<h1>${title}</h1>
@@ -97,7 +105,7 @@ export function consoleMessagePage(title: string, message: string, more: readonl
 }
 
 export function sendConsolePage(reply: FastifyReply, page: HtmlPage): FastifyReply {
-  return reply.headers(pageHeaders(page)).send(renderPage(page));
+  return reply.headers(getPageHttpHeaders(page)).send(renderPage(page));
 }
 
 /**
@@ -115,7 +123,7 @@ export function createConsoleErrorHandler(
         "The request failed because of an error of the service.",
       );
     request.failureCode = failure.code;
-    const retryAfter = defaultRetryAfterSeconds(failure);
+    const retryAfter = getRetryAfterSeconds(failure);
     if (retryAfter !== null) void reply.header("retry-after", String(retryAfter));
     return sendConsolePage(reply.code(failure.status), pageOf(failure.status, retryAfter));
   };
@@ -128,14 +136,14 @@ export function createConsoleErrorHandler(
 function toRefusal(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500
-    ? fail("malformed_request", { cause: error })
-    : toUnavailableIfTemporary(toFailure(error));
+    ? createFailure("malformed_request", { cause: error })
+    : toUnavailableFailureIfTemporary(toFailure(error));
 }
 
 function pageOf(status: number, retryAfterSeconds: number | null): HtmlPage {
   if (status === 429)
-    return consoleMessagePage("Too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
+    return renderConsoleMessagePage("Too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
   if (status >= 500)
-    return consoleMessagePage("The console is not available at the moment", "Try again in a minute.");
-  return consoleMessagePage("The request failed", "Go back and try again.");
+    return renderConsoleMessagePage("The console is not available at the moment", "Try again in a minute.");
+  return renderConsoleMessagePage("The request failed", "Go back and try again.");
 }

@@ -13,27 +13,27 @@ import {
   createStaffSession,
   endStaffSession,
   type LoginRateLimiter,
-  emptySignInError,
-  recordSessionUse,
+  emptySignInPageError,
+  recordStaffSessionUse,
   type StaffSignInFunction,
-  type SignInError,
-  createSignInError,
+  type SignInPageError,
+  createSignInPageError,
   parseSignInForm,
 } from "#access/people/staff-sessions.ts";
-import { inTransaction } from "#database/transaction.ts";
-import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
-import { readForm, isSameOrigin, acceptOnlyForms } from "#http/body.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { clearConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import { commandLinePlugin } from "./command-line.ts";
 import { findVisitorSession, recordSessionChange, type SessionServices } from "./console-sessions.ts";
 import {
-  sameSiteReloadPage,
+  renderSameSiteReloadPage,
   createConsoleErrorHandler,
-  createConsolePage,
-  consoleSignInPage,
-  crossOriginRequestPage,
+  renderConsolePage,
+  renderConsoleSignInPage,
+  renderCrossOriginRequestPage,
   sendConsolePage,
-  suspendedShopPage,
+  renderSuspendedShopPage,
 } from "./console-pages.ts";
 
 export interface ConsolePluginOptions {
@@ -78,23 +78,23 @@ const consoleRoutes: readonly (readonly [path: string, methods: readonly string[
 function mountConsole(server: FastifyInstance, services: ConsoleServices): void {
   const { publicUrl } = services;
   const { origin } = new URL(publicUrl);
-  const home = `${basePathOf(publicUrl)}/console`;
+  const home = `${getBasePath(publicUrl)}/console`;
   const signIn = createStaffSignInFunction(services);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(createConsoleErrorHandler(services.log));
-    acceptOnlyForms(pages);
+    acceptOnlyFormBodies(pages);
     pages.addHook("onRequest", services.limitAddress);
     for (const path of ["/console", "/console/*"])
       pages.get(path, (request, reply) => showConsole({ request, reply }, services));
     for (const path of ["/console/sign-in", "/console/sign-out"])
       pages.get(path, (_request, reply) => reply.redirect(home, 303));
     pages.post("/console/sign-in", (request, reply) =>
-      isSameOrigin(request, origin)
+      isSameOriginRequest(request, origin)
         ? answerSignIn({ request, reply }, services, signIn)
         : refuseForeign(reply, publicUrl),
     );
     pages.post("/console/sign-out", (request, reply) =>
-      isSameOrigin(request, origin)
+      isSameOriginRequest(request, origin)
         ? answerSignOut({ request, reply }, services)
         : refuseForeign(reply, publicUrl),
     );
@@ -107,23 +107,24 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
  * another host name than that of its public URL, because a cookie that is set for that name would not work.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
-  sendConsolePage(reply.code(403), crossOriginRequestPage(publicUrl));
+  sendConsolePage(reply.code(403), renderCrossOriginRequestPage(publicUrl));
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
   const session = await findVisitorSession(request, services);
-  const next = pathAfterSignIn(request.url);
+  const next = getPathAfterSignIn(request.url);
   if (session === undefined) {
     if (request.headers["sec-fetch-site"] === "cross-site")
-      return sendConsolePage(reply, sameSiteReloadPage(basePathOf(publicUrl) + next));
-    return sendConsolePage(reply, consoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
+      return sendConsolePage(reply, renderSameSiteReloadPage(getBasePath(publicUrl) + next));
+    return sendConsolePage(reply, renderConsoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
   }
-  if (session.isSuspended) return sendConsolePage(reply.code(403), suspendedShopPage(session, publicUrl));
+  if (session.isSuspended)
+    return sendConsolePage(reply.code(403), renderSuspendedShopPage(session, publicUrl));
   const { secret } = session;
-  void recordSessionUse(db, secret, services.clock.now()).catch(() => undefined);
+  void recordStaffSessionUse(db, secret, services.clock.now()).catch(() => undefined);
   return sendConsolePage(
     reply,
-    createConsolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }),
+    renderConsolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }),
   );
 }
 
@@ -131,7 +132,7 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
  * Returns the path of the console page that opens after signing in. A requested path outside the console is
  * replaced by the console's start page.
  */
-export function pathAfterSignIn(next: string | null): string {
+export function getPathAfterSignIn(next: string | null): string {
   const url = URL.parse(next ?? "", "http://here");
   if (url === null || url.origin !== "http://here" || !/^\/console(?:\/|$)/.test(url.pathname))
     return "/console";
@@ -144,28 +145,31 @@ async function answerSignIn(
   signIn: StaffSignInFunction,
 ): Promise<FastifyReply> {
   const { publicUrl } = services;
-  const form = readForm(request);
+  const form = getSubmittedForm(request);
   const { email, password } = parseSignInForm(form);
-  const next = pathAfterSignIn(form.get("next"));
-  const again = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
+  const next = getPathAfterSignIn(form.get("next"));
+  const again = ({ status, message, code, retryAfterSeconds }: SignInPageError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
-    return sendConsolePage(reply.code(status), consoleSignInPage({ next, publicUrl, email, fault: message }));
+    return sendConsolePage(
+      reply.code(status),
+      renderConsoleSignInPage({ next, publicUrl, email, fault: message }),
+    );
   };
-  if (email === "" || password === "") return again(emptySignInError);
+  if (email === "" || password === "") return again(emptySignInPageError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return again(createSignInError(outcome));
+  if (outcome.kind !== "signed_in") return again(createSignInPageError(outcome));
   const { staff } = outcome;
   const before = await findVisitorSession(request, services);
   const now = services.clock.now();
-  const secret = await inTransaction(services.db, async (transaction) => {
+  const secret = await runInTransaction(services.db, async (transaction) => {
     if (before !== undefined) await endStaffSession(transaction, before.secret);
     await recordSessionChange(transaction, "consoleSignIn", { staff, now, requestId: request.id });
     return createStaffSession(transaction, staff, { now });
   });
   request.credential = { staffId: staff.staffId };
   setConsoleCookie(reply, publicUrl, secret);
-  return reply.redirect(basePathOf(publicUrl) + next, 303);
+  return reply.redirect(getBasePath(publicUrl) + next, 303);
 }
 
 async function answerSignOut({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
@@ -173,7 +177,7 @@ async function answerSignOut({ request, reply }: Visit, services: ConsoleService
   const session = await findVisitorSession(request, services);
   const now = services.clock.now();
   if (session !== undefined) {
-    await inTransaction(services.db, async (transaction) => {
+    await runInTransaction(services.db, async (transaction) => {
       if (!(await endStaffSession(transaction, session.secret))) return;
       await recordSessionChange(transaction, "consoleSignOut", {
         staff: session.staff,
@@ -183,5 +187,5 @@ async function answerSignOut({ request, reply }: Visit, services: ConsoleService
     });
   }
   clearConsoleCookie(reply, publicUrl);
-  return reply.redirect(`${basePathOf(publicUrl)}/console`, 303);
+  return reply.redirect(`${getBasePath(publicUrl)}/console`, 303);
 }

@@ -38,7 +38,7 @@ export interface OpenApiDocumentParameter {
   readonly schema: OpenApiSchema;
 }
 
-export interface DocumentRateLimit {
+export interface OpenApiDocumentRateLimit {
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
@@ -61,7 +61,7 @@ interface RawOperation {
   /** The scope that an API key needs, or `none`; left out if the operation accepts no API key. */
   readonly "x-required-scope"?: string;
   readonly "x-idempotency": "required" | "none";
-  readonly "x-rate-limits": readonly DocumentRateLimit[];
+  readonly "x-rate-limits": readonly OpenApiDocumentRateLimit[];
   readonly "x-error-codes": readonly string[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly parameters: readonly (OpenApiDocumentParameter | { readonly $ref: string })[];
@@ -113,7 +113,7 @@ export interface OpenApiDocumentOperation {
   readonly credential: "none" | "key" | "token";
   readonly scope: string | null;
   readonly isIdempotent: boolean;
-  readonly limits: readonly DocumentRateLimit[];
+  readonly limits: readonly OpenApiDocumentRateLimit[];
   readonly errorCodes: readonly string[];
   readonly parameters: readonly OpenApiDocumentParameter[];
   readonly body: OpenApiSchema | null;
@@ -186,10 +186,10 @@ function credentialOf({ security }: RawOperation): OpenApiDocumentOperation["cre
   return security.some((way) => "oauth" in way) ? "token" : "none";
 }
 
-export const getReferencedName = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
+export const getReferencedSchemaName = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
 
 function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
-  const part = parts[getReferencedName($ref)];
+  const part = parts[getReferencedSchemaName($ref)];
   if (part === undefined) throw new Error(`The document has no ${$ref}.`);
   return part;
 }
@@ -217,7 +217,11 @@ export function resolveOpenApiSchema(schema: OpenApiSchema, schemas: OpenApiSche
   }
   if (allOf !== undefined) return allOf.map((part) => resolveOpenApiSchema(part, schemas)).reduce(merge);
   if ($ref !== undefined)
-    return { ...resolveOpenApiSchema(found(schemas, $ref), schemas), ...own, name: getReferencedName($ref) };
+    return {
+      ...resolveOpenApiSchema(found(schemas, $ref), schemas),
+      ...own,
+      name: getReferencedSchemaName($ref),
+    };
   const types = typeof own.type === "string" ? [own.type] : (own.type ?? []);
   return {
     ...own,

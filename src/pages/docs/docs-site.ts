@@ -1,6 +1,6 @@
 /** Builds the pages of the documentation. Each page is built on its first request and then cached. */
 import { createHash } from "node:crypto";
-import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import { isLoopbackUrl } from "#pages/shared/loopback.ts";
@@ -13,20 +13,20 @@ import {
 import {
   createRequestExamples,
   type RequestExamples,
-  createStoredAnswerLookup,
-  shortenAnswer,
-  type StoredAnswerLookup,
+  createStoredExampleAnswerLookup,
+  shortenExampleAnswer,
+  type StoredExampleAnswerLookup,
 } from "./examples.ts";
 import { renderErrorsContent } from "./errors-page.ts";
-import { renderEventContent, type EventExampleLister } from "./event-page.ts";
+import { renderEventContent, type WebhookEventExampleLister } from "./event-page.ts";
 import { renderEventsContent, listOpenApiWebhookEvents } from "./events-page.ts";
-import { type DocsPage, type DocsFrame, renderDocsPage } from "./frame.ts";
+import { type DocsPage, type DocsPageLayoutOptions, renderDocsPage } from "./frame.ts";
 import { renderChangelogContent, type Guide, renderGuideContent, readGuides } from "./guides.ts";
 import { listDocsSearchEntries } from "./search-entries.ts";
 import { renderIndexContent } from "./index-page.ts";
 import { renderOperationContent } from "./operation-page.ts";
 import { getOperationTitle } from "./operation-titles.ts";
-import { createExampleRequest } from "./code/example-request.ts";
+import { createExampleHttpRequest } from "./code/example-request.ts";
 
 /**
  * Sends a GET request to this service with an API key of the demo, and returns the parsed answer. `path` is
@@ -41,7 +41,7 @@ export interface DocsServices {
   /** Reads demo.json, which has the ids and keys of the demo data; undefined if the service has no demo. */
   readonly readDemo: () => PartialDemoFile | undefined;
   readonly ask: DemoAnswerFetcher;
-  readonly listEventExamples: EventExampleLister;
+  readonly listEventExamples: WebhookEventExampleLister;
 }
 
 export interface CachedDocsPage {
@@ -50,7 +50,7 @@ export interface CachedDocsPage {
 }
 
 export interface DocsSite {
-  readonly asset: DocsFrame["asset"];
+  readonly asset: DocsPageLayoutOptions["asset"];
   /** Returns the page of a path below /docs; undefined if there is no such page. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
@@ -69,9 +69,15 @@ export function createDocsSite(services: DocsServices): DocsSite {
   const guides = readGuides();
   const asset = getPageAssets("docs", publicUrl);
   const demo = services.readDemo();
-  const frame: DocsFrame = { publicUrl, version: document.info.version, operations, guides, asset };
+  const frame: DocsPageLayoutOptions = {
+    publicUrl,
+    version: document.info.version,
+    operations,
+    guides,
+    asset,
+  };
   const examples = createRequestExamples(demo);
-  const stored = createStoredAnswerLookup({ examples, publicUrl });
+  const stored = createStoredExampleAnswerLookup({ examples, publicUrl });
   const site = {
     ...services,
     operations,
@@ -79,7 +85,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
     demo,
     examples,
     stored,
-    home: `${basePathOf(publicUrl)}/docs`,
+    home: `${getBasePath(publicUrl)}/docs`,
     hasDemoKey: demo !== undefined && isLoopbackUrl(publicUrl),
   };
   const makers = new Map<string, Maker>(pagesOf(site));
@@ -115,7 +121,7 @@ interface Site extends DocsServices {
   readonly guides: readonly Guide[];
   readonly demo: PartialDemoFile | undefined;
   readonly examples: RequestExamples;
-  readonly stored: StoredAnswerLookup;
+  readonly stored: StoredExampleAnswerLookup;
   readonly home: string;
   readonly hasDemoKey: boolean;
 }
@@ -175,14 +181,14 @@ async function answerOf(
 ): Promise<ShownAnswer> {
   const isAsked = operation.method === "GET" && operation.credential !== "token" && demo !== undefined;
   if (!isAsked) return { answer: stored(operation), isPassing: false };
-  const { url } = createExampleRequest(operation, examples.of(operation), publicUrl);
+  const { url } = createExampleHttpRequest(operation, examples.of(operation), publicUrl);
   const demoAnswer = await ask(
     url.slice(publicUrl.length),
     operation.credential === "key" ? demo.keys.full : undefined,
   );
   return demoAnswer === undefined
     ? { answer: stored(operation), isPassing: true }
-    : { answer: shortenAnswer(demoAnswer), isPassing: false };
+    : { answer: shortenExampleAnswer(demoAnswer), isPassing: false };
 }
 
 const notFoundContent = (home: string): DocsPage["content"] =>

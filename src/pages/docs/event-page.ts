@@ -8,13 +8,13 @@ import { renderCodeBlock } from "./code/code-block.ts";
 import { type OpenApiWebhookEvent, envelopeName } from "./events-page.ts";
 import { renderStabilityBadges } from "./frame.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
-import { SchemaView } from "./schema-view.ts";
+import { OpenApiSchemaRenderer } from "./schema-view.ts";
 
 /** Returns all webhook event types, each with an example of the body that is sent. */
-export type EventExampleLister = () => readonly { readonly name: string; readonly example: unknown }[];
+export type WebhookEventExampleLister = () => readonly { readonly name: string; readonly example: unknown }[];
 
 interface EventPage {
-  readonly listEventExamples: EventExampleLister;
+  readonly listEventExamples: WebhookEventExampleLister;
   readonly document: OpenApiDocument;
   readonly home: string;
 }
@@ -26,7 +26,7 @@ export function renderEventContent(event: OpenApiWebhookEvent, page: EventPage):
   const example = page.listEventExamples().find(({ name }) => name === event.name)?.example;
   const envelope = schemas[envelopeName] ?? {};
   const object = schemas[event.object] ?? {};
-  const view = new SchemaView(schemas, [envelope, object]);
+  const view = new OpenApiSchemaRenderer(schemas, [envelope, object]);
   return html`<article class="reference">
     <div class="opening">
       <p class="crumb"><a href="${home}/events">Events</a></p>
@@ -72,7 +72,7 @@ export function renderEventContent(event: OpenApiWebhookEvent, page: EventPage):
 const webhookHeaders = ({ webhooks }: OpenApiDocument, { name }: OpenApiWebhookEvent): string[] =>
   (webhooks[name]?.post.parameters ?? []).flatMap(({ $ref }) => $ref.split("/").at(-1) ?? []);
 
-function typesOf(view: SchemaView): Markup | undefined {
+function typesOf(view: OpenApiSchemaRenderer): Markup | undefined {
   const types = view.sharedTypes();
   return types.length === 0
     ? undefined

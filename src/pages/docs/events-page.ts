@@ -1,9 +1,9 @@
 /** The page that lists the webhook events in groups, with the fields that the bodies of all events have. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type OpenApiDocument, getReferencedName, resolveOpenApiSchema } from "./api-document.ts";
+import { type OpenApiDocument, getReferencedSchemaName, resolveOpenApiSchema } from "./api-document.ts";
 import { renderStabilityBadges } from "./frame.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
-import { SchemaView } from "./schema-view.ts";
+import { OpenApiSchemaRenderer } from "./schema-view.ts";
 
 export interface OpenApiWebhookEvent {
   readonly name: string;
@@ -53,7 +53,7 @@ export function renderEventsContent(document: OpenApiDocument, { home }: { reado
       The body has the same form for every type. <code>data.object</code> is the resource as it was at the
       time of the event; its schema is named with the type.
     </p>
-    ${new SchemaView(schemas, [envelope]).fields(envelope, "given")}`;
+    ${new OpenApiSchemaRenderer(schemas, [envelope]).fields(envelope, "given")}`;
 }
 
 const itemOf = (event: OpenApiWebhookEvent, home: string): Markup =>
@@ -77,7 +77,7 @@ export function listOpenApiWebhookEvents({
       name,
       description: post.description,
       stability: post["x-stability"],
-      object: getReferencedName($ref),
+      object: getReferencedSchemaName($ref),
     };
   });
 }

@@ -14,7 +14,7 @@ import {
 } from "#demo/demo-file.ts";
 import type { OpenApiDocumentOperation } from "./api-document.ts";
 
-export interface RequestExample {
+export interface RequestExampleValues {
   /**
    * The example value of each parameter, by the parameter's name. Query parameters without a value are left
    * out.
@@ -35,7 +35,7 @@ export interface RequestExample {
 
 export interface RequestExamples {
   readonly isDemo: boolean;
-  of(operation: Pick<OpenApiDocumentOperation, "id" | "parameters">): RequestExample;
+  of(operation: Pick<OpenApiDocumentOperation, "id" | "parameters">): RequestExampleValues;
 }
 
 const address = {
@@ -138,19 +138,19 @@ const file = new URL("../../../schema/example-answers.json", import.meta.url);
 /** The base URL in the stored example answers. The pages replace it by the URL of their own service. */
 export const storedAnswersBaseUrl = "https://commerce.example";
 
-export type StoredAnswerLookup = (operation: OpenApiDocumentOperation) => unknown;
+export type StoredExampleAnswerLookup = (operation: OpenApiDocumentOperation) => unknown;
 
 /**
  * Creates a function that returns the stored answer of an operation, with the URL of this service and the ids
  * of the example request.
  */
-export function createStoredAnswerLookup({
+export function createStoredExampleAnswerLookup({
   examples,
   publicUrl,
 }: {
   readonly examples: RequestExamples;
   readonly publicUrl: string;
-}): StoredAnswerLookup {
+}): StoredExampleAnswerLookup {
   const answers = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>;
   const atBuild = createRequestExamples(undefined);
   return (operation) => {
@@ -172,9 +172,9 @@ export function createStoredAnswerLookup({
 const itemsMax = 2;
 const textMax = 160;
 
-export function shortenAnswer(value: unknown): unknown {
+export function shortenExampleAnswer(value: unknown): unknown {
   if (typeof value === "string") return value.length > textMax ? `${value.slice(0, textMax)}…` : value;
-  if (Array.isArray(value)) return value.slice(0, itemsMax).map(shortenAnswer);
+  if (Array.isArray(value)) return value.slice(0, itemsMax).map(shortenExampleAnswer);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortenAnswer(part)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortenExampleAnswer(part)]));
 }

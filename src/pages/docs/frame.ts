@@ -1,5 +1,5 @@
 /** The layout that all documentation pages share: the header with the search, and the table of contents. */
-import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { type PageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { logo } from "#pages/shared/brand.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderPage } from "#pages/shared/page.ts";
@@ -11,7 +11,7 @@ export interface GuideLink {
   readonly title: string;
 }
 
-export interface DocsFrame {
+export interface DocsPageLayoutOptions {
   readonly publicUrl: string;
   readonly version: string;
   readonly operations: readonly OpenApiDocumentOperation[];
@@ -28,16 +28,16 @@ export interface DocsPage {
 
 const site = "Commerce Gateway API";
 
-export function renderDocsPage(frame: DocsFrame, { path, title, content }: DocsPage): string {
-  const home = `${basePathOf(frame.publicUrl)}/docs`;
+export function renderDocsPage(frame: DocsPageLayoutOptions, { path, title, content }: DocsPage): string {
+  const home = `${getBasePath(frame.publicUrl)}/docs`;
   const body = html`<a class="skip" href="#content">Skip to the content</a>
     <header class="band">
       <a class="product" href="${home}">${logo}<span>${site}</span></a>
       <span class="soft version">${frame.version}</span>
       <span id="search-place" data-index="${home}/search.json"></span>
       <a class="to-contents" href="#contents">Contents</a>
-      <a class="beside" href="${basePathOf(frame.publicUrl)}/console">Console</a>
-      <a class="beside" href="${basePathOf(frame.publicUrl)}/graphql">GraphiQL</a>
+      <a class="beside" href="${getBasePath(frame.publicUrl)}/console">Console</a>
+      <a class="beside" href="${getBasePath(frame.publicUrl)}/graphql">GraphiQL</a>
     </header>
     <div class="layout">
       <main id="content" tabindex="-1">${content}</main>
@@ -52,7 +52,7 @@ export function renderDocsPage(frame: DocsFrame, { path, title, content }: DocsP
 }
 
 function navigation(
-  { operations, guides }: DocsFrame,
+  { operations, guides }: DocsPageLayoutOptions,
   { home, path }: { readonly home: string; readonly path: string },
 ): Markup {
   const link = (to: string, text: Markup | string): Markup => {

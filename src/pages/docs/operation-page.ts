@@ -4,7 +4,7 @@
  */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { OpenApiDocument, OpenApiDocumentOperation, DocumentRateLimit } from "./api-document.ts";
+import type { OpenApiDocument, OpenApiDocumentOperation, OpenApiDocumentRateLimit } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
 import { addWordBreaks, renderStabilityBadges, renderMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
@@ -12,7 +12,7 @@ import { createCodeSamples, renderCodeSamples } from "./code/code-samples.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 import { getOperationTitle } from "./operation-titles.ts";
-import { SchemaView } from "./schema-view.ts";
+import { OpenApiSchemaRenderer } from "./schema-view.ts";
 import { renderTryForm } from "./try-form.ts";
 
 interface OperationPage {
@@ -29,7 +29,7 @@ interface OperationPage {
 
 export function renderOperationContent(operation: OpenApiDocumentOperation, page: OperationPage): Markup {
   const { document, home } = page;
-  const view = new SchemaView(document.components.schemas, [
+  const view = new OpenApiSchemaRenderer(document.components.schemas, [
     ...(operation.body === null ? [] : [operation.body]),
     operation.answer,
   ]);
@@ -133,7 +133,7 @@ function factsOf(operation: OpenApiDocumentOperation, home: string): Markup {
   </dl>`;
 }
 
-const limitText = ({ bucket, quota, windowSeconds, counts, per }: DocumentRateLimit): Markup =>
+const limitText = ({ bucket, quota, windowSeconds, counts, per }: OpenApiDocumentRateLimit): Markup =>
   html`${quota} ${counts} in ${durationOf(windowSeconds)} for each ${per} (<code>${bucket}</code>).`;
 
 const durationOf = (seconds: number): string =>
@@ -184,7 +184,7 @@ function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): Marku
     </p>`;
 }
 
-function typesOf(view: SchemaView): Markup | undefined {
+function typesOf(view: OpenApiSchemaRenderer): Markup | undefined {
   const types = view.sharedTypes();
   return types.length === 0
     ? undefined

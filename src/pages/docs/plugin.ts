@@ -6,11 +6,11 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { readDemoFile } from "#demo/demo-file.ts";
 import { isEntityTagKnown } from "#http/entity-tags.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { fail } from "#foundation/failure.ts";
-import { basePathOf } from "#pages/shared/assets.ts";
+import { createFailure } from "#foundation/failure.ts";
+import { getBasePath } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { sendCompressed } from "#pages/shared/compressed.ts";
-import { pageHeaders } from "#pages/shared/page.ts";
+import { getPageHttpHeaders } from "#pages/shared/page.ts";
 import type { OpenApiDocument } from "./api-document.ts";
 import { createDocsSite, type DocsServices, type DocsSite, type CachedDocsPage } from "./docs-site.ts";
 
@@ -67,7 +67,7 @@ function mountDemoKey(
   server.get(demoKeyPath, ({ headers }, reply) => {
     const isOpen = settings.demo && isLoopbackRequest(publicUrl, headers);
     const demo = isOpen ? readDemoFile(settings.dataDir) : undefined;
-    if (demo === undefined) throw fail("route_not_found");
+    if (demo === undefined) throw createFailure("route_not_found");
     return reply.header("cache-control", "no-store").send({ key: demo.keys.full });
   });
 }
@@ -86,8 +86,8 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
         site,
         canonical: `${services.publicUrl}/docs${path === "" ? "" : `/${path}`}`,
       });
-    if (!(request.headers.accept ?? "").includes("text/html")) throw fail("route_not_found");
-    return reply.code(404).headers(pageHeaders(site)).header("vary", "Accept").send(site.notFound());
+    if (!(request.headers.accept ?? "").includes("text/html")) throw createFailure("route_not_found");
+    return reply.code(404).headers(getPageHttpHeaders(site)).header("vary", "Accept").send(site.notFound());
   };
   server.get("/docs", (request, reply) => show(request, reply, ""));
   server.get("/docs/search.json", async (request, reply) => {
@@ -105,7 +105,7 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
   server.get<{ Params: { "*": string } }>("/docs/*", (request, reply) => {
     const path = request.params["*"];
     return path === ""
-      ? reply.redirect(`${basePathOf(services.publicUrl)}/docs`, 308)
+      ? reply.redirect(`${getBasePath(services.publicUrl)}/docs`, 308)
       : show(request, reply, path);
   });
 }
@@ -122,7 +122,7 @@ function sendPage(
   { page, site, canonical }: Shown,
 ): FastifyReply {
   void reply.headers({
-    ...pageHeaders(site),
+    ...getPageHttpHeaders(site),
     "cache-control": "public, max-age=60",
     etag: page.etag,
     vary: "Accept-Encoding",

@@ -13,7 +13,7 @@ import { renderInlineMarkdown } from "./markdown.ts";
 
 type Use = "taken" | "given";
 
-export class SchemaView {
+export class OpenApiSchemaRenderer {
   readonly #schemas: OpenApiSchemas;
   /** Names of the schemas that are shown at the end of the page. */
   readonly #shared: ReadonlySet<string>;

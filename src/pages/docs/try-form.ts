@@ -2,13 +2,13 @@
  * Renders the form with which the reader tries an operation on its page. The form is in an HTML `template`
  * element, so it appears only if the page's script runs.
  */
-import { basePathOf } from "#pages/shared/assets.ts";
+import { getBasePath } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { OpenApiDocumentOperation, OpenApiDocumentParameter } from "./api-document.ts";
-import type { RequestExample } from "./examples.ts";
+import type { RequestExampleValues } from "./examples.ts";
 
 interface TryFormContext {
-  readonly example: RequestExample;
+  readonly example: RequestExampleValues;
   readonly publicUrl: string;
   /** Whether the form has a button that fills in the demo's API key. */
   readonly hasDemoKey: boolean;
@@ -23,7 +23,7 @@ export function renderTryForm(
   // and sign each request with this key.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
-  const base = basePathOf(publicUrl);
+  const base = getBasePath(publicUrl);
   return html`<template id="try-template">
     <section class="try" aria-labelledby="try-title">
       <h3 id="try-title">Try it</h3>
@@ -84,7 +84,7 @@ const keyField = (demoKeyUrl: string | undefined): Markup =>
 
 function fieldOf(
   { name, in: place, required, schema }: OpenApiDocumentParameter,
-  { parameters }: RequestExample,
+  { parameters }: RequestExampleValues,
 ): Markup {
   const id = `try-${name}`;
   const label = html`<label for="${id}"

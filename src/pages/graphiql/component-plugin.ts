@@ -28,7 +28,7 @@ export const graphiqlComponentFiles = {
 
 export type GraphiqlComponentFile = keyof typeof graphiqlComponentFiles;
 
-export function graphiqlComponent(): Plugin {
+export function graphiqlComponentPlugin(): Plugin {
   return {
     name: "graphiql-component",
     buildStart() {

@@ -2,7 +2,7 @@
  * The example queries among which readers of GraphiQL can choose, in groups. The dialog shows the groups that
  * the role of the current token may run.
  */
-import { type InternalRole, internalRoles } from "#access/viewer.ts";
+import { type InternalTokenRole, internalTokenRoles } from "#access/viewer.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
 import { cartWorkflowExample, orderWorkflowExample } from "./workflow-examples.ts";
 import { reportExamples } from "./report-examples.ts";
@@ -238,9 +238,9 @@ query CategoryTree {
   },
 ];
 
-export interface ExampleGroup {
+export interface ExampleQueryGroup {
   readonly title: string;
-  readonly roles: readonly InternalRole[];
+  readonly roles: readonly InternalTokenRole[];
   readonly examples: readonly ExampleQuery[];
 }
 
@@ -249,11 +249,11 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
 }
 
 /** Roles of internal tokens that may read all data of a merchant. */
-const readers: readonly InternalRole[] = ["analyst", "admin", "operator"];
+const readers: readonly InternalTokenRole[] = ["analyst", "admin", "operator"];
 
 /** The groups of example queries. Every role of a group can run all examples of the group; a test checks this. */
-export const exampleGroups: readonly ExampleGroup[] = [
-  { title: "Start here", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
+export const exampleGroups: readonly ExampleQueryGroup[] = [
+  { title: "Start here", roles: internalTokenRoles, examples: examplesTitled("Search", "Who am I") },
   { title: "Reports", roles: readers, examples: reportExamples },
   {
     title: "Orders, carts and promotions",

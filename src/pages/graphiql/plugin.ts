@@ -6,14 +6,14 @@
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
-import { getAssetFileUrl, getPageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { getAssetFileUrl, getPageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { faviconUrl, logo, productName } from "#pages/shared/brand.ts";
 import { compressBody, type CompressedBody, sendCompressed } from "#pages/shared/compressed.ts";
 import { html, Markup } from "#pages/shared/html.ts";
-import { pageHeaders, renderPage } from "#pages/shared/page.ts";
+import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import type { GraphiqlComponentFile } from "./component-plugin.ts";
 import { exampleGroups, initialExamples } from "./examples.ts";
 
@@ -58,7 +58,7 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
   let page: Promise<CompressedBody> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))
-      throw fail("method_not_allowed", { message: postOnlyMessage, headers: { allow: "POST" } });
+      throw createFailure("method_not_allowed", { message: postOnlyMessage, headers: { allow: "POST" } });
     const demoTokens = readDemoTokens(request, options);
     void reply.headers({
       "content-security-policy": graphiqlPolicy,
@@ -90,7 +90,7 @@ function readDemoTokens(
 
 function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): string {
   const { scripts, styles } = getPageAssets("graphiql", publicUrl);
-  const base = basePathOf(publicUrl);
+  const base = getBasePath(publicUrl);
   const addressOf = (file: GraphiqlComponentFile): string => getAssetFileUrl(file, publicUrl);
   const data = {
     ...tokenPageData(base, demoTokens),
@@ -143,7 +143,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   const { publicUrl } = options;
   server.get("/graphql/map", (request, reply) => {
     const asset = getPageAssets("type-map", publicUrl);
-    const base = basePathOf(publicUrl);
+    const base = getBasePath(publicUrl);
     const body = html`${pageBand(base, "Type map")}
       <main id="app">
         <p>
@@ -153,7 +153,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
       </main>
       ${dataBlock(tokenPageData(base, readDemoTokens(request, options)))}`;
     return reply
-      .headers(pageHeaders({ asset }))
+      .headers(getPageHttpHeaders({ asset }))
       .send(renderPage({ title: `Type map – ${productName}`, body, isWide: true, asset }));
   });
 }

@@ -4,11 +4,11 @@
  */
 import type { FastifyPluginAsync } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { basePathOf, getPageAssets } from "#pages/shared/assets.ts";
+import { getBasePath, getPageAssets } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
-import { pageHeaders, renderPage } from "#pages/shared/page.ts";
+import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import { createLandingPage } from "./landing-page.ts";
 
 export interface LandingPluginOptions {
@@ -22,18 +22,18 @@ export const landingPlugin: FastifyPluginAsync<LandingPluginOptions> = async (
 ) => {
   server.get("/", (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))
-      throw fail("route_not_found", {
+      throw createFailure("route_not_found", {
         message: `No route has this path. The documentation is at ${publicUrl}/docs.`,
         headers: { vary: "Accept", link: `<${publicUrl}/docs>; rel="service-doc"` },
       });
     const page = createLandingPage({
-      basePath: basePathOf(publicUrl),
+      basePath: getBasePath(publicUrl),
       publicUrl,
       demo: settings.demo ? readDemoFile(settings.dataDir) : undefined,
       hasSecrets: isLoopbackRequest(publicUrl, request.headers),
       asset: getPageAssets("landing", publicUrl),
     });
-    return reply.headers({ ...pageHeaders(page), vary: "Accept" }).send(renderPage(page));
+    return reply.headers({ ...getPageHttpHeaders(page), vary: "Accept" }).send(renderPage(page));
   });
   registerMethodNotAllowedRoute(server, "/", ["GET"]);
 };

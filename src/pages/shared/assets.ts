@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
 /** Names of the pages' scripts, as vite.config.ts lists them. */
@@ -63,7 +63,7 @@ export function getPageAssets(name: AssetName, publicUrl: string): PageAssets {
   const entry = Object.values(manifest).find((chunk) => chunk.isEntry === true && chunk.name === name);
   if (entry === undefined)
     throw new Error(`dist/browser has no entry "${name}". vite.config.ts must name the entry.`);
-  const base = basePathOf(publicUrl);
+  const base = getBasePath(publicUrl);
   return {
     scripts: [`${base}/${entry.file}`],
     styles: [...new Set(sheetsOf(entry, manifest))].map((file) => `${base}/${file}`),
@@ -97,11 +97,11 @@ export function getAssetFileUrl(name: string, publicUrl: string): string {
   );
   if (found === undefined)
     throw new Error(`dist/browser has no file ${name}. Run \`npm run build\` to build the pages.`);
-  return `${basePathOf(publicUrl)}/${found.file}`;
+  return `${getBasePath(publicUrl)}/${found.file}`;
 }
 
 /** Returns the path of the public URL, without a slash at the end; empty if the service has no base path. */
-export const basePathOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/$/, "");
+export const getBasePath = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/$/, "");
 
 const kept = new Map<string, Promise<CompressedBody>>();
 
@@ -109,7 +109,7 @@ export const assetsPlugin: FastifyPluginAsync = async (server) => {
   server.get<{ Params: { file: string } }>("/assets/:file", async (request, reply) => {
     const { file } = request.params;
     const type = types[extname(file)];
-    if (type === undefined || !/^[\w.-]+$/.test(file)) throw fail("route_not_found");
+    if (type === undefined || !/^[\w.-]+$/.test(file)) throw createFailure("route_not_found");
     const body = await keptFile(file);
     void reply.headers({
       "cache-control": "public, max-age=31536000, immutable",
@@ -141,6 +141,6 @@ async function readCompressed(file: string): Promise<CompressedBody> {
     ]);
     return { plain, gzip, br };
   } catch {
-    throw fail("route_not_found");
+    throw createFailure("route_not_found");
   }
 }

@@ -95,7 +95,10 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
  * Returns the HTTP headers of a page. The Content-Security-Policy allows forms to redirect to `leadsTo` too,
  * because browsers apply `form-action` also to redirects after a form was sent.
  */
-export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {
+export function getPageHttpHeaders({
+  leadsTo,
+  asset,
+}: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {
   const targets = leadsTo === undefined ? "'self'" : `'self' ${leadsTo}`;
   const policy = [
     "default-src 'none'",
@@ -120,7 +123,7 @@ export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asse
  * Returns the host of the URL to which an app is redirected. If it is the URL of a native app, returns its
  * scheme.
  */
-export function redirectDestination(redirectUri: string): string {
+export function getRedirectDestination(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   return url === null || url.host === "" ? (url?.protocol ?? redirectUri) : url.host;
 }

@@ -43,7 +43,7 @@ export interface ClaimedDelivery {
   readonly secrets: readonly SealedWebhookSecret[];
 }
 
-export interface DeliveryClaim {
+export interface DeliveryClaimOptions {
   /** Ids of the endpoints whose deliveries may be claimed, which means reserved for this process. */
   readonly endpointIds: readonly string[];
   readonly deliveriesMax: number;
@@ -60,7 +60,7 @@ export interface DeliveryClaim {
  */
 export async function claimDeliveries(
   db: Database,
-  { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaim,
+  { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
   const moment = toClaimTimeSql(now);
@@ -69,10 +69,10 @@ export async function claimDeliveries(
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
     with room as (
-      select h.endpoint_id, h.installation_id, ${currentRateTokensSql(moment)} as tokens, h.probe_at is not null as
+      select h.endpoint_id, h.installation_id, ${currentSendRateTokensSql(moment)} as tokens, h.probe_at is not null as
       is_probe, u.under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
-        case when h.probe_at is not null then 1 else least(floor(${currentRateTokensSql(moment)})::integer,
+        case when h.probe_at is not null then 1 else least(floor(${currentSendRateTokensSql(moment)})::integer,
         ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
@@ -176,7 +176,7 @@ export const toClaimTimeSql = (now: Date): ClaimTimeSql => ({
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const currentRateTokensSql = ({ at, latest }: ClaimTimeSql): RawBuilder<number> => {
+export const currentSendRateTokensSql = ({ at, latest }: ClaimTimeSql): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch
     from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;

@@ -6,7 +6,7 @@ import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.t
 import { getWebhookSecretSealContext, signWebhook } from "#webhooks/signatures.ts";
 import type { ClaimedDelivery, SealedWebhookSecret } from "./claim-deliveries.ts";
 
-export interface DeliverContext {
+export interface DeliverySendContext {
   readonly sender: WebhookSender;
   readonly keyring: Keyring;
   readonly now: Date;
@@ -18,7 +18,7 @@ const userAgent = "CommerceGateway-Webhooks/1";
 
 export function sendDelivery(
   delivery: ClaimedDelivery,
-  { sender, keyring, now, signal }: DeliverContext,
+  { sender, keyring, now, signal }: DeliverySendContext,
 ): Promise<DeliverySendResult> {
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);

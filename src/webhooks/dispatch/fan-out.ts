@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { heldAtSql, releaseFirstDeliveries } from "#webhooks/delivery-order.ts";
 import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
@@ -26,7 +26,7 @@ export interface FanOutResult {
 
 /** Gives positions to one batch of new events and creates their deliveries, in one transaction. */
 export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
-  return inTransaction(db, async (transaction) => {
+  return runInTransaction(db, async (transaction) => {
     if (!(await lockFeedIfEventsWait(transaction))) return { events: 0, causes: [], endpointIds: [] };
     const taken = await takeEvents(transaction, now);
     const events = new Set(taken.map(({ eventId }) => eventId)).size;

@@ -1,12 +1,17 @@
 /**
  * Records the result of an attempt if its lease is still valid: in the delivery, in the health of the
  * endpoint, and as an event if the endpoint becomes degraded or is disabled. Each failure is recorded in a
- * transaction of its own; successes are recorded in batches (`createSuccessRecorder`).
+ * transaction of its own; successes are recorded in batches (`createDeliverySuccessRecorder`).
  */
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { type DomainEvent, type Outbox, type RenderEventSubject, withOutbox } from "#webhooks/outbox.ts";
+import {
+  type DomainEvent,
+  type Outbox,
+  type EventSubjectRenderFunction,
+  withOutbox,
+} from "#webhooks/outbox.ts";
 import {
   type EndpointHealth,
   type EndpointHealthChange,
@@ -15,12 +20,12 @@ import {
   decideAttemptOutcome,
 } from "#webhooks/delivery-rules.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
-import type { CompletedAttempt, SuccessRecorder } from "./record-success.ts";
+import type { CompletedDeliveryAttempt, DeliverySuccessRecorder } from "./record-success.ts";
 
-export interface AttemptRecordContext {
+export interface DeliveryAttemptRecordContext {
   readonly db: Database;
-  readonly successes: SuccessRecorder;
-  readonly render: RenderEventSubject;
+  readonly successes: DeliverySuccessRecorder;
+  readonly render: EventSubjectRenderFunction;
   readonly now: Date;
   readonly scale: number;
   readonly random: () => number;
@@ -30,7 +35,10 @@ export interface AttemptRecordContext {
  * Records the result of an attempt. Returns false if the lease expired and another process has the delivery,
  * or if the delivery was canceled meanwhile.
  */
-export function recordAttempt(recording: AttemptRecordContext, made: CompletedAttempt): Promise<boolean> {
+export function recordDeliveryAttempt(
+  recording: DeliveryAttemptRecordContext,
+  made: CompletedDeliveryAttempt,
+): Promise<boolean> {
   const { now, scale, random } = recording;
   const step = decideAttemptOutcome(made.result, {
     attempt: made.delivery.attemptNumber,
@@ -43,17 +51,17 @@ export function recordAttempt(recording: AttemptRecordContext, made: CompletedAt
     : recordFailure(recording, { ...made, step });
 }
 
-interface FailedAttempt extends CompletedAttempt {
+interface FailedAttempt extends CompletedDeliveryAttempt {
   readonly step: Exclude<DeliveryAttemptOutcome, { readonly kind: "succeeded" }>;
 }
 
 function recordFailure(
-  { db, render, now, scale }: AttemptRecordContext,
+  { db, render, now, scale }: DeliveryAttemptRecordContext,
   failed: FailedAttempt,
 ): Promise<boolean> {
   const { merchantId } = failed.delivery;
   const cause = { operationId: null, actor: "system", requestId: null } as const;
-  return inTransaction(db, (transaction) =>
+  return runInTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
       // The endpoint is locked before the row with its health. Commands on endpoints lock in the same order,
       // which prevents deadlocks.
@@ -207,7 +215,7 @@ async function disableFailingEndpoint(
  * the number of attempts stays limited.
  */
 export async function postponeDelivery(
-  { db, now, scale, random }: AttemptRecordContext,
+  { db, now, scale, random }: DeliveryAttemptRecordContext,
   { id, lease, attemptNumber }: ClaimedDelivery,
 ): Promise<void> {
   const unsent = {

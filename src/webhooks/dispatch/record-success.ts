@@ -11,33 +11,33 @@ import type { DeliverySendResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 
 /** An attempt of a webhook delivery with its result. */
-export interface CompletedAttempt {
+export interface CompletedDeliveryAttempt {
   readonly delivery: ClaimedDelivery;
   readonly startedAt: Date;
   readonly result: DeliverySendResult;
 }
 
-export interface SuccessRecorder {
+export interface DeliverySuccessRecorder {
   /**
    * Records a success. Returns false if the lease expired and another process has the delivery, or if the
    * delivery was canceled meanwhile.
    */
-  record(made: CompletedAttempt): Promise<boolean>;
+  record(made: CompletedDeliveryAttempt): Promise<boolean>;
 }
 
 interface Waiting {
-  readonly made: CompletedAttempt;
+  readonly made: CompletedDeliveryAttempt;
   readonly resolve: (isRecorded: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export function createSuccessRecorder({
+export function createDeliverySuccessRecorder({
   db,
   clock,
 }: {
   readonly db: Database;
   readonly clock: Clock;
-}): SuccessRecorder {
+}): DeliverySuccessRecorder {
   let waiting: Waiting[] = [];
   let isWriting = false;
   const write = async (): Promise<void> => {
@@ -78,7 +78,7 @@ export function createSuccessRecorder({
  */
 async function insertSuccesses(
   db: Database,
-  { all, now }: { readonly all: readonly CompletedAttempt[]; readonly now: Date },
+  { all, now }: { readonly all: readonly CompletedDeliveryAttempt[]; readonly now: Date },
 ): Promise<ReadonlySet<string>> {
   const at = sql`${now}::timestamptz`;
   const made = all.map(

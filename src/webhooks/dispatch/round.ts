@@ -8,19 +8,19 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-import type { RenderEventSubject } from "#webhooks/outbox.ts";
-import type { AttemptErrorCode } from "#webhooks/safe-connector.ts";
+import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { DeliveryAttemptErrorCode } from "#webhooks/safe-connector.ts";
 import { claimDeliveries, type ClaimedDelivery, findEndpointsWithDueDeliveries } from "./claim-deliveries.ts";
 import { sendDelivery } from "./deliver.ts";
 import { fanOutEventsMax, fanOutEvents } from "./fan-out.ts";
 import {
-  type AttemptRecordContext,
+  type DeliveryAttemptRecordContext,
   postponeDelivery,
-  recordAttempt,
+  recordDeliveryAttempt,
   releaseDelivery,
 } from "./record-attempt.ts";
 import { createRecentlyActiveEndpoints, type RecentlyActiveEndpoints } from "./recently-active-endpoints.ts";
-import { createSuccessRecorder, type SuccessRecorder } from "./record-success.ts";
+import { createDeliverySuccessRecorder, type DeliverySuccessRecorder } from "./record-success.ts";
 
 const sendingMaxDefault = 512;
 /**
@@ -135,7 +135,7 @@ interface Attempts {
 function createAttempts(parts: DispatcherOptions, activeEndpoints: RecentlyActiveEndpoints): Attempts {
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
-  const attempting = { ...parts, successes: createSuccessRecorder(parts), signal: stopping.signal };
+  const attempting = { ...parts, successes: createDeliverySuccessRecorder(parts), signal: stopping.signal };
   const waitUntilIdle = async (): Promise<void> => {
     while (sending.size > 0) await Promise.all(sending);
   };
@@ -161,7 +161,7 @@ function createAttempts(parts: DispatcherOptions, activeEndpoints: RecentlyActiv
 }
 
 interface Attempting extends DispatcherOptions {
-  readonly successes: SuccessRecorder;
+  readonly successes: DeliverySuccessRecorder;
   readonly signal: AbortSignal;
 }
 
@@ -185,14 +185,21 @@ async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Pr
   } = attempting;
   const { id: deliveryId, endpointId, attemptNumber } = delivery;
   const startedAt = clock.now();
-  const recording = (): AttemptRecordContext => ({ db, successes, render, now: clock.now(), scale, random });
+  const recording = (): DeliveryAttemptRecordContext => ({
+    db,
+    successes,
+    render,
+    now: clock.now(),
+    scale,
+    random,
+  });
   try {
     const result = await observeAttempt(
       attempting,
       { delivery, startedAt },
       sendDelivery(delivery, { sender, keyring, now: startedAt, signal }),
     );
-    await recordAttempt(recording(), { delivery, startedAt, result });
+    await recordDeliveryAttempt(recording(), { delivery, startedAt, result });
   } catch (err) {
     if (!signal.aborted)
       log.error({ err, deliveryId, endpointId, attemptNumber }, "A webhook could not be sent.");
@@ -236,7 +243,7 @@ type AttemptObserver = (attempt: {
    * The HTTP status of the answer, or the error of the request; `fault` after an error of this service;
    * `interrupted` if the process stopped.
    */
-  readonly outcome: number | AttemptErrorCode | "fault" | "interrupted";
+  readonly outcome: number | DeliveryAttemptErrorCode | "fault" | "interrupted";
   readonly durationMs: number | null;
   /** Milliseconds between the event and its first attempt; null for later attempts and replays. */
   readonly waitedMs: number | null;
@@ -247,7 +254,7 @@ export interface DispatcherOptions {
   readonly clock: Clock;
   readonly keyring: Keyring;
   readonly sender: WebhookSender;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
   readonly log: Log;
   /** The setting WEBHOOK_RETRY_SCALE, by which all delays are multiplied. */
   readonly scale: number;

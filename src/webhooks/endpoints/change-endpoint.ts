@@ -4,15 +4,15 @@
  */
 import type { SelectQueryBuilder } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { EventContext, Outbox, RenderEventSubject } from "#webhooks/outbox.ts";
+import type { EventContext, Outbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
-import { findEndpoints, createEndpointFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
-import { type EndpointInputRules, requireEndpointUrl } from "./endpoint-input.ts";
+import { findEndpoints, createEndpointConflictFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { type EndpointInputRules, requireValidEndpointUrl } from "./endpoint-input.ts";
 import type { StoredFieldFilters } from "./field-filters.ts";
 
 export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
@@ -23,20 +23,20 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
   readonly installationId: string | null;
   readonly keyring: Keyring;
   readonly outbox: Outbox;
-  readonly render: RenderEventSubject;
+  readonly render: EventSubjectRenderFunction;
 }
 
 /**
  * The context of a command whose input has a URL. The type requires `resolvedFaults`, so that the IP
  * addresses of the URL's host name are checked before the transaction of the command.
  */
-export type EndpointUrlContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
+export type EndpointUrlCommandContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
 
 /**
  * The endpoint to change. If `expectedVersion` is given and the endpoint has another version by now, the
  * change is refused.
  */
-export interface EndpointTarget {
+export interface EndpointIdAndExpectedVersion {
   readonly endpointId: string;
   readonly expectedVersion?: number | null | undefined;
 }
@@ -47,7 +47,7 @@ type Found = Pick<WebhookEndpoint, "id" | "installationId">;
  * Selects an endpoint of the caller. Endpoints of other merchants or installations and deleted endpoints are
  * not found.
  */
-export function buildOwnEndpointQuery(
+export function buildCallerEndpointQuery(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
@@ -70,10 +70,10 @@ export async function lockEndpoint(
   context: EndpointCommandContext,
   endpointId: string,
 ): Promise<WebhookEndpoint> {
-  const found = await buildOwnEndpointQuery(transaction, context, endpointId)
+  const found = await buildCallerEndpointQuery(transaction, context, endpointId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (found === undefined) throw fail("webhook_endpoint_not_found");
+  if (found === undefined) throw createFailure("webhook_endpoint_not_found");
   return loadWebhookEndpoint(transaction, found.id, context.now);
 }
 
@@ -154,17 +154,18 @@ export async function lockInstallation(
     .where("i.merchantId", "=", merchantId)
     .forNoKeyUpdate("i")
     .executeTakeFirst();
-  if (row === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
+  if (row === undefined)
+    throw createFailure("resource_not_found", { message: "There is no such installation." });
   return row;
 }
 
 /** Refuses a URL on this machine unless the merchant is in test mode. */
-export function requireUrlAllowedByMode(
+export function requireUrlAllowedByMerchantMode(
   url: string,
   { isLoopbackAllowed }: EndpointCommandContext,
   { mode }: LockedInstallation,
 ): void {
-  requireEndpointUrl(url, { isLoopbackAllowed: isLoopbackAllowed && mode === "test" });
+  requireValidEndpointUrl(url, { isLoopbackAllowed: isLoopbackAllowed && mode === "test" });
 }
 
 /**
@@ -185,13 +186,13 @@ export async function requireUnusedUrlAndFreeSlot(
   const normalized = normalizeEndpointUrl(url);
   const duplicate = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
   if (duplicate !== undefined)
-    throw createEndpointFailure(
+    throw createEndpointConflictFailure(
       "webhook_endpoint_duplicate",
       { ...duplicate, status: duplicate.status as WebhookEndpoint["status"] },
       { message: `The endpoint ${duplicate.id} of the installation has this URL.` },
     );
   if (except === undefined && endpoints.length >= endpointsPerInstallationMax)
-    throw fail("webhook_endpoint_limit_reached", {
+    throw createFailure("webhook_endpoint_limit_reached", {
       message:
         `The installation has ${endpointsPerInstallationMax} webhook endpoints, the maximum. Delete one first: ` +
         "on the page Webhooks of the console, or with the GraphQL mutation webhookEndpointDelete.",
@@ -199,9 +200,9 @@ export async function requireUnusedUrlAndFreeSlot(
     });
 }
 
-export function requireInstalledInstallation(installation: LockedInstallation): void {
+export function requireInstallationNotUninstalled(installation: LockedInstallation): void {
   if (installation.status === "uninstalled")
-    throw fail("invalid_state", {
+    throw createFailure("invalid_state", {
       conflict: conflictOf(installation, { reason: "installation_uninstalled" }),
     });
 }
@@ -212,6 +213,6 @@ function conflictOf(
     reason = null,
     data = {},
   }: { readonly reason?: string | null; readonly data?: Readonly<Record<string, unknown>> },
-): FailureConflict {
+): FailureConflictDetail {
   return { resource: "installation", id, currentStatus: status, currentVersion: version, reason, data };
 }

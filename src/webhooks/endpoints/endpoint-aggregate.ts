@@ -3,9 +3,14 @@
  * and failures about endpoints. Deleted endpoints are never loaded.
  */
 import { type RawBuilder, sql } from "kysely";
-import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import {
+  createFailure,
+  type Failure,
+  type FailureCode,
+  type FailureConflictDetail,
+} from "#foundation/failure.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { utcTextSql } from "#database/sql-fragments.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
 import type { StoredFieldFilters } from "./field-filters.ts";
 
@@ -91,7 +96,7 @@ export function getEndpointHealthState({
 }
 
 /** Returns the changed fields with their values before the change, for the event of the change. */
-export function getPreviousEndpointFields(
+export function getPreviousValuesOfChangedEndpointFields(
   before: WebhookEndpoint,
   after: WebhookEndpoint,
 ): Record<string, unknown> {
@@ -110,7 +115,7 @@ export function getPreviousEndpointFields(
   );
 }
 
-export interface EndpointFailureOptions {
+export interface EndpointConflictFailureOptions {
   readonly reason?: string;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly message?: string;
@@ -118,12 +123,12 @@ export interface EndpointFailureOptions {
 
 type Conflicting = Pick<WebhookEndpoint, "id" | "status" | "version">;
 
-export function createEndpointFailure(
+export function createEndpointConflictFailure(
   code: FailureCode,
   endpoint: Conflicting,
-  { message, ...refused }: EndpointFailureOptions = {},
+  { message, ...refused }: EndpointConflictFailureOptions = {},
 ): Failure {
-  return fail(code, {
+  return createFailure(code, {
     conflict: conflictOf(endpoint, refused),
     ...(message === undefined ? {} : { message }),
   });
@@ -131,8 +136,8 @@ export function createEndpointFailure(
 
 function conflictOf(
   { id, status, version }: Conflicting,
-  { reason = null, data = {} }: { reason?: string | null; data?: EndpointFailureOptions["data"] },
-): FailureConflict {
+  { reason = null, data = {} }: { reason?: string | null; data?: EndpointConflictFailureOptions["data"] },
+): FailureConflictDetail {
   return { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
@@ -140,13 +145,13 @@ function conflictOf(
  * Throws `version_conflict` if the endpoint's version is not the expected one. Commands check the status
  * first and the version last.
  */
-export function requireEndpointVersion(
+export function requireExpectedEndpointVersion(
   endpoint: Conflicting,
   expectedVersion: number | null | undefined,
 ): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === endpoint.version)
     return;
-  throw createEndpointFailure("version_conflict", endpoint);
+  throw createEndpointConflictFailure("version_conflict", endpoint);
 }
 
 const dayMs = 86_400_000;
@@ -211,8 +216,8 @@ const secretHints = (now: Date): RawBuilder<readonly WebhookSecretHint[]> => sql
   readonly WebhookSecretHint[]
 >`(
   select coalesce(json_agg(json_build_object('version', s.version, 'hint', '…' || s.hint, 'createdAt',
-  ${utcTextSql(sql`s.created_at`)},
-    'expiresAt', ${utcTextSql(sql`s.expires_at`)}) order by s.version desc), '[]')
+  ${formatUtcTimeSql(sql`s.created_at`)},
+    'expiresAt', ${formatUtcTimeSql(sql`s.expires_at`)}) order by s.version desc), '[]')
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null
   or s.expires_at > ${now}::timestamptz))`;
 

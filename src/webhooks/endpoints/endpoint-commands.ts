@@ -3,30 +3,34 @@ import { sql } from "kysely";
 import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { removeDeliveryOrder } from "#webhooks/delivery-order.ts";
 import { insertEvents } from "#webhooks/outbox.ts";
 import {
   type EndpointPatch,
-  type EndpointTarget,
+  type EndpointIdAndExpectedVersion,
   type EndpointCommandContext,
-  type EndpointUrlContext,
+  type EndpointUrlCommandContext,
   lockEndpoint,
   lockInstallation,
-  buildOwnEndpointQuery,
+  buildCallerEndpointQuery,
   loadWebhookEndpoint,
-  requireInstalledInstallation,
+  requireInstallationNotUninstalled,
   requireUnusedUrlAndFreeSlot,
-  requireUrlAllowedByMode,
+  requireUrlAllowedByMerchantMode,
   saveEndpoint,
   toJsonbValue,
 } from "./change-endpoint.ts";
-import { type EndpointFields, requireEndpointFields } from "./endpoint-input.ts";
+import { type EndpointInputFields, requireValidEndpointFields } from "./endpoint-input.ts";
 import { toStoredFieldFilters } from "./field-filters.ts";
 import { type EndpointWithSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
-import { createEndpointFailure, requireEndpointVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import {
+  createEndpointConflictFailure,
+  requireExpectedEndpointVersion,
+  type WebhookEndpoint,
+} from "./endpoint-aggregate.ts";
 
-export interface EndpointCreateInput extends EndpointFields {
+export interface EndpointCreateInput extends EndpointInputFields {
   readonly installationId: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
@@ -37,13 +41,13 @@ export interface EndpointCreateInput extends EndpointFields {
 /** Creates an endpoint with its first secret; its first event is a ping. */
 export async function createEndpoint(
   transaction: Transaction,
-  context: EndpointUrlContext,
+  context: EndpointUrlCommandContext,
   input: EndpointCreateInput,
 ): Promise<EndpointWithSecret> {
-  requireEndpointFields(input, context);
+  requireValidEndpointFields(input, context);
   const installation = await lockInstallation(transaction, context, input.installationId);
-  requireUrlAllowedByMode(input.url, context, installation);
-  requireInstalledInstallation(installation);
+  requireUrlAllowedByMerchantMode(input.url, context, installation);
+  requireInstallationNotUninstalled(installation);
   await requireUnusedUrlAndFreeSlot(transaction, installation, { url: input.url });
   const id = await insertEndpoint(transaction, context, input);
   const secret = await insertWebhookSecret(transaction, context, { endpointId: id, version: 1 });
@@ -93,22 +97,22 @@ async function insertEndpoint(
  * The changes of an endpoint. Fields that are left out stay unchanged. If the URL changes, queued deliveries
  * are sent to the new URL.
  */
-interface EndpointUpdateInput extends EndpointTarget, EndpointFields {
+interface EndpointUpdateInput extends EndpointIdAndExpectedVersion, EndpointInputFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
 }
 
 export async function updateEndpoint(
   transaction: Transaction,
-  context: EndpointUrlContext,
+  context: EndpointUrlCommandContext,
   input: EndpointUpdateInput,
 ): Promise<WebhookEndpoint> {
-  requireEndpointFields(input, context);
+  requireValidEndpointFields(input, context);
   const { url, endpointId } = input;
   const before =
     typeof url === "string"
       ? await lockEndpointForNewUrl(transaction, context, { endpointId, url })
       : await lockEndpoint(transaction, context, endpointId);
-  requireEndpointVersion(before, input.expectedVersion);
+  requireExpectedEndpointVersion(before, input.expectedVersion);
   const patch = toEndpointPatch(before, input);
   if (Object.keys(patch).length === 0) return before;
   await saveEndpoint(transaction, before, { patch, now: context.now });
@@ -125,11 +129,11 @@ async function lockEndpointForNewUrl(
   context: EndpointCommandContext,
   { endpointId, url }: { readonly endpointId: string; readonly url: string },
 ): Promise<WebhookEndpoint> {
-  const found = await buildOwnEndpointQuery(transaction, context, endpointId).executeTakeFirst();
-  if (found === undefined) throw fail("webhook_endpoint_not_found");
+  const found = await buildCallerEndpointQuery(transaction, context, endpointId).executeTakeFirst();
+  if (found === undefined) throw createFailure("webhook_endpoint_not_found");
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
-  requireUrlAllowedByMode(url, context, installation);
+  requireUrlAllowedByMerchantMode(url, context, installation);
   await requireUnusedUrlAndFreeSlot(transaction, installation, { url, except: endpoint.id });
   return endpoint;
 }
@@ -182,12 +186,12 @@ function sortedText(value: unknown): string {
 export async function enableEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
-  input: EndpointTarget,
+  input: EndpointIdAndExpectedVersion,
 ): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
   if (before.status === "enabled")
-    throw createEndpointFailure("invalid_state", before, { reason: "already_enabled" });
-  requireEndpointVersion(before, input.expectedVersion);
+    throw createEndpointConflictFailure("invalid_state", before, { reason: "already_enabled" });
+  requireExpectedEndpointVersion(before, input.expectedVersion);
   const { now } = context;
   await saveEndpoint(transaction, before, {
     patch: { status: "enabled", disabledReason: null, disabledAt: null },
@@ -216,12 +220,12 @@ export async function enableEndpoint(
 export async function disableEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
-  input: EndpointTarget,
+  input: EndpointIdAndExpectedVersion,
 ): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
   if (before.status !== "enabled")
-    throw createEndpointFailure("invalid_state", before, { reason: "not_enabled" });
-  requireEndpointVersion(before, input.expectedVersion);
+    throw createEndpointConflictFailure("invalid_state", before, { reason: "not_enabled" });
+  requireExpectedEndpointVersion(before, input.expectedVersion);
   const { now } = context;
   await saveEndpoint(transaction, before, {
     patch: { status: "disabled", disabledReason: "manual", disabledAt: now },
@@ -240,10 +244,10 @@ export async function disableEndpoint(
 export async function deleteEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
-  input: EndpointTarget,
+  input: EndpointIdAndExpectedVersion,
 ): Promise<string> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
-  requireEndpointVersion(before, input.expectedVersion);
+  requireExpectedEndpointVersion(before, input.expectedVersion);
   const { id } = before;
   const { now } = context;
   await saveEndpoint(transaction, before, {
@@ -296,11 +300,12 @@ async function queuePing(
 export async function sendTestPing(
   transaction: Transaction,
   context: EndpointCommandContext,
-  input: EndpointTarget,
+  input: EndpointIdAndExpectedVersion,
 ): Promise<WebhookEndpoint> {
   const endpoint = await lockEndpoint(transaction, context, input.endpointId);
-  if (endpoint.status !== "enabled") throw createEndpointFailure("webhook_endpoint_disabled", endpoint);
-  requireEndpointVersion(endpoint, input.expectedVersion);
+  if (endpoint.status !== "enabled")
+    throw createEndpointConflictFailure("webhook_endpoint_disabled", endpoint);
+  requireExpectedEndpointVersion(endpoint, input.expectedVersion);
   await queuePing(transaction, context, endpoint);
   return endpoint;
 }

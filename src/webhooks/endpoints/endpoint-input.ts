@@ -3,7 +3,7 @@
  * fault determines the error code.
  */
 import { createBodyFault, findTextFaults } from "#foundation/faults.ts";
-import { fail, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
+import { createFailure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
 import { findNearest } from "#foundation/nearest.ts";
 import { findEndpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
@@ -19,7 +19,7 @@ export const endpointInputLimits = {
   metadataValueMax: 500,
 } as const;
 
-export interface EndpointFields {
+export interface EndpointInputFields {
   readonly url?: string | null | undefined;
   readonly eventTypes?: readonly string[] | null | undefined;
   readonly description?: string | null | undefined;
@@ -36,7 +36,7 @@ export interface EndpointInputRules extends EndpointUrlRules {
 
 type Fault = readonly [FailureCode, FailureDetail];
 
-export function requireEndpointFields(fields: EndpointFields, rules: EndpointInputRules): void {
+export function requireValidEndpointFields(fields: EndpointInputFields, rules: EndpointInputRules): void {
   const faults = [
     ...asFaults("webhook_url_not_allowed", urlFaults(fields.url, rules)),
     ...patternFaults(fields.eventTypes ?? []),
@@ -53,17 +53,17 @@ export function requireEndpointFields(fields: EndpointFields, rules: EndpointInp
   ];
   const [first] = faults;
   if (first !== undefined)
-    throw fail(first[0], { message: first[1].message, details: faults.map(([, detail]) => detail) });
+    throw createFailure(first[0], { message: first[1].message, details: faults.map(([, detail]) => detail) });
 }
 
 /**
  * Checks the form of the URL by the rules for the merchant's mode. Before the merchant is read,
- * `requireEndpointFields` checks the URL by rules that may be less strict.
+ * `requireValidEndpointFields` checks the URL by rules that may be less strict.
  */
-export function requireEndpointUrl(url: string, rules: EndpointUrlRules): void {
+export function requireValidEndpointUrl(url: string, rules: EndpointUrlRules): void {
   const [first, ...rest] = findEndpointUrlFaults(url, rules);
   if (first !== undefined)
-    throw fail("webhook_url_not_allowed", { message: first.message, details: [first, ...rest] });
+    throw createFailure("webhook_url_not_allowed", { message: first.message, details: [first, ...rest] });
 }
 
 const asFaults = (failure: FailureCode, details: readonly FailureDetail[]): Fault[] =>

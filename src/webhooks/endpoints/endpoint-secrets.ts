@@ -12,14 +12,14 @@ import {
   getWebhookSecretSealContext,
   createWebhookSecretHint,
 } from "#webhooks/signatures.ts";
-import type { FixtureEndpoint, FixtureSource } from "#webhooks/signature-fixture.ts";
+import type { SignatureFixtureEndpoint, SignatureFixtureSource } from "#webhooks/signature-fixture.ts";
 import {
-  getPreviousEndpointFields,
-  requireEndpointVersion,
+  getPreviousValuesOfChangedEndpointFields,
+  requireExpectedEndpointVersion,
   type WebhookEndpoint,
 } from "./endpoint-aggregate.ts";
 import {
-  type EndpointTarget,
+  type EndpointIdAndExpectedVersion,
   type EndpointCommandContext,
   lockEndpoint,
   loadWebhookEndpoint,
@@ -70,10 +70,10 @@ export async function insertWebhookSecret(
 export async function rotateWebhookSecret(
   transaction: Transaction,
   context: EndpointCommandContext,
-  input: EndpointTarget & { readonly overlapHours?: number | null | undefined },
+  input: EndpointIdAndExpectedVersion & { readonly overlapHours?: number | null | undefined },
 ): Promise<EndpointWithSecret> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
-  requireEndpointVersion(before, input.expectedVersion);
+  requireExpectedEndpointVersion(before, input.expectedVersion);
   const { now } = context;
   const endsAt = new Date(now.getTime() + (input.overlapHours ?? secretOverlapHours.usual) * hourMs);
   const ofEndpoint = transaction.deleteFrom("webhookSecret").where("endpointId", "=", before.id);
@@ -96,7 +96,7 @@ export async function rotateWebhookSecret(
     type: "webhook_endpoint.secret_rotated",
     id,
     installationId,
-    previous: getPreviousEndpointFields(before, endpoint),
+    previous: getPreviousValuesOfChangedEndpointFields(before, endpoint),
     object: endpoint,
   });
   return { endpoint, secret };
@@ -112,8 +112,8 @@ interface SealedRow {
 }
 
 /** An endpoint with its secrets, encrypted as in the database. */
-export interface SealedFixtureSource {
-  readonly endpoint: FixtureEndpoint;
+export interface SealedSignatureFixtureSource {
+  readonly endpoint: SignatureFixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
 
@@ -121,12 +121,12 @@ export interface SealedFixtureSource {
  * Finds endpoints with their signing secrets, by endpoint id. The result includes disabled endpoints and
  * excludes deleted endpoints.
  */
-export async function findFixtureSources(
+export async function findSignatureFixtureSources(
   reader: DatabaseReader,
   endpointIds: readonly string[],
   now: Date,
-): Promise<Map<string, SealedFixtureSource>> {
-  const { rows } = await sql<FixtureEndpoint & Pick<SealedFixtureSource, "secrets">>`
+): Promise<Map<string, SealedSignatureFixtureSource>> {
+  const { rows } = await sql<SignatureFixtureEndpoint & Pick<SealedSignatureFixtureSource, "secrets">>`
     select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
     from webhook_endpoint w join merchant m on m.id = w.merchant_id
     where w.id = any(${endpointIds}::text[]) and w.status <> 'deleted'`.execute(reader);
@@ -140,11 +140,11 @@ const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<reado
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null
   or s.expires_at > ${now}::timestamptz))`;
 
-export function decryptFixtureSource(
-  { endpoint, secrets }: SealedFixtureSource,
+export function decryptSignatureFixtureSource(
+  { endpoint, secrets }: SealedSignatureFixtureSource,
   keyring: Keyring,
   now: Date,
-): FixtureSource {
+): SignatureFixtureSource {
   const opened = secrets.map(({ id, version, sealed, dataKey, keyId }) => {
     const row = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
     return { version, value: keyring.open(row, getWebhookSecretSealContext(id)).toString("utf8") };

@@ -3,12 +3,14 @@
  * the country.
  */
 import { expect, it } from "vitest";
-import { getAddressForm } from "#commerce/addresses/address-country.ts";
+import { getAddressFormLayout } from "#commerce/addresses/address-country.ts";
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import { Failure } from "#foundation/failure.ts";
 
 const namesOf = (country: string): string[] =>
-  getAddressForm(country).fields.map(({ name, isRequired }) => (isRequired ? name.toUpperCase() : name));
+  getAddressFormLayout(country).fields.map(({ name, isRequired }) =>
+    isRequired ? name.toUpperCase() : name,
+  );
 
 it.each([
   ["DE", "RECIPIENTNAME company LINE1 line2 POSTALCODE CITY phone email"],
@@ -21,20 +23,20 @@ it.each([
 });
 
 it("the address form lists regions by the accepted codes, with English and local names", () => {
-  const { regions } = getAddressForm("JP");
+  const { regions } = getAddressFormLayout("JP");
   expect(regions).toHaveLength(47);
   expect(regions.find(({ code }) => code === "JP-13")).toEqual({
     code: "JP-13",
     name: "Tôkyô",
     localName: "東京都",
   });
-  expect(getAddressForm("DE").regions).toEqual([]);
+  expect(getAddressFormLayout("DE").regions).toEqual([]);
 });
 
 it.each(["DE", "US", "GB", "JP", "CA", "AU", "IT", "BR", "AE", "IE", "CH", "FR"])(
   "%s: an empty form violates exactly the fields that the form calls required",
   (country) => {
-    const { fields } = getAddressForm(country);
+    const { fields } = getAddressFormLayout(country);
     const empty = Object.fromEntries(fields.map(({ name }) => [name, ""]));
     let broken: string[] = [];
     try {

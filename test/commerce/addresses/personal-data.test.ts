@@ -8,14 +8,14 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import {
-  eraseDuePersonalData,
+  erasePersonalDataPastRetention,
   erasePersonalData,
   decryptPersonalData,
   type PersonalDataToEncrypt,
   encryptPersonalData,
 } from "#commerce/addresses/personal-data.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createKeyring, DecryptionError } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -86,7 +86,7 @@ describeOnBoth("personal data", (open, engine) => {
   const rowOf = ({ id }: PersonalDataToEncrypt) =>
     database.db.selectFrom("personalData").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
   const erase = (ids: readonly string[], when: Date) =>
-    inTransaction(database.db, (transaction) => erasePersonalData(transaction, ids, when));
+    runInTransaction(database.db, (transaction) => erasePersonalData(transaction, ids, when));
 
   it("decrypts to the sealed values, and has a mask", async () => {
     const [first, second] = [anAddress({ eraseAfter: at(1000) }), anEmail()];
@@ -169,10 +169,10 @@ describeOnBoth("personal data", (open, engine) => {
     const never = anAddress();
     for (let from = 0; from < due.length; from += 400) await insert(...due.slice(from, from + 400));
     await insert(later, never);
-    expect(await eraseDuePersonalData(database.db, now)).toBe(1201);
-    expect(await eraseDuePersonalData(database.db, now)).toBe(0);
+    expect(await erasePersonalDataPastRetention(database.db, now)).toBe(1201);
+    expect(await erasePersonalDataPastRetention(database.db, now)).toBe(0);
     expect((await rowOf(later)).erasedAt).toBeNull();
-    expect(await eraseDuePersonalData(database.db, at(1))).toBe(1);
+    expect(await erasePersonalDataPastRetention(database.db, at(1))).toBe(1);
     expect((await rowOf(never)).erasedAt).toBeNull();
     const { left } = await database.db
       .selectFrom("personalData")
@@ -185,9 +185,9 @@ describeOnBoth("personal data", (open, engine) => {
   it("is erased once by concurrent sweeps", async () => {
     await insert(...Array.from({ length: 300 }, () => anEmail({ eraseAfter: now })));
     const counts = await Promise.all([
-      eraseDuePersonalData(database.db, now),
-      eraseDuePersonalData(database.db, now),
-      eraseDuePersonalData(database.db, now),
+      erasePersonalDataPastRetention(database.db, now),
+      erasePersonalDataPastRetention(database.db, now),
+      erasePersonalDataPastRetention(database.db, now),
     ]);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
   });
@@ -199,7 +199,7 @@ describeOnBoth("personal data", (open, engine) => {
       await insert(busy, free);
       const held = Promise.withResolvers<void>();
       const swept = Promise.withResolvers<void>();
-      const change = inTransaction(database.db, async (transaction) => {
+      const change = runInTransaction(database.db, async (transaction) => {
         await transaction
           .selectFrom("personalData")
           .select("id")
@@ -210,14 +210,14 @@ describeOnBoth("personal data", (open, engine) => {
         await swept.promise;
       });
       await held.promise;
-      const sweep = eraseDuePersonalData(database.db, now);
+      const sweep = erasePersonalDataPastRetention(database.db, now);
       const first = await Promise.race([sweep, setTimeout(2000, "it waits")]);
       swept.resolve();
       await Promise.all([change, sweep]);
       expect(first).toBe(1);
       expect((await rowOf(busy)).erasedAt).toBeNull();
       expect((await rowOf(free)).erasedAt).toEqual(now);
-      expect(await eraseDuePersonalData(database.db, now)).toBe(1);
+      expect(await erasePersonalDataPastRetention(database.db, now)).toBe(1);
     },
   );
 });

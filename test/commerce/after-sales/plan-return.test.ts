@@ -2,8 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/after-sales-option.ts";
-import { type ReturnPlan, planReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
+import type {
+  AfterSalesEligibilityFacts,
+  AfterSalesOption,
+} from "#commerce/after-sales/after-sales-option.ts";
+import {
+  type PlannedReturn,
+  planReturn,
+  type ReturnRequestFields,
+} from "#commerce/after-sales/request-return.ts";
 import { returnReasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
 import { calculateReturnSettlement } from "#commerce/after-sales/settle-return.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -27,14 +34,14 @@ const anyRequest = fc.constantFrom(...returnKinds).chain((kind) =>
 
 interface Asked {
   readonly order: OrderAggregate;
-  readonly facts: AfterSalesFacts;
-  readonly input: ReturnRequest;
+  readonly facts: AfterSalesEligibilityFacts;
+  readonly input: ReturnRequestFields;
   readonly option: AfterSalesOption;
 }
 
 function askedOf(
   order: OrderAggregate,
-  facts: AfterSalesFacts,
+  facts: AfterSalesEligibilityFacts,
   { kind, reason, quantity, place }: typeof anyRequest extends fc.Arbitrary<infer R> ? R : never,
 ): Asked {
   const line = order.lines[place % order.lines.length];
@@ -54,7 +61,7 @@ function askedOf(
 }
 
 /** Plans the return: returns the plan, or the codes of the refusal. */
-function attempt({ order, facts, input }: Omit<Asked, "option">): ReturnPlan | readonly string[] {
+function attempt({ order, facts, input }: Omit<Asked, "option">): PlannedReturn | readonly string[] {
   try {
     return planReturn(order, { facts, input });
   } catch (error) {
@@ -66,7 +73,8 @@ function attempt({ order, facts, input }: Omit<Asked, "option">): ReturnPlan | r
   }
 }
 
-const isPlan = (outcome: ReturnPlan | readonly string[]): outcome is ReturnPlan => !Array.isArray(outcome);
+const isPlan = (outcome: PlannedReturn | readonly string[]): outcome is PlannedReturn =>
+  !Array.isArray(outcome);
 
 const anyAsked = fc.tuple(anyOrder, anyFacts, anyRequest).map((drawn) => askedOf(...drawn));
 const runs = manyRuns(1500);
@@ -177,7 +185,7 @@ describe("the refund of a return", () => {
         const { order, input } = asked;
         const plan = attempt(asked);
         if (!isPlan(plan)) return;
-        const [{ lineId, quantity }] = plan.lines as [ReturnPlan["lines"][number]];
+        const [{ lineId, quantity }] = plan.lines as [PlannedReturn["lines"][number]];
         const found = { id: "ret_1", kind: input.kind, reason: input.reason, ...plan };
         const settle = (units: number): ReturnType<typeof calculateReturnSettlement> => {
           const inspected = input.kind === "refund_only" || plan.method === "keep_item" ? 0 : units;

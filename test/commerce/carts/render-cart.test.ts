@@ -4,7 +4,7 @@ import type { CartAggregate, CartWarningCode } from "#commerce/carts/cart-aggreg
 import { cartWarningCodes } from "#commerce/carts/cart-aggregate.ts";
 import {
   type CartView,
-  getPreviousCartFields,
+  getPreviousValuesOfChangedCartFields,
   toCartView,
   toCartWarningView,
 } from "#commerce/carts/render-cart.ts";
@@ -123,13 +123,19 @@ describe("a cart", () => {
   it("reports the previous values of the changed fields only", () => {
     const before = storedCart();
     const light = { now: noon, publicUrl };
-    expect(getPreviousCartFields({ before, after: before }, light)).toEqual({});
+    expect(getPreviousValuesOfChangedCartFields({ before, after: before }, light)).toEqual({});
     const after = storedCart({ version: 8, locale: "de" });
-    expect(getPreviousCartFields({ before, after }, light)).toEqual({ version: 7, locale: "en" });
+    expect(getPreviousValuesOfChangedCartFields({ before, after }, light)).toEqual({
+      version: 7,
+      locale: "en",
+    });
     // The change stores the status that the clock had already caused.
     const gone = storedCart({ expiresAt: noon.toISOString() });
     expect(
-      getPreviousCartFields({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light),
+      getPreviousValuesOfChangedCartFields(
+        { before: gone, after: { ...gone, status: "expired", version: 8 } },
+        light,
+      ),
     ).toEqual({
       version: 7,
       status: "active",

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { StoredCartLine } from "#commerce/carts/cart-aggregate.ts";
 import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartOffer, CartOfferMarket, CartOfferVariant } from "#commerce/carts/load-offer.ts";
-import { repriceCart, type RepriceResult } from "#commerce/carts/reprice.ts";
+import { repriceCart, type CartRepriceResult } from "#commerce/carts/reprice.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const now = new Date("2026-06-01T12:00:00.000Z");
@@ -77,7 +77,7 @@ function repriced({
   variant: changed = {},
   market: there = {},
   at = now,
-}: Change = {}): RepriceResult["next"] {
+}: Change = {}): CartRepriceResult["next"] {
   const offer: CartOffer = {
     merchantLocale: "en",
     market: { ...market, ...there },
@@ -88,7 +88,7 @@ function repriced({
   return repriceCart({ draft: { ...toCartDraft(before), ...draft }, before, offer, now: at }).next;
 }
 
-const warningsOf = (next: RepriceResult["next"]): unknown[] =>
+const warningsOf = (next: CartRepriceResult["next"]): unknown[] =>
   next.warnings.map(({ code, data }) => [code, data]);
 const wanting = (quantity: number): Partial<CartDraft> => ({
   lines: [{ id: "cln_1", variantId: "var_1", quantity, before: line as StoredCartLine }],

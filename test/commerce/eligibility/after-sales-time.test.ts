@@ -3,7 +3,7 @@
  * end is an estimate.
  */
 import { describe, expect, it } from "vitest";
-import { isMerchantFault } from "#commerce/after-sales/reasons.ts";
+import { isMerchantFaultReason } from "#commerce/after-sales/reasons.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, later, type PaperOrder } from "./paper-order.ts";
 
@@ -18,7 +18,7 @@ describe("the period", () => {
       window: { endsAt: guaranteed },
       fees: [{ payer: "merchant" }],
     });
-    expect(at1(ordinary).allowedReasonCodes.every(isMerchantFault)).toBe(true);
+    expect(at1(ordinary).allowedReasonCodes.every(isMerchantFaultReason)).toBe(true);
     expect(at1(guaranteed)).toMatchObject({
       decision: "denied",
       window: { endsAt: ordinary },

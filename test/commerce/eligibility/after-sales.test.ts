@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
-import { isMerchantFault, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
+import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
+import { isMerchantFaultReason, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { returnKinds } from "#commerce/orders/order-states.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, factsAt, paperOrder, type PaperOrder } from "./paper-order.ts";
@@ -36,7 +36,7 @@ describe("a delivered order", () => {
       eligibleQuantity: 1,
       reasons: [],
       allowedReasonCodes: [...returnReasonsByKind.return_refund].toSorted(
-        (a, b) => Number(isMerchantFault(a)) - Number(isMerchantFault(b)),
+        (a, b) => Number(isMerchantFaultReason(a)) - Number(isMerchantFaultReason(b)),
       ),
       window: returns,
       methods: ["mail", "store"],
@@ -327,7 +327,7 @@ describe("the merchant's rules", () => {
   });
 
   it("allow an exchange only for another variant that is in stock", () => {
-    const exchange = (paper: PaperOrder, facts: Partial<AfterSalesFacts>) =>
+    const exchange = (paper: PaperOrder, facts: Partial<AfterSalesEligibilityFacts>) =>
       shown(optionOf(ask(paper, soon, facts), "exchange"));
     expect(exchange(delivered(at), { siblingsInStock: new Map([["prd_0", ["var_0"]]]) })).toBe(
       "denied 0 exchange_out_of_stock",

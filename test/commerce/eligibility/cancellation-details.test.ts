@@ -9,10 +9,10 @@ import {
 } from "#commerce/orders/cancellation/eligibility.ts";
 import { findLinesJoinedByPromotions } from "#commerce/orders/cancellation/obstacles.ts";
 import {
-  findBestDecision,
+  findMostFavorableDecision,
   decideEligibility,
-  calculateValidUntil,
-  removeRepeatedReasons,
+  calculateEligibilityExpiry,
+  removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderFulfillment, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import { eur } from "./paper-answer.ts";
@@ -334,23 +334,23 @@ describe("a decision", () => {
   });
 
   it("over several lines is the best of them, and denied for no line", () => {
-    expect(findBestDecision(["denied", "request_required", "allowed"])).toBe("allowed");
-    expect(findBestDecision(["denied", "request_required"])).toBe("request_required");
-    expect(findBestDecision([])).toBe("denied");
+    expect(findMostFavorableDecision(["denied", "request_required", "allowed"])).toBe("allowed");
+    expect(findMostFavorableDecision(["denied", "request_required"])).toBe("request_required");
+    expect(findMostFavorableDecision([])).toBe("denied");
   });
 
   it("contains each code once, in its first form", () => {
     const [one, other, again] = [reason("a", true), reason("b", true), reason("a", false)];
-    expect(removeRepeatedReasons([one, other, again])).toEqual([one, other]);
+    expect(removeReasonsWithRepeatedCode([one, other, again])).toEqual([one, other]);
   });
 
   it("is valid for 15 minutes, or until the next period begins or ends", () => {
     const now = new Date(placedAt);
     const at = now.getTime();
-    expect(calculateValidUntil(now, [])).toBe(later(placedAt, 15 * minute).toISOString());
-    expect(calculateValidUntil(now, [at - 1, at, at + 16 * minute])).toBe(
+    expect(calculateEligibilityExpiry(now, [])).toBe(later(placedAt, 15 * minute).toISOString());
+    expect(calculateEligibilityExpiry(now, [at - 1, at, at + 16 * minute])).toBe(
       later(placedAt, 15 * minute).toISOString(),
     );
-    expect(calculateValidUntil(now, [at + 2, at + 1])).toBe(later(placedAt, 1).toISOString());
+    expect(calculateEligibilityExpiry(now, [at + 2, at + 1])).toBe(later(placedAt, 1).toISOString());
   });
 });

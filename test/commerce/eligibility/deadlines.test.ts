@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
-import { calculateDayEnd, calculateDayEndAfter } from "#commerce/orders/order-terms.ts";
+import { calculateEndOfDay, calculateEndOfDayAfterDuration } from "#commerce/orders/order-terms.ts";
 import { delivered, factsAt, later, paperOrder } from "./paper-order.ts";
 
 describe("a day's last millisecond", () => {
@@ -27,7 +27,7 @@ describe("a day's last millisecond", () => {
     // ends with the second.
     ["2026-10-31", "America/Havana", "2026-11-01T03:59:59.999Z"],
   ])("of %s in %s is %s", (day, zone, instant) => {
-    expect(calculateDayEnd(day, zone)).toBe(instant);
+    expect(calculateEndOfDay(day, zone)).toBe(instant);
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe("a day's last millisecond", () => {
     ["2024-02-29T12:00:00.000Z", { months: 24 }, "Europe/Berlin", "2026-02-28T22:59:59.999Z"],
     ["2026-03-02T12:00:00.000Z", { days: 0 }, "Europe/Berlin", "2026-03-02T22:59:59.999Z"],
   ])("after %s and %o in %s is %s", (instant, length, zone, end) => {
-    expect(calculateDayEndAfter(instant, length, zone)).toBe(end);
+    expect(calculateEndOfDayAfterDuration(instant, length, zone)).toBe(end);
   });
 });
 

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  explainNoReturnableUnits,
-  countRefundedOrDueUnits,
+  explainWhyNoUnitsAreReturnable,
+  countRefundedOrAcceptedForRefundUnits,
   countReturnableUnits,
   countUndeliveredUnits,
   countWithdrawableUnsentUnits,
@@ -58,16 +58,16 @@ describe("the returnable units", () => {
       const line = { ...arrived, refunded: 1 };
       expect(count(countReturnableUnits, line, found)).toBe(isExchanged || isOwed ? 2 : 4);
       // The exchanged unit stays paid.
-      expect(count(countRefundedOrDueUnits, line, found)).toBe(isOwed ? 3 : 1);
+      expect(count(countRefundedOrAcceptedForRefundUnits, line, found)).toBe(isOwed ? 3 : 1);
     },
   );
 
   it("count units that came back and were exchanged once", () => {
     const exchanged = { kind: "exchange", status: "closed", lines: [units(2, 2)] } as const;
     expect(count(countReturnableUnits, { ...arrived, returned: 2 }, exchanged)).toBe(3);
-    expect(count(countRefundedOrDueUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
+    expect(count(countRefundedOrAcceptedForRefundUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
     expect(
-      count(countRefundedOrDueUnits, { ...arrived, refunded: 1 }, exchanged, {
+      count(countRefundedOrAcceptedForRefundUnits, { ...arrived, refunded: 1 }, exchanged, {
         kind: "withdrawal",
         status: "inspected",
         lines: [units(1, 1)],
@@ -127,7 +127,7 @@ describe("the reason for zero units", () => {
   const reason = (line: Partial<OrderLine>, ...returns: readonly Partial<OrderReturn>[]): unknown =>
     count(
       (order, one) => {
-        const { code, data } = explainNoReturnableUnits(order, one);
+        const { code, data } = explainWhyNoUnitsAreReturnable(order, one);
         return [code, data];
       },
       line,

@@ -1,6 +1,6 @@
 /** The answer about an order as a whole, and lines for which two reasons lead to the same refund. */
 import { describe, expect, it } from "vitest";
-import { isMerchantFault, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
+import { isMerchantFaultReason, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, later, type PaperOrder } from "./paper-order.ts";
 
@@ -86,8 +86,8 @@ describe("kept and lost units of one line", () => {
       // A part of the order arrived, so the shipping is not refunded.
       estimatedRefund: eur(4000),
       allowedReasonCodes: [
-        ...kept.filter((code) => !isMerchantFault(code)),
-        ...kept.filter(isMerchantFault),
+        ...kept.filter((code) => !isMerchantFaultReason(code)),
+        ...kept.filter(isMerchantFaultReason),
         "not_received",
       ],
     });
@@ -183,6 +183,6 @@ describe("withdrawing from the whole order", () => {
       estimatedRefund: eur(3500 - 490),
       fees: [{ code: "return_shipping", amount: eur(490), basisPoints: null, payer: "buyer" }],
     });
-    expect(withdrawal?.allowedReasonCodes.some(isMerchantFault)).toBe(false);
+    expect(withdrawal?.allowedReasonCodes.some(isMerchantFaultReason)).toBe(false);
   });
 });

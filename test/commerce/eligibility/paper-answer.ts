@@ -6,7 +6,10 @@ import {
   evaluateAfterSalesEligibility,
   type AfterSalesEligibility,
 } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/after-sales-option.ts";
+import type {
+  AfterSalesEligibilityFacts,
+  AfterSalesOption,
+} from "#commerce/after-sales/after-sales-option.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { factsAt, paperOrder, type PaperOrder } from "./paper-order.ts";
 
@@ -17,7 +20,7 @@ export const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "
 export const ask = (
   paper: PaperOrder,
   now = soon,
-  facts: Partial<AfterSalesFacts> = {},
+  facts: Partial<AfterSalesEligibilityFacts> = {},
 ): AfterSalesEligibility => evaluateAfterSalesEligibility(paperOrder(paper), factsAt(now, facts));
 
 export function optionOf({ lines }: AfterSalesEligibility, kind: ReturnKind): AfterSalesOption {

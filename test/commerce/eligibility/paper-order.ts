@@ -2,7 +2,7 @@
  * In-memory orders for eligibility tests without a database. By default: two lines, paid, placed at noon in
  * Berlin.
  */
-import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
+import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
 import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import { policyTypes } from "#commerce/markets/change-policy.ts";
 import type {
@@ -16,7 +16,7 @@ import type {
   OrderReturn,
   OrderWarranty,
 } from "#commerce/orders/order-aggregate.ts";
-import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
+import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
 
 export const placedAt = "2026-03-02T11:00:00.000Z";
 
@@ -46,61 +46,61 @@ export function paperOrder({
   const all = lines.map(paperLine);
   const shippingMinor = 500;
   const totalMinor = all.reduce((sum, line) => sum + line.totalMinor, shippingMinor);
-  const base: Omit<OrderAggregate, keyof ReturnType<typeof deriveStatuses>> & Pick<OrderAggregate, "status"> =
-    {
-      id: "ord_1",
-      number: "A1",
-      version: 3,
-      status: "confirmed",
-      merchant: {
-        id: "mer_1",
-        slug: "shop",
-        name: "Shop",
-        status: "active",
-        defaultLocale: "de",
-        referenceKey: "secret",
-      },
-      cartId: "cart_1",
-      sessionId: "chs_1",
-      marketId: "mkt_1",
-      country: "DE",
-      timeZone: "Europe/Berlin",
-      currency: "EUR",
-      taxIncluded: true,
-      locale: "de",
-      buyerReference: "buyer-1",
-      buyerSessionId: null,
-      buyerEmail: null,
-      address: null,
-      delivery: null,
-      subtotalMinor: totalMinor - shippingMinor,
-      discountMinor: 0,
-      shippingMinor,
-      shippingDiscountMinor: 0,
-      taxMinor: 0,
-      totalMinor,
-      reducedMinor: 0,
-      shippingReducedMinor: 0,
-      promotions: [],
-      cancellationRequest: null,
-      cancellation: null,
-      holdReason: null,
-      placedAt,
-      updatedAt: placedAt,
-      lines: all,
-      fulfillments: fulfillments.map((one, index) => paperFulfillment(one, { index, all })),
-      payments:
-        payment === null
-          ? []
-          : [paperPayment({ amountMinor: totalMinor, capturedMinor: totalMinor, ...payment })],
-      refunds: [],
-      returns: returns.map(paperReturn),
-      policies: policyTypes.map((type) => paperPolicy(type, rules)),
-      warranties: [],
-      timeline: [],
-    };
+  const base: Omit<OrderAggregate, keyof ReturnType<typeof deriveOrderStatuses>> &
+    Pick<OrderAggregate, "status"> = {
+    id: "ord_1",
+    number: "A1",
+    version: 3,
+    status: "confirmed",
+    merchant: {
+      id: "mer_1",
+      slug: "shop",
+      name: "Shop",
+      status: "active",
+      defaultLocale: "de",
+      referenceKey: "secret",
+    },
+    cartId: "cart_1",
+    sessionId: "chs_1",
+    marketId: "mkt_1",
+    country: "DE",
+    timeZone: "Europe/Berlin",
+    currency: "EUR",
+    taxIncluded: true,
+    locale: "de",
+    buyerReference: "buyer-1",
+    buyerSessionId: null,
+    buyerEmail: null,
+    address: null,
+    delivery: null,
+    subtotalMinor: totalMinor - shippingMinor,
+    discountMinor: 0,
+    shippingMinor,
+    shippingDiscountMinor: 0,
+    taxMinor: 0,
+    totalMinor,
+    reducedMinor: 0,
+    shippingReducedMinor: 0,
+    promotions: [],
+    cancellationRequest: null,
+    cancellation: null,
+    holdReason: null,
+    placedAt,
+    updatedAt: placedAt,
+    lines: all,
+    fulfillments: fulfillments.map((one, index) => paperFulfillment(one, { index, all })),
+    payments:
+      payment === null
+        ? []
+        : [paperPayment({ amountMinor: totalMinor, capturedMinor: totalMinor, ...payment })],
+    refunds: [],
+    returns: returns.map(paperReturn),
+    policies: policyTypes.map((type) => paperPolicy(type, rules)),
+    warranties: [],
+    timeline: [],
+  };
   const drafted = { ...base, ...order };
-  return { ...drafted, ...deriveStatuses(drafted), ...order };
+  return { ...drafted, ...deriveOrderStatuses(drafted), ...order };
 }
 
 function paperPolicy(type: OrderPolicy["type"], given: NonNullable<PaperOrder["rules"]>): OrderPolicy {
@@ -274,7 +274,10 @@ export function delivered(at: string, rest: PaperOrder = {}): PaperOrder {
   return { fulfillments: [{ status: "delivered", ...sent }], ...rest, lines };
 }
 
-export function factsAt(now: string, facts: Partial<AfterSalesFacts> = {}): AfterSalesFacts {
+export function factsAt(
+  now: string,
+  facts: Partial<AfterSalesEligibilityFacts> = {},
+): AfterSalesEligibilityFacts {
   return { now: new Date(now), siblingsInStock: new Map(), returnsOfBuyer: 0, changeTimes: [], ...facts };
 }
 

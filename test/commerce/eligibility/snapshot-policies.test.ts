@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -33,7 +33,7 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
   }) {
     const { db } = world().database;
     const order = await readOrder(world(), orderId);
-    await inTransaction(db, async (transaction) => {
+    await runInTransaction(db, async (transaction) => {
       await sql`delete from policy_snapshot where order_id = ${orderId}`.execute(transaction);
       const { country = "DE", locale = "de-AT", currency = "EUR" } = given;
       const context = { merchantId: order.merchant.id, now: world().clock.now() };

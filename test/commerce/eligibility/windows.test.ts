@@ -4,16 +4,16 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  getWindowChangeTimes,
+  getAfterSalesWindowBoundaryTimes,
   calculateAfterSalesWindows,
 } from "#commerce/after-sales/after-sales-option.ts";
 import {
-  calculateLineArrival,
-  getLineDeliveredAt,
-  isWindowOver,
-  calculateLineLossTime,
-  getWindowBoundaries,
-  calculateWindowFromArrival,
+  calculateOrderLineArrival,
+  getOrderLineDeliveryTime,
+  isTimeWindowOver,
+  calculateOrderLineLossTime,
+  getTimeWindowBoundaries,
+  calculateTimeWindowFromArrival,
   calculateWithdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
@@ -28,22 +28,26 @@ const sent = (...fulfillments: readonly Partial<OrderFulfillment>[]): OrderAggre
 
 describe("a window", () => {
   it("is over after its last millisecond, and never without an end", () => {
-    expect([-1, 0, 1].map((ms) => isWindowOver({ endsAt: at }, later(at, ms)))).toEqual([false, false, true]);
-    expect(isWindowOver({ endsAt: null }, later(at, 0))).toBe(false);
+    expect([-1, 0, 1].map((ms) => isTimeWindowOver({ endsAt: at }, later(at, ms)))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(isTimeWindowOver({ endsAt: null }, later(at, 0))).toBe(false);
   });
 
   it("changes at its begin and after its last millisecond, if those are known", () => {
-    expect(getWindowBoundaries({ startsAt: at, endsAt: after(1) })).toEqual([
+    expect(getTimeWindowBoundaries({ startsAt: at, endsAt: after(1) })).toEqual([
       Date.parse(at),
       Date.parse(after(1)) + 1,
     ]);
-    expect(getWindowBoundaries({ startsAt: at, endsAt: null })).toEqual([Date.parse(at)]);
-    expect(getWindowBoundaries({ startsAt: null, endsAt: null })).toEqual([]);
+    expect(getTimeWindowBoundaries({ startsAt: at, endsAt: null })).toEqual([Date.parse(at)]);
+    expect(getTimeWindowBoundaries({ startsAt: null, endsAt: null })).toEqual([]);
   });
 
   it("has not begun without a delivery, and has no end without days or months", () => {
     const order = paperOrder();
-    expect(calculateWindowFromArrival(order, null, { days: 30 })).toEqual({
+    expect(calculateTimeWindowFromArrival(order, null, { days: 30 })).toEqual({
       clock: "delivered",
       startsAt: null,
       endsAt: null,
@@ -51,13 +55,15 @@ describe("a window", () => {
     });
     const arrival = { startsAt: at, at, clock: "delivered" } as const;
     const open = { clock: "delivered", startsAt: at, endsAt: null, estimated: false };
-    expect(calculateWindowFromArrival(order, arrival, {})).toEqual(open);
+    expect(calculateTimeWindowFromArrival(order, arrival, {})).toEqual(open);
     // The merchant's extension date does not give the period an end.
-    expect(calculateWindowFromArrival(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
-    expect(calculateWindowFromArrival(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
-    expect(calculateWindowFromArrival(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe(
+    expect(calculateTimeWindowFromArrival(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
+    expect(calculateTimeWindowFromArrival(order, arrival, { days: 1 }).endsAt).toBe(
       "2026-03-06T22:59:59.999Z",
     );
+    expect(
+      calculateTimeWindowFromArrival(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt,
+    ).toBe("2026-03-06T22:59:59.999Z");
   });
 });
 
@@ -74,7 +80,7 @@ describe("an arrival", () => {
   ] as const)("of a parcel that is %s is expected: %s", (status, expected) => {
     const arrival =
       expected === null ? null : { startsAt: expected, at: expected, clock: "shipped_plus_transit" };
-    expect(calculateLineArrival(sent({ status, shippedAt: at }), line)).toEqual(arrival);
+    expect(calculateOrderLineArrival(sent({ status, shippedAt: at }), line)).toEqual(arrival);
   });
 
   it("is the last known delivery, and counts parcels in transit only while they may arrive later", () => {
@@ -83,18 +89,18 @@ describe("an arrival", () => {
       shippedAt: at,
       deliveredAt,
     });
-    expect(calculateLineArrival(sent(came(after(3)), came(after(2))), line)).toEqual({
+    expect(calculateOrderLineArrival(sent(came(after(3)), came(after(2))), line)).toEqual({
       startsAt: after(3),
       at: after(3),
       clock: "delivered",
     });
     const underWay = { status: "in_transit", shippedAt: at } as const;
-    expect(calculateLineArrival(sent(came(after(2)), underWay), line)).toEqual({
+    expect(calculateOrderLineArrival(sent(came(after(2)), underWay), line)).toEqual({
       startsAt: after(2),
       at: after(7),
       clock: "shipped_plus_transit",
     });
-    expect(calculateLineArrival(sent(came(after(9)), underWay), line)).toEqual({
+    expect(calculateOrderLineArrival(sent(came(after(9)), underWay), line)).toEqual({
       startsAt: after(9),
       at: after(9),
       clock: "shipped_plus_transit",
@@ -107,12 +113,12 @@ describe("an arrival", () => {
       sent({ ...came, returnId: "ret_1" }),
       sent({ ...came, lines: [{ lineId: "oln_7", quantity: 1 }] }),
     ]) {
-      expect(calculateLineArrival(order, line)).toBeNull();
-      expect(getLineDeliveredAt(order, line)).toBeNull();
+      expect(calculateOrderLineArrival(order, line)).toBeNull();
+      expect(getOrderLineDeliveryTime(order, line)).toBeNull();
     }
-    expect(getLineDeliveredAt(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line)).toBe(
-      at,
-    );
+    expect(
+      getOrderLineDeliveryTime(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line),
+    ).toBe(at);
   });
 });
 
@@ -126,7 +132,9 @@ describe("a loss", () => {
     ["delivered", null],
     ["canceled", null],
   ] as const)("of a parcel that is %s counts from %s", (status, expected) => {
-    expect(calculateLineLossTime(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(expected);
+    expect(calculateOrderLineLossTime(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(
+      expected,
+    );
   });
 
   it("counts from the expected delivery date if it is known, of several parcels from the last", () => {
@@ -135,13 +143,13 @@ describe("a loss", () => {
       shippedAt: at,
       estimatedDeliveryAt: after(days),
     });
-    expect(calculateLineLossTime(sent(parcel(2)), line)).toBe(after(9));
-    expect(calculateLineLossTime(sent(parcel(3), parcel(2)), line)).toBe(after(10));
+    expect(calculateOrderLineLossTime(sent(parcel(2)), line)).toBe(after(9));
+    expect(calculateOrderLineLossTime(sent(parcel(3), parcel(2)), line)).toBe(after(10));
   });
 
   it("does not exist for units that were never shipped", () => {
     for (const status of ["pending", "packing", "failed"] as const)
-      expect(calculateLineLossTime(sent({ status, updatedAt: after(5) }), line)).toBeNull();
+      expect(calculateOrderLineLossTime(sent({ status, updatedAt: after(5) }), line)).toBeNull();
   });
 });
 
@@ -218,7 +226,7 @@ describe("all periods of a line", () => {
     return calculateAfterSalesWindows(order, first);
   };
   const ends = (days: number): unknown => ({
-    endsAt: calculateWindowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days })
+    endsAt: calculateTimeWindowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days })
       .endsAt,
   });
 
@@ -263,8 +271,8 @@ describe("all periods of a line", () => {
       rules: { warranty: { months: 0 }, return: { exchangeWindowDays: null } },
     });
     expect([few.exchanges, few.warranted, few.guarantee, few.registered]).toEqual([null, null, null, null]);
-    expect(getWindowChangeTimes(few)).toEqual(
-      [few.returns, few.faults, few.loss, few.withdrawal].flatMap(getWindowBoundaries),
+    expect(getAfterSalesWindowBoundaryTimes(few)).toEqual(
+      [few.returns, few.faults, few.loss, few.withdrawal].flatMap(getTimeWindowBoundaries),
     );
   });
 });

@@ -120,7 +120,7 @@ describe("the reasons", () => {
   });
 
   it("for after-sales requests include six that are the merchant's fault", () => {
-    expect(afterSales.returnReasons.filter((reason) => !afterSales.isMerchantFault(reason))).toEqual([
+    expect(afterSales.returnReasons.filter((reason) => !afterSales.isMerchantFaultReason(reason))).toEqual([
       "size_too_small",
       "size_too_large",
       "color",
@@ -131,7 +131,7 @@ describe("the reasons", () => {
       "ordered_by_mistake",
       "other",
     ]);
-    expect(afterSales.returnReasons.filter(afterSales.isMerchantFault)).toEqual([
+    expect(afterSales.returnReasons.filter(afterSales.isMerchantFaultReason)).toEqual([
       "not_as_described",
       "wrong_item",
       "missing_item",
@@ -168,9 +168,9 @@ describe("the reasons", () => {
   });
 
   it("for a refund without return is only that the units were lost", () => {
-    const { isUndeliveredRefund } = afterSales;
-    expect(isUndeliveredRefund({ kind: "refund_only", reason: "not_received" })).toBe(true);
-    expect(isUndeliveredRefund({ kind: "refund_only", reason: "defective" })).toBe(false);
-    expect(isUndeliveredRefund({ kind: "return_refund", reason: "not_received" })).toBe(false);
+    const { isRefundRequestForUndeliveredUnits } = afterSales;
+    expect(isRefundRequestForUndeliveredUnits({ kind: "refund_only", reason: "not_received" })).toBe(true);
+    expect(isRefundRequestForUndeliveredUnits({ kind: "refund_only", reason: "defective" })).toBe(false);
+    expect(isRefundRequestForUndeliveredUnits({ kind: "return_refund", reason: "not_received" })).toBe(false);
   });
 });

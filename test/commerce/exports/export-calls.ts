@@ -2,8 +2,8 @@
 import { gunzipSync } from "node:zlib";
 import { queueExportJob, type ExportJobRow, findExport } from "#commerce/exports/export-jobs.ts";
 import type { ExportKind } from "#commerce/exports/export-kinds.ts";
-import { inTransaction } from "#database/transaction.ts";
-import { createServiceEvents } from "#foundation/events.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import type { World } from "#test/support/world.ts";
 
 /** Creates an export of the first merchant, or of the given one. */
@@ -15,8 +15,8 @@ export function makeExport(
     ...period
   }: { kind?: ExportKind; merchantId?: string; from?: Date; to?: Date } = {},
 ): Promise<ExportJobRow> {
-  const context = { merchantId, now: world.clock.now(), events: createServiceEvents() };
-  return inTransaction(world.database.db, (transaction) =>
+  const context = { merchantId, now: world.clock.now(), events: createInProcessEvents() };
+  return runInTransaction(world.database.db, (transaction) =>
     queueExportJob(transaction, context, { kind, format: "ndjson", ...period }),
   );
 }

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { replaceStockHolds, releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
 import { reindexDueProducts } from "#commerce/search/index-products.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -31,7 +31,7 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
     );
   const hold = async (variantId: string, quantity: number): Promise<string> => {
     const sessionId = await makeSession(world);
-    await inTransaction(world.db, (transaction) =>
+    await runInTransaction(world.db, (transaction) =>
       replaceStockHolds(transaction, world.context, {
         sessionId,
         expiresAt: inAnHour,
@@ -68,7 +68,7 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
     const sessionId = await hold(variantId, 1);
     await reindexDueProducts(world.db, world.context.now);
     expect(await foundAs(productId)).toBe("out_of_stock");
-    await inTransaction(world.db, (transaction) =>
+    await runInTransaction(world.db, (transaction) =>
       releaseStockHolds(transaction, world.context, { sessionId }),
     );
     await reindexDueProducts(world.db, world.context.now);
@@ -89,7 +89,7 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
     expect([await due(), await indexed()]).toEqual([[productId], "in_stock"]);
     const sessionId = await makeSession(world);
     const lines = [{ variantId, quantity: 2 }];
-    await inTransaction(world.db, (transaction) =>
+    await runInTransaction(world.db, (transaction) =>
       replaceStockHolds(transaction, later, { sessionId, expiresAt: null, lines }),
     );
     expect([await due(), await indexed()]).toEqual([[productId], "low_stock"]);
@@ -132,7 +132,7 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
       const sessionId = await makeSession(world);
       await hold((await stocked(1)).variantId, 1);
       const [isHeld, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const committed = inTransaction(world.db, async (transaction) => {
+      const committed = runInTransaction(world.db, async (transaction) => {
         await replaceStockHolds(transaction, world.context, {
           sessionId,
           expiresAt: inAnHour,

@@ -6,15 +6,15 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  allocateStock,
+  allocateOrderStock,
   releaseOrderStock,
-  reserveStock,
+  reserveOrderStock,
   restockReturnedUnits,
   convertHoldsToOrderStock,
 } from "#commerce/inventory/order-stock.ts";
 import { replaceStockHolds, releaseStockHolds, setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -61,7 +61,7 @@ describeOnBoth("the stock", (open) => {
     lines: readonly VariantQuantity[],
     { at = world.context, expiresAt = inAnHour }: Holding = {},
   ) =>
-    inTransaction(world.db, (transaction) =>
+    runInTransaction(world.db, (transaction) =>
       replaceStockHolds(transaction, at, { sessionId, expiresAt, lines }),
     );
   const held = async (
@@ -198,7 +198,7 @@ describeOnBoth("the stock", (open) => {
   it("gets a new expiry", async () => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2);
-    await inTransaction(world.db, (transaction) =>
+    await runInTransaction(world.db, (transaction) =>
       setStockHoldExpiry(transaction, { sessionId, expiresAt: null }),
     );
     expect(await holdsOf(sessionId)).toEqual([{ variantId, quantity: 2, expiresAt: null }]);
@@ -217,7 +217,7 @@ describeOnBoth("the stock", (open) => {
     const allocate = () =>
       world.run(
         (transaction, context, quantity: number) =>
-          allocateStock(transaction, context, [{ variantId, quantity }], "N-1"),
+          allocateOrderStock(transaction, context, [{ variantId, quantity }], "N-1"),
         2,
       );
     expect(await allocate()).toEqual([{ variantId, wanted: 2, available: 0 }]);
@@ -261,8 +261,8 @@ describeOnBoth("the stock", (open) => {
     const variantId = await stocked(3);
     await held(variantId, 2);
     const reserve = (later: number) =>
-      inTransaction(world.db, (transaction) =>
-        reserveStock(transaction, world.later(later), [{ variantId, quantity: 3 }]),
+      runInTransaction(world.db, (transaction) =>
+        reserveOrderStock(transaction, world.later(later), [{ variantId, quantity: 3 }]),
       );
     expect(await reserve(0)).toEqual([{ variantId, wanted: 3, available: 1 }]);
     expect(await reserve(60 * minuteMs)).toEqual([]);
@@ -281,7 +281,7 @@ describeOnBoth("the stock", (open) => {
     expect([...sold]).toEqual([]);
     await world.run(
       async (transaction, context, line: VariantQuantity) => {
-        expect(await allocateStock(transaction, context, [line], "N-3")).toEqual([]);
+        expect(await allocateOrderStock(transaction, context, [line], "N-3")).toEqual([]);
         await releaseOrderStock(transaction, context, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
         await restockReturnedUnits(transaction, context, [line], "N-3");
       },
@@ -302,7 +302,7 @@ describeOnBoth("the stock", (open) => {
         const order: Order = { waiting: 0, allocated: 0 };
         for (const { session, ...step } of history) {
           const sessionId = sessions[session] ?? "";
-          await inTransaction(world.db, (transaction) =>
+          await runInTransaction(world.db, (transaction) =>
             acts[step.act](transaction, world.context, { ...step, sessionId, variantId, order }),
           );
           const { rows } = await sql<{ held: number; moved: number }>`select
@@ -368,7 +368,7 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
   allocate: async (transaction, context, { variantId, order }) => {
     if (
       order.waiting === 0 ||
-      (await allocateStock(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
+      (await allocateOrderStock(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
     )
       return;
     order.waiting -= 1;

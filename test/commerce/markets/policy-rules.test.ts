@@ -2,23 +2,25 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-policy.ts";
-import { fillPolicyRuleDefaults, defaultPolicyRules } from "#commerce/markets/policy-rules.ts";
+import { completePolicyRulesWithDefaults, defaultPolicyRules } from "#commerce/markets/policy-rules.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, countVersionRises, type World } from "#test/commerce/writes-world.ts";
 
 describe("an omitted rule", () => {
   it("gets its default, and null is kept if null is a rule", () => {
-    expect(fillPolicyRuleDefaults("cancellation", {}, { country: "US" })).toEqual({
+    expect(completePolicyRulesWithDefaults("cancellation", {}, { country: "US" })).toEqual({
       mode: "immediate",
       windowMinutes: 60,
       afterWindow: "request",
     });
-    expect(fillPolicyRuleDefaults("cancellation", { windowMinutes: null }, { country: "US" })).toMatchObject({
+    expect(
+      completePolicyRulesWithDefaults("cancellation", { windowMinutes: null }, { country: "US" }),
+    ).toMatchObject({
       windowMinutes: null,
       afterWindow: "request",
     });
-    expect(fillPolicyRuleDefaults("return", { windowDays: 100 }, { country: "DE" })).toEqual({
+    expect(completePolicyRulesWithDefaults("return", { windowDays: 100 }, { country: "DE" })).toEqual({
       ...defaultPolicyRules.return,
       windowDays: 100,
     });
@@ -37,10 +39,12 @@ describe("an omitted rule", () => {
     "in %s, if the merchant says %o: %i days to withdraw, %i months of warranty",
     (country, { days, months }: { days?: number; months?: number }, windowDays, long) => {
       expect(
-        fillPolicyRuleDefaults("withdrawal", days === undefined ? {} : { windowDays: days }, { country }),
+        completePolicyRulesWithDefaults("withdrawal", days === undefined ? {} : { windowDays: days }, {
+          country,
+        }),
       ).toEqual({ windowDays });
       expect(
-        fillPolicyRuleDefaults("warranty", months === undefined ? {} : { months }, { country }),
+        completePolicyRulesWithDefaults("warranty", months === undefined ? {} : { months }, { country }),
       ).toMatchObject({
         months: long,
       });

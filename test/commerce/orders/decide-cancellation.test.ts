@@ -9,11 +9,11 @@ import {
   buyerCancellationReasons,
   merchantCancellationReasons,
 } from "#commerce/orders/cancellation/reasons.ts";
-import { findPartlyCanceledLineSet } from "#commerce/orders/cancellation/obstacles.ts";
+import { findPartlyCanceledPromotionLines } from "#commerce/orders/cancellation/obstacles.ts";
 import {
-  findCancellationFaults,
+  findCancellationInputFaults,
   decideCancellation,
-  type DecidedCancellation,
+  type CancellationDecision,
 } from "#commerce/orders/cancellation/cancel-order.ts";
 import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
@@ -153,7 +153,7 @@ function attempt({
   actor,
   now,
   lines,
-}: Pick<Asked, "order" | "actor" | "now" | "lines">): DecidedCancellation | readonly string[] {
+}: Pick<Asked, "order" | "actor" | "now" | "lines">): CancellationDecision | readonly string[] {
   try {
     return decideCancellation(order, { lines }, { now, actor });
   } catch (error) {
@@ -165,7 +165,7 @@ function attempt({
   }
 }
 
-const isDone = (outcome: ReturnType<typeof attempt>): outcome is DecidedCancellation =>
+const isDone = (outcome: ReturnType<typeof attempt>): outcome is CancellationDecision =>
   !Array.isArray(outcome);
 
 /** The eligibility answer for these lines. */
@@ -181,7 +181,9 @@ function shown(
   );
   if (decisions.has("denied")) return "denied";
   if (actor === "buyer" && decisions.has("request_required")) return "request_required";
-  return actor === "buyer" && findPartlyCanceledLineSet(order, lines) !== undefined ? "denied" : "allowed";
+  return actor === "buyer" && findPartlyCanceledPromotionLines(order, lines) !== undefined
+    ? "denied"
+    : "allowed";
 }
 
 const runs = manyRuns(2000);
@@ -241,7 +243,7 @@ describe("cancellation eligibility and the cancellation", () => {
     const anyReason = fc.constantFrom(...buyerCancellationReasons, ...merchantCancellationReasons);
     fc.assert(
       fc.property(anyAsked, anyReason, ({ answer, actor }, reason) => {
-        const isTaken = findCancellationFaults({ reason }, actor).length === 0;
+        const isTaken = findCancellationInputFaults({ reason }, actor).length === 0;
         const offered = answer.allowedReasonCodes.filter(
           (choice) => actor !== "buyer" || choice.actor === "buyer",
         );

@@ -5,10 +5,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OrderFulfillment, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { deriveStatuses, computeOutstandingAmountMinor } from "#commerce/orders/order-statuses.ts";
+import { deriveOrderStatuses, computeOutstandingAmountMinor } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
 
-type Parts = Parameters<typeof deriveStatuses>[0];
+type Parts = Parameters<typeof deriveOrderStatuses>[0];
 
 const line = (counts: Partial<OrderLine>): OrderLine =>
   ({
@@ -71,7 +71,11 @@ describe("a delivered order", () => {
     ["paid in part, with the rest given up", { capturedMinor: 400 }, 600, "paid", "completed"],
   ] as const)("with %s", (_name, payment, reducedMinor, paymentStatus, status) => {
     const parts = order({ payments: [paid(payment)], reducedMinor });
-    expect(deriveStatuses(parts)).toMatchObject({ paymentStatus, status, fulfillmentStatus: "delivered" });
+    expect(deriveOrderStatuses(parts)).toMatchObject({
+      paymentStatus,
+      status,
+      fulfillmentStatus: "delivered",
+    });
   });
 
   it("is never completed while an amount is owed", () => {
@@ -89,7 +93,7 @@ describe("a delivered order", () => {
             ],
             reducedMinor,
           });
-          expect(deriveStatuses(parts).status === "completed").toBe(
+          expect(deriveOrderStatuses(parts).status === "completed").toBe(
             computeOutstandingAmountMinor(parts) <= 0,
           );
         },
@@ -135,6 +139,6 @@ describe("an order with lost parcels", () => {
       fulfillments: [...fulfillments],
       payments: [paid(captured)],
     });
-    expect(deriveStatuses(parts)).toMatchObject({ fulfillmentStatus, status });
+    expect(deriveOrderStatuses(parts)).toMatchObject({ fulfillmentStatus, status });
   });
 });

@@ -2,15 +2,15 @@
  * Tests the payment driver against a scripted provider: an operation with a known outcome is never sent
  * again, and an operation without a known outcome is never dropped.
  */
-import { createServiceEvents } from "#foundation/events.ts";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import {
-  createPaymentDriver,
+  createPaymentOperationDriver,
   runDuePaymentOperations,
-  type PaymentDriverOptions,
+  type PaymentOperationDriverOptions,
 } from "#commerce/payments/driver.ts";
 import {
   type ClaimedPaymentOperation,
@@ -21,7 +21,7 @@ import {
 } from "#commerce/payments/payment-operations.ts";
 import type { AuthorizedPaymentResult, PaymentProvider } from "#commerce/payments/provider.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 const held: AuthorizedPaymentResult = {
@@ -60,7 +60,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const { db } = world.database;
     const now = world.clock.now();
     const { keyring } = world.app.services;
-    return inTransaction(db, (transaction) =>
+    return runInTransaction(db, (transaction) =>
       startPayment(transaction, {
         merchantId,
         sessionId,
@@ -69,26 +69,26 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         token,
         keyring,
         now,
-        events: createServiceEvents(),
+        events: createInProcessEvents(),
       }),
     );
   };
   const queue = (paymentId: string, kind: "capture" | "refund" | "void"): Promise<string> =>
-    inTransaction(world.database.db, (transaction) =>
+    runInTransaction(world.database.db, (transaction) =>
       queuePaymentOperation(transaction, {
         merchantId: sessions[0]?.merchantId ?? "",
         paymentId,
         kind,
         amountMinor: 1000,
         now: world.clock.now(),
-        events: createServiceEvents(),
+        events: createInProcessEvents(),
       }),
     );
 
   interface ScriptedDriver {
     readonly calls: string[];
     readonly settled: string[];
-    readonly parts: PaymentDriverOptions;
+    readonly parts: PaymentOperationDriverOptions;
   }
   const scriptDriver = (answers: Partial<PaymentProvider>): ScriptedDriver => {
     const calls: string[] = [];
@@ -114,7 +114,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       { id, kind }: ClaimedPaymentOperation,
       outcome: PaymentOperationOutcome,
     ): Promise<void> => {
-      await inTransaction(world.database.db, (transaction) =>
+      await runInTransaction(world.database.db, (transaction) =>
         recordPaymentOperationResult(transaction, { id, failureCode: null, now: world.clock.now() }),
       );
       settled.push(`${kind} ${outcome.outcome}`);
@@ -314,7 +314,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
 
   it("a running driver finds queued and due operations; a stopped driver claims none", async () => {
     const { parts, settled } = scriptDriver({ authorize: async () => held });
-    const driver = createPaymentDriver(parts);
+    const driver = createPaymentOperationDriver(parts);
     driver.wake();
     driver.start();
     await start(0);
@@ -339,7 +339,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         return release.promise;
       },
     });
-    const driver = createPaymentDriver(parts);
+    const driver = createPaymentOperationDriver(parts);
     driver.start();
     await asked.promise;
     const stopped = driver.stop();

@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { findTestCard, testCards } from "#commerce/payments/test-cards.ts";
 import { parseCardForm } from "#pages/checkout/card-form.ts";
-import { groupDigits } from "#pages/checkout/card-view.ts";
-import { createTranslator } from "#pages/checkout/texts.ts";
+import { groupCardNumberDigits } from "#pages/checkout/card-view.ts";
+import { createCheckoutTranslator } from "#pages/checkout/texts.ts";
 
-const say = createTranslator("en");
+const say = createCheckoutTranslator("en");
 const now = new Date("2026-11-30T22:00:00Z");
 const good = { cardNumber: "4242424242424242", cardExpiry: "11/26", cardCvc: "123", cardName: "Erika" };
 const read = (fields: Record<string, string>) =>
@@ -26,10 +26,10 @@ it("every test card is listed once, has a check digit, and is found with spaces 
   expect(new Set(testCards.map(({ number }) => number)).size).toBe(testCards.length);
   for (const card of testCards) {
     expect(hasCheckDigit(card.number)).toBe(true);
-    expect(findTestCard(groupDigits(card.number))).toBe(card);
-    expect(findTestCard(groupDigits(card.number).replaceAll(" ", "-"))).toBe(card);
+    expect(findTestCard(groupCardNumberDigits(card.number))).toBe(card);
+    expect(findTestCard(groupCardNumberDigits(card.number).replaceAll(" ", "-"))).toBe(card);
   }
-  expect(groupDigits("378282246310005")).toBe("3782 822463 10005");
+  expect(groupCardNumberDigits("378282246310005")).toBe("3782 822463 10005");
 });
 
 it.each([

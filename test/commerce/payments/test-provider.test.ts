@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import type { ProviderRequest, PaymentProvider } from "#commerce/payments/provider.ts";
+import type { PaymentProviderRequest, PaymentProvider } from "#commerce/payments/provider.ts";
 import { createTestProvider, lateSuccessMs, slowAnswerMs } from "#commerce/payments/test-provider.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -24,7 +24,7 @@ describeOnBoth("the test provider", (open) => {
     provider = createTestProvider({ db: database.db, clock, wait: async (ms) => void waits.push(ms) });
   });
 
-  const asked = (reference: string, amountMinor = 1000): ProviderRequest => ({
+  const asked = (reference: string, amountMinor = 1000): PaymentProviderRequest => ({
     reference,
     idempotencyKey: `key-${++count}`,
     amountMinor,

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  allocateByWeight,
+  allocateTotalByWeight,
   AmountOutOfRangeError,
   multiplyDivideHalfEven,
   multiplyMinorUnits,
@@ -97,7 +97,7 @@ describe("a split", () => {
     ["more than the weights", 10, [1, 2], [3, 7]],
     ["the largest amounts", max, [max, max], [4_503_599_627_370_496, 4_503_599_627_370_495]],
   ])("gives each part its share: %s", (_, total, weights, expected) => {
-    expect(allocateByWeight(total, weights)).toEqual(expected);
+    expect(allocateTotalByWeight(total, weights)).toEqual(expected);
   });
 
   const weights = fc.array(fc.oneof(fc.nat(20), fc.maxSafeNat()), { minLength: 1, maxLength: 200 });
@@ -107,7 +107,7 @@ describe("a split", () => {
       fc.property(weights, fc.maxSafeNat(), (list, seed) => {
         const sum = list.reduce((left, weight) => left + BigInt(weight), 0n);
         const total = Number(BigInt(seed) % (sum < BigInt(max) ? sum + 1n : BigInt(max)));
-        const shares = allocateByWeight(total, list);
+        const shares = allocateTotalByWeight(total, list);
         expect(shares.reduce((left, share) => left + BigInt(share), 0n)).toBe(BigInt(total));
         for (const [position, share] of shares.entries()) {
           const weight = BigInt(list[position] ?? 0);
@@ -121,11 +121,11 @@ describe("a split", () => {
   });
 
   it("of a positive total over zero weights throws a RangeError", () => {
-    expect(() => allocateByWeight(1, [0, 0])).toThrow(
+    expect(() => allocateTotalByWeight(1, [0, 0])).toThrow(
       new RangeError("A total above 0 cannot be split, because all weights are 0."),
     );
     for (const [total, list] of [[-1, [1]] as const, [1, [2, -1]] as const])
-      expect(() => allocateByWeight(total, list)).toThrow(
+      expect(() => allocateTotalByWeight(total, list)).toThrow(
         new RangeError("Neither a total nor a weight may be negative."),
       );
   });

@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  countRuleApplications,
+  countBuyXGetYApplications,
   type BuyXGetYRule,
   createEntitledLinePredicate,
-  countMissingUnits,
+  countUnitsMissingForBuyXGetY,
 } from "#commerce/pricing/discounts.ts";
 
 const everything = { productIds: [], categoryIds: [] };
@@ -57,8 +57,8 @@ describe("the missing units", () => {
     ],
   ])("of a cart with %s", (_name, parts, lines, missing) => {
     const asked = rule(parts);
-    expect(countMissingUnits(asked, lines)).toBe(missing);
-    expect(countRuleApplications(asked, lines) > 0).toBe(missing === 0);
+    expect(countUnitsMissingForBuyXGetY(asked, lines)).toBe(missing);
+    expect(countBuyXGetYApplications(asked, lines) > 0).toBe(missing === 0);
   });
 });
 

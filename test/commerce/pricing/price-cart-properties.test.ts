@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type BuyXGetYRule, createEntitledLinePredicate } from "#commerce/pricing/discounts.ts";
-import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
+import { priceCart, type CartPricingInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import { discountRule, entitlement, randomCart } from "#test/commerce/pricing/random-carts.ts";
 
 const runs = { numRuns: 300 };
@@ -150,7 +150,7 @@ it("a priced cart gets the same price again, and its input does not change", () 
  * Tries every choice of discounted units and returns the one with the most applications, among those the one
  * that costs the shop least.
  */
-function leastOfMost(rule: BuyXGetYRule, lines: readonly PricingLine[]): number {
+function leastOfMost(rule: BuyXGetYRule, lines: readonly CartLineToPrice[]): number {
   const isEntitled = createEntitledLinePredicate(rule.entitled);
   const isBought = createEntitledLinePredicate(
     [...rule.buy.productIds, ...rule.buy.categoryIds].length === 0 ? rule.entitled : rule.buy,
@@ -194,11 +194,15 @@ it("a priced cart gives for 'buy X, get Y' the same as an exhaustive search", ()
     .array(smallLine, { maxLength: 4 })
     .filter((list) => sum(list.map(({ quantity }) => quantity)) <= 9)
     .map((list) =>
-      list.map((line, position): PricingLine => ({ ...line, id: `line${position}`, requiresShipping: true })),
+      list.map((line, position): CartLineToPrice => ({
+        ...line,
+        id: `line${position}`,
+        requiresShipping: true,
+      })),
     );
   fc.assert(
     fc.property(rule, lines, (discount, list) => {
-      const input: PricingInput = {
+      const input: CartPricingInput = {
         taxIncluded: true,
         lines: list,
         shippingMinor: null,

@@ -1,6 +1,6 @@
 /** Cart prices compared to manual calculations in currencies with two, zero and three decimal places. */
 import { describe, expect, it } from "vitest";
-import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
+import { priceCart, type CartPricingInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import {
   AmountOutOfRangeError,
   type DiscountRule,
@@ -11,15 +11,15 @@ const everything: PromotionEntitlement = { productIds: [], categoryIds: [] };
 const products = (...productIds: string[]): PromotionEntitlement => ({ productIds, categoryIds: [] });
 const taxed = (basisPoints: number, appliesToShipping = true) => ({ basisPoints, appliesToShipping });
 
-function line(id: string, unitPriceMinor: number, quantity = 1): PricingLine {
+function line(id: string, unitPriceMinor: number, quantity = 1): CartLineToPrice {
   return { id, productId: id, categoryIds: [], unitPriceMinor, quantity, requiresShipping: true };
 }
 
 function cart(
-  lines: readonly PricingLine[],
+  lines: readonly CartLineToPrice[],
   discounts: readonly DiscountRule[] = [],
-  change: Partial<PricingInput> = {},
-): PricingInput {
+  change: Partial<CartPricingInput> = {},
+): CartPricingInput {
   return { taxIncluded: true, lines, shippingMinor: null, tax: null, discounts, ...change };
 }
 
@@ -59,7 +59,7 @@ function buyGet(
 }
 
 /** The discount of each line. */
-const offLines = (input: PricingInput): number[] =>
+const offLines = (input: CartPricingInput): number[] =>
   priceCart(input).lines.map(({ discountMinor }) => discountMinor);
 
 describe("a whole cart", () => {
@@ -358,7 +358,7 @@ describe("buy X, get Y", () => {
       buyGet([1, 1], { entitled: products("a") }),
       [300, 0],
     ],
-  ] satisfies [string, PricingLine[], DiscountRule, number[]][])("%s", (_, lines, rule, expected) => {
+  ] satisfies [string, CartLineToPrice[], DiscountRule, number[]][])("%s", (_, lines, rule, expected) => {
     expect(offLines(cart(lines, [rule]))).toEqual(expected);
   });
 
@@ -379,7 +379,7 @@ describe("a gift promotion", () => {
     ["a unit of what does not divide: the smaller part", [line("a", 100, 3)], [fixed(100), gift(1)], [166]],
     ["two units of what does not divide", [line("a", 100, 3)], [fixed(100), gift(2)], [233]],
     ["all units of what does not divide", [line("a", 100, 3)], [fixed(100), gift(3)], [300]],
-  ] satisfies [string, PricingLine[], DiscountRule[], number[]][])(
+  ] satisfies [string, CartLineToPrice[], DiscountRule[], number[]][])(
     "discounts %s",
     (_, lines, rules, expected) => {
       expect(offLines(cart(lines, rules))).toEqual(expected);

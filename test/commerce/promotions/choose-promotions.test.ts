@@ -1,7 +1,7 @@
 /** Which promotions a cart gets, every reason to refuse a code, and every combination of promotions. */
 import { describe, expect, it } from "vitest";
 import type { BuyXGetYRule, DiscountRule } from "#commerce/pricing/discounts.ts";
-import type { PricingLine } from "#commerce/pricing/price-cart.ts";
+import type { CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import {
   type PromotionCartContext,
   choosePromotions,
@@ -16,7 +16,7 @@ const everything = { productIds: [], categoryIds: [] };
 const onlyShirts = { productIds: ["shirt"], categoryIds: [] };
 const onlyCaps = { productIds: ["cap"], categoryIds: [] };
 
-function line(id: string, unitPriceMinor: number, quantity: number): PricingLine {
+function line(id: string, unitPriceMinor: number, quantity: number): CartLineToPrice {
   return {
     id: `line_${id}`,
     productId: id,
@@ -32,7 +32,7 @@ const lines = [line("shirt", 3000, 2), line("shoe", 4000, 1)];
 
 function facts(
   change: Partial<PromotionCartContext> & {
-    readonly lines?: readonly PricingLine[];
+    readonly lines?: readonly CartLineToPrice[];
     readonly shippingMinor?: number;
   } = {},
 ): PromotionCartContext {

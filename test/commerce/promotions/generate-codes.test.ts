@@ -7,7 +7,7 @@ import {
   type PromotionCodesGenerateInput,
 } from "#commerce/promotions/generate-codes.ts";
 import { Failure } from "#foundation/failure.ts";
-import { isId } from "#foundation/ids.ts";
+import { isIdOfKind } from "#foundation/ids.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, fresh, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, promotionRow } from "./promotions-world.ts";
@@ -48,7 +48,7 @@ describeOnPostgres("codes of promotions", (open, engine) => {
     expect(codes).toHaveLength(3);
     for (const { code, ...row } of codes) {
       expect(code).toMatch(/^Spring-[3479CDFGHJKMNPQRTWXY]{8}$/);
-      expect(isId("promotionCode", row.id)).toBe(true);
+      expect(isIdOfKind("promotionCode", row.id)).toBe(true);
       expect(row).toEqual({
         id: row.id,
         merchantId: "mer_one",
@@ -193,7 +193,7 @@ describeOnPostgres("codes of promotions", (open, engine) => {
         await makePromotion(world, { trigger: "code" }),
       ];
       const bothReady = barrier(2);
-      // Calls without the retry of `inTransaction`, so that a deadlock fails the test.
+      // Calls without the retry of `runInTransaction`, so that a deadlock fails the test.
       const outcomes = await Promise.allSettled(
         [codes, codes.toReversed()].map((wanted, index) =>
           world.db.transaction().execute(async (transaction) => {

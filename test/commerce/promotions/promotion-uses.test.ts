@@ -8,7 +8,7 @@ import {
 } from "#commerce/promotions/promotion-uses.ts";
 import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -25,13 +25,13 @@ describeOnBoth("uses of promotions", (open, engine) => {
     promotionIds.map((promotionId) => ({ promotionId, promotionCodeId: null }));
   const take = (input: Taking) => world.run(taking, input);
   const giveBack = (sessionId: string) =>
-    inTransaction(world.db, (transaction) => releasePromotionUses(transaction, { sessionId, now }));
+    runInTransaction(world.db, (transaction) => releasePromotionUses(transaction, { sessionId, now }));
   const redeem = (sessionId: string) =>
-    inTransaction(world.db, (transaction) =>
+    runInTransaction(world.db, (transaction) =>
       redeemPromotionUses(transaction, { sessionId, orderId: `ord_${sessionId}`, now }),
     );
   const restore = (sessionId: string) =>
-    inTransaction(world.db, (transaction) =>
+    runInTransaction(world.db, (transaction) =>
       restorePromotionUses(transaction, { orderId: `ord_${sessionId}`, now }),
     );
   const usedOf = async (promotionId: string) => (await promotionRow(world, promotionId)).used;
@@ -228,7 +228,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       async () => {
         const ids = await Promise.all(Array.from({ length: 4 }, () => makePromotion(world)));
         const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
-        // Calls without the retry of `inTransaction`, so that a deadlock fails the test.
+        // Calls without the retry of `runInTransaction`, so that a deadlock fails the test.
         const alone = (work: (index: number) => Promise<void>) =>
           Promise.all(sessions.map((_, index) => work(index)));
         await alone((index) =>

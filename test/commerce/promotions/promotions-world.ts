@@ -1,10 +1,10 @@
 /** Creates promotions that can be used, and checkout sessions that use them. */
 import type { Transaction } from "#database/transaction.ts";
 import { createPromotion, type PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
-import { takePromotionUses, type PromotionUsesInput } from "#commerce/promotions/promotion-uses.ts";
+import { takePromotionUses, type PromotionUsesToTake } from "#commerce/promotions/promotion-uses.ts";
 import type { PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { sessionRow } from "#test/support/session-row.ts";
@@ -71,7 +71,7 @@ export async function makeSession(world: World): Promise<string> {
   return id;
 }
 
-export type Taking = Pick<PromotionUsesInput, "sessionId" | "promotions"> & {
+export type Taking = Pick<PromotionUsesToTake, "sessionId" | "promotions"> & {
   readonly buyerReference?: string | null;
 };
 
@@ -83,8 +83,8 @@ export const taking = (
 ): Promise<void> =>
   takePromotionUses(transaction, { ...uses, context, buyerReference, refusal: notApplicable });
 
-const notApplicable: PromotionUsesInput["refusal"] = (reason: PromotionRefusalReason, promotionId: string) =>
-  fail("promotion_not_applicable", {
+const notApplicable: PromotionUsesToTake["refusal"] = (reason: PromotionRefusalReason, promotionId: string) =>
+  createFailure("promotion_not_applicable", {
     conflict: {
       resource: "cart",
       id: "cart_x",

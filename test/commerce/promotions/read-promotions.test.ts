@@ -1,7 +1,7 @@
 /** Loading promotions for carts: complete, with the buyer's uses, and only those of the merchant. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { loadCartOffer, type CartOffer, type CartOfferRequest } from "#commerce/carts/load-offer.ts";
+import { loadCartOffer, type CartOffer, type LoadCartOfferOptions } from "#commerce/carts/load-offer.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-status.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
@@ -12,7 +12,7 @@ import {
 } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import type { PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, makeSession, taking } from "./promotions-world.ts";
@@ -30,7 +30,7 @@ describeOnBoth("promotions as carts read them", (open) => {
   };
   const offerTo = (
     buyerReference: string | null,
-    code: CartOfferRequest["code"] = null,
+    code: LoadCartOfferOptions["code"] = null,
   ): Promise<CartOffer> => {
     const { merchantId, now } = world.context;
     const wanted = {
@@ -42,7 +42,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       heldBySessionId: null,
       now,
     };
-    return inTransaction(world.db, (transaction) => loadCartOffer(transaction, wanted));
+    return runInTransaction(world.db, (transaction) => loadCartOffer(transaction, wanted));
   };
   const byCode = async (
     normalized: string,

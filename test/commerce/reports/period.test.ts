@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import fc from "fast-check";
 import {
   type PeriodBucket,
-  divideIntoBuckets,
+  dividePeriodIntoBuckets,
   bucketIntervals,
   isCalendarDay,
   isTimeZone,
@@ -13,24 +13,24 @@ import {
 
 const hoursOf = ({ startsAt, endsAt }: PeriodBucket): number =>
   (endsAt.getTime() - startsAt.getTime()) / 3_600_000;
-const daysOf = (period: Period, interval: Parameters<typeof divideIntoBuckets>[1]): string[] =>
-  divideIntoBuckets(period, interval).map(({ day }) => day);
+const daysOf = (period: Period, interval: Parameters<typeof dividePeriodIntoBuckets>[1]): string[] =>
+  dividePeriodIntoBuckets(period, interval).map(({ day }) => day);
 
 describe("a report's period", () => {
   it("has days of 23 and 25 hours if the clocks change", () => {
     const spring = toPeriod({ from: "2026-03-28", to: "2026-03-30", timeZone: "Europe/Berlin" });
-    expect(divideIntoBuckets(spring, "day").map(hoursOf)).toEqual([24, 23, 24]);
+    expect(dividePeriodIntoBuckets(spring, "day").map(hoursOf)).toEqual([24, 23, 24]);
     const autumn = toPeriod({ from: "2026-10-24", to: "2026-10-26", timeZone: "Europe/Berlin" });
-    expect(divideIntoBuckets(autumn, "day").map(hoursOf)).toEqual([24, 25, 24]);
+    expect(dividePeriodIntoBuckets(autumn, "day").map(hoursOf)).toEqual([24, 25, 24]);
     expect(
-      divideIntoBuckets(
+      dividePeriodIntoBuckets(
         toPeriod({ from: "2026-10-25", to: "2026-10-25", timeZone: "Europe/Berlin" }),
         "hour",
       ),
     ).toHaveLength(25);
     // The clocks of Lord Howe change by half an hour.
     expect(
-      divideIntoBuckets(
+      dividePeriodIntoBuckets(
         toPeriod({ from: "2026-10-04", to: "2026-10-04", timeZone: "Australia/Lord_Howe" }),
         "hour",
       ).map(hoursOf),
@@ -56,7 +56,7 @@ describe("a report's period", () => {
       "2026-03-02",
     ]);
     expect(daysOf(period, "month")).toEqual(["2026-01-14", "2026-02-01", "2026-03-01"]);
-    expect(divideIntoBuckets(period, "month").at(-1)?.endsAt).toEqual(new Date("2026-03-03T00:00:00Z"));
+    expect(dividePeriodIntoBuckets(period, "month").at(-1)?.endsAt).toEqual(new Date("2026-03-03T00:00:00Z"));
     expect(daysOf(toPeriod({ from: "2026-01-31", to: "2026-03-31", timeZone: "UTC" }), "month")).toEqual([
       "2026-01-31",
       "2026-02-01",
@@ -85,7 +85,7 @@ describe("a report's period", () => {
           const from = at.toISOString().slice(0, 10);
           const to = new Date(Date.parse(from) + days * 86_400_000).toISOString().slice(0, 10);
           const period = toPeriod({ from, to, timeZone, interval });
-          const buckets = divideIntoBuckets(period, interval);
+          const buckets = dividePeriodIntoBuckets(period, interval);
           expect(buckets[0]?.startsAt).toEqual(period.startsAt);
           expect(buckets.at(-1)?.endsAt).toEqual(period.endsAt);
           for (const [index, bucket] of buckets.entries()) {

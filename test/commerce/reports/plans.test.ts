@@ -18,7 +18,7 @@ import { readFunnelReport } from "#commerce/reports/shopping-report.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { divideIntoBuckets, toPeriod } from "#foundation/period.ts";
+import { dividePeriodIntoBuckets, toPeriod } from "#foundation/period.ts";
 import { copyDemo } from "#test/support/copies.ts";
 
 let database: OpenedDatabase;
@@ -63,7 +63,7 @@ const reports: readonly [
     (db, scope) =>
       readFunnelReport(db, {
         ...scope,
-        buckets: divideIntoBuckets(period, "month"),
+        buckets: dividePeriodIntoBuckets(period, "month"),
         now: period.endsAt,
       }),
     ["cart_of_merchant", "hosted_checkout_session_by_cart_id"],

@@ -6,7 +6,7 @@ import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { describeOnBoth, openFresh } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, addProducts, now } from "./catalogue.ts";
 import { openSmallCatalogue } from "./small-catalogue.ts";
@@ -68,7 +68,7 @@ describeOnBoth("the counts of a browse", (open) => {
     expect(bucket(await search(), "brand", "Brandnew")).toBe(1);
     expect((await search()).totalItems).toBe(totalItems + 1);
     await database.db.updateTable("product").set({ status: "archived" }).where("id", "=", "p_new").execute();
-    await inTransaction(database.db, (transaction) => indexProducts(transaction, ["p_new"], now));
+    await runInTransaction(database.db, (transaction) => indexProducts(transaction, ["p_new"], now));
     expect((await search()).totalItems).toBe(totalItems);
     await database.db.updateTable("merchant").set({ name: "Renamed" }).where("id", "=", "mer_beta").execute();
     expect(JSON.stringify((await search()).facets)).toContain("Renamed");
@@ -106,7 +106,7 @@ describeOnBoth("the counts of a browse", (open) => {
     await addProducts(database, [
       { id: "p_inside", merchant: "mer_beta", titles: { en: "Inside" }, prices: { CHF: 1 } },
     ]);
-    const undone = inTransaction(database.db, async (transaction) => {
+    const undone = runInTransaction(database.db, async (transaction) => {
       await indexProducts(transaction, ["p_inside"], now);
       expect((await searchProducts(transaction, browse, now)).totalItems).toBe(totalItems + 1);
       throw new Error("undone");
@@ -141,7 +141,7 @@ describe("the cached browse counts on postgres, while other transactions write",
       await addProducts(database, [{ id: "p_2", merchant: "mer_a", titles: { en: "Two" } }]);
       const total = async (): Promise<number> => (await searchProducts(database.db, browse, now)).totalItems;
       const [indexed, read] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-      const change = inTransaction(database.db, async (transaction) => {
+      const change = runInTransaction(database.db, async (transaction) => {
         await indexProducts(transaction, ["p_2"], now);
         indexed.resolve(undefined);
         await read.promise;

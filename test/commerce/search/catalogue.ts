@@ -1,6 +1,6 @@
 /** Inserts merchants, markets, categories and products into the tables, for tests of search only. */
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 
 export const now = new Date("2026-06-01T00:00:00Z");
@@ -46,7 +46,7 @@ export async function addMerchants(
   database: OpenedDatabase,
   merchants: readonly MerchantSpec[],
 ): Promise<void> {
-  await inTransaction(database.db, async (transaction) => {
+  await runInTransaction(database.db, async (transaction) => {
     for (const merchant of merchants) await addMerchant(transaction, merchant);
   });
 }
@@ -111,7 +111,7 @@ const chunk = 1000;
 /** Inserts products with one variant each. */
 export async function addProducts(database: OpenedDatabase, products: readonly ProductSpec[]): Promise<void> {
   for (let start = 0; start < products.length; start += chunk) {
-    await inTransaction(database.db, (transaction) =>
+    await runInTransaction(database.db, (transaction) =>
       addChunk(transaction, products.slice(start, start + chunk)),
     );
   }
@@ -120,7 +120,7 @@ export async function addProducts(database: OpenedDatabase, products: readonly P
 export async function addIndexed(database: OpenedDatabase, products: readonly ProductSpec[]): Promise<void> {
   await addProducts(database, products);
   const ids = products.map(({ id }) => id);
-  await inTransaction(database.db, (transaction) => indexProducts(transaction, ids, now));
+  await runInTransaction(database.db, (transaction) => indexProducts(transaction, ids, now));
 }
 
 async function addChunk(transaction: Transaction, products: readonly ProductSpec[]): Promise<void> {

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, addProducts, now } from "./catalogue.ts";
 
@@ -22,7 +22,7 @@ describeOnBoth("indexing products", (open) => {
   let statements = 0;
 
   const index = (ids: readonly string[], at = now): Promise<void> =>
-    inTransaction(database.db, (transaction) => indexProducts(transaction, ids, at));
+    runInTransaction(database.db, (transaction) => indexProducts(transaction, ids, at));
   const found = async (q: string, market = "DE"): Promise<string[]> => {
     const input = { q, locale: "en", market, sort: "relevance", page: 1, pageSize: 100 } as const;
     return (await searchProducts(database.db, input, now)).hits.map((hit) => hit.productId).toSorted();
@@ -233,7 +233,7 @@ describeOnBoth("indexing products", (open) => {
 
   it("leaves nothing behind if the transaction is rolled back", async () => {
     await addProducts(database, [{ id: "p_undone", merchant: "mer_a", titles: { en: "Undone" } }]);
-    const given = inTransaction(database.db, async (transaction) => {
+    const given = runInTransaction(database.db, async (transaction) => {
       await indexProducts(transaction, ["p_undone"], now);
       throw new Error("given up");
     });

@@ -1,16 +1,20 @@
 /** Searches of a large catalogue rank only the most popular of too many matches. */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildRankingLimits } from "#commerce/search/limit-matches.ts";
+import { buildRankingLimitTsqueries } from "#commerce/search/limit-matches.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
-import { defaultMatchLimits, type MatchLimits, type SearchInput } from "#commerce/search/search-form.ts";
+import {
+  defaultSearchMatchLimits,
+  type SearchMatchLimits,
+  type SearchInput,
+} from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, now, type ProductSpec } from "./catalogue.ts";
 import { generatedMerchants } from "./generated-catalogue.ts";
 
-const limits: MatchLimits = { documentsMin: 100, titlesMax: 100, othersMax: 60 };
+const limits: SearchMatchLimits = { documentsMin: 100, titlesMax: 100, othersMax: 60 };
 const fans = 600;
 
 /** Fans, of which every tenth was sold; three with a rare word in the title that all descriptions have. */
@@ -31,7 +35,10 @@ const products: ProductSpec[] = Array.from({ length: fans }, (_, index) => ({
 
 describeOnBoth("a search with too many matches", (open) => {
   let database: OpenedDatabase;
-  const search = (input: Partial<SearchInput>, matchLimits = defaultMatchLimits): Promise<SearchResult> =>
+  const search = (
+    input: Partial<SearchInput>,
+    matchLimits = defaultSearchMatchLimits,
+  ): Promise<SearchResult> =>
     searchProducts(
       database.db,
       { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 100, matchLimits, ...input },
@@ -76,7 +83,7 @@ describeOnBoth("a search with too many matches", (open) => {
   it("ranks all matches in other orders, with few matches, and in small catalogues", async () => {
     expect((await search({ q: "fan", sort: "price_asc" }, limits)).totalItems).toBe(fans);
     expect((await search({ q: "fan 17" }, limits)).totalItemsRelation).toBe("exact");
-    expect((await search({ q: "fan" }, defaultMatchLimits)).totalItems).toBe(fans);
+    expect((await search({ q: "fan" }, defaultSearchMatchLimits)).totalItems).toBe(fans);
   });
 
   it("follows the popularity", async () => {
@@ -95,7 +102,7 @@ describe("the limits of matches", () => {
       { step: 5, candidates: 2, matches: 2, titles: 1 },
     ];
     const { titles = "", others = "" } =
-      buildRankingLimits(steps, { ...limitsOf(1000), othersMax: 200 }) ?? {};
+      buildRankingLimitTsqueries(steps, { ...limitsOf(1000), othersMax: 200 }) ?? {};
     expect(titles).toMatch(/^\('\+9' \| .*'\+5' \| '\+4' \| '\+3' \| '\+2' \| '\+1' \| '%1'\)$/);
     // About 128 of the 200 documents have step 5, which leaves 72 of the 1280 with step 2: 3.6 of 64.
     expect(others).toMatch(/'\+3' \| '\+2' & '%2'\)$/);
@@ -103,10 +110,10 @@ describe("the limits of matches", () => {
 
   it("are left out if all matches can be ranked", () => {
     expect(
-      buildRankingLimits([{ step: 0, candidates: 15, matches: 15, titles: 5 }], limitsOf(1000)),
+      buildRankingLimitTsqueries([{ step: 0, candidates: 15, matches: 15, titles: 5 }], limitsOf(1000)),
     ).toBeUndefined();
-    expect(buildRankingLimits([], limitsOf(1000))).toBeUndefined();
+    expect(buildRankingLimitTsqueries([], limitsOf(1000))).toBeUndefined();
   });
 });
 
-const limitsOf = (titlesMax: number): MatchLimits => ({ documentsMin: 0, titlesMax, othersMax: 0 });
+const limitsOf = (titlesMax: number): SearchMatchLimits => ({ documentsMin: 0, titlesMax, othersMax: 0 });

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { findCompoundSplits } from "#commerce/search/compounds.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
-import { findQuantities } from "#commerce/search/quantities.ts";
-import { getIrregularForm, foldUmlautDigraphs } from "#commerce/search/word-lists.ts";
+import { findQuantitiesInText } from "#commerce/search/quantities.ts";
+import { getIrregularNounForm, foldUmlautDigraphs } from "#commerce/search/word-lists.ts";
 
 describe("quantities", () => {
   it.each([
@@ -26,7 +26,7 @@ describe("quantities", () => {
     ["USB-C 3.2, model 500", []],
     ["CLD-100-BLK", []],
   ])("of %s are %j", (text, lexemes) => {
-    expect(findQuantities(text).map(({ lexeme }) => lexeme)).toEqual(lexemes);
+    expect(findQuantitiesInText(text).map(({ lexeme }) => lexeme)).toEqual(lexemes);
   });
 
   it("are one part of a query, and other words are parts of their own", () => {
@@ -50,11 +50,11 @@ it.each([
 });
 
 it("knows irregular plurals and umlauts that are spelled with two letters", () => {
-  expect([getIrregularForm("knives"), getIrregularForm("knife"), getIrregularForm("tents")]).toEqual([
-    "knife",
-    "knives",
-    undefined,
-  ]);
+  expect([
+    getIrregularNounForm("knives"),
+    getIrregularNounForm("knife"),
+    getIrregularNounForm("tents"),
+  ]).toEqual(["knife", "knives", undefined]);
   expect(["kaffeemuehle", "rucksaecke", "neue", "tent"].map(foldUmlautDigraphs)).toEqual([
     "kaffeemuhle",
     "rucksacke",

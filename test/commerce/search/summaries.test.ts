@@ -7,7 +7,7 @@ import { renderProductSummaryRow, renderProductSummary } from "#commerce/catalog
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -126,7 +126,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
       where abs(hashtext(id)) % 2 = 0`.execute(db);
     const { rows } = await sql<{ id: string }>`select id from product`.execute(db);
     const ids = rows.map(({ id }) => id);
-    await inTransaction(db, (transaction) => indexProducts(transaction, ids, now));
+    await runInTransaction(db, (transaction) => indexProducts(transaction, ids, now));
     for (const locale of ["en", "de", "ja"])
       expect(
         await compare({ q: "", locale, market: "DE", sort: "popularity", page: 1, pageSize: 100 }, now),

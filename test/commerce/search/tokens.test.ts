@@ -4,9 +4,9 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  normalizeCode,
+  normalizeSkuOrGtin,
   splitWords,
-  foldText,
+  removeCaseAndAccents,
   findJoinedForms,
   listLexemes,
 } from "#commerce/search/tokens.ts";
@@ -28,7 +28,7 @@ describe("folding", () => {
     ["ΟΔΟΣ ά", "οδοσ α"],
     ["รองเท้า", "รองเท้า"],
     ["हिन्दी", "हिन्दी"],
-  ])("turns %s into the search form %s", (text, folded) => expect(foldText(text)).toBe(folded));
+  ])("turns %s into the search form %s", (text, folded) => expect(removeCaseAndAccents(text)).toBe(folded));
 });
 
 describe("words", () => {
@@ -71,5 +71,5 @@ it("a hyphenated word is also indexed as one word", () => {
 });
 
 it("a code is compared without its punctuation", () => {
-  expect(normalizeCode("Ab-12 / 3_x")).toBe("ab123x");
+  expect(normalizeSkuOrGtin("Ab-12 / 3_x")).toBe("ab123x");
 });

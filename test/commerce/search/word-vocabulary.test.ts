@@ -5,7 +5,7 @@ import { insertSearchTerms, toSearchTermRow } from "#commerce/search/term-rows.t
 import { type VocabularyEntry } from "#commerce/search/vocabulary-cache.ts";
 import { loadVocabularyEntries } from "#commerce/search/word-vocabulary.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const insert = (
@@ -13,7 +13,7 @@ const insert = (
   locale: string,
   words: Readonly<Record<string, string | undefined>>,
 ): Promise<void> =>
-  inTransaction(db, (transaction) =>
+  runInTransaction(db, (transaction) =>
     insertSearchTerms(
       transaction,
       Object.entries(words).map(([term, spelling]) =>

@@ -1,6 +1,6 @@
 /** A merchant's branding over GraphQL, and on the checkout page: name, logo, colour, support and legal links. */
 import { beforeEach, expect, it } from "vitest";
-import { getTextColorOn } from "#commerce/merchants/brand-color.ts";
+import { getContrastingTextColor } from "#commerce/merchants/brand-color.ts";
 import { drawDemoLogo } from "#demo/pictures/draw-logo.ts";
 import { drive } from "#test/commerce/payments/checkouts.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
@@ -211,7 +211,7 @@ it("text on any colour has a contrast of at least 4.5 to 1", () => {
   };
   for (let value = 0; value < 0xff_ff_ff; value += 4099) {
     const color = `#${value.toString(16).padStart(6, "0")}`;
-    const [low = 0, high = 0] = [luminance(color), luminance(getTextColorOn(color))].toSorted(
+    const [low = 0, high = 0] = [luminance(color), luminance(getContrastingTextColor(color))].toSorted(
       (a, b) => a - b,
     );
     expect((high + 0.05) / (low + 0.05)).toBeGreaterThan(4.5);

@@ -5,7 +5,7 @@
 import { execute, parse } from "graphql";
 import { expect, it } from "vitest";
 import { drive, submitted } from "#test/commerce/payments/checkouts.ts";
-import type { BuyerViewer } from "#access/viewer.ts";
+import type { CheckoutBuyerViewer } from "#access/viewer.ts";
 import { toFailure } from "#foundation/failure.ts";
 import { createGraphContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
@@ -19,7 +19,7 @@ const useIt = useWorld();
 
 async function askAs(
   world: World,
-  viewer: BuyerViewer,
+  viewer: CheckoutBuyerViewer,
   source: string,
 ): Promise<{ data: unknown; codes: string[] }> {
   const contextValue = createGraphContext(world.app.services, { viewer, requestId: "req_page" });
@@ -38,7 +38,7 @@ it("a checkout page's viewer finds its own session, cart and order, and no other
   const other = await makeReadySession(world);
   await submitted(world, other, "tok_success");
   await drive(world);
-  const viewer: BuyerViewer = {
+  const viewer: CheckoutBuyerViewer = {
     kind: "buyer",
     merchantId: world.demo.merchants.first.id,
     sessionId: own.id,
@@ -67,7 +67,7 @@ it("a checkout page's viewer finds its own session, cart and order, and no other
     data: { order: null },
     codes: [],
   });
-  const ofOther: BuyerViewer = { ...viewer, sessionId: other.id, cartId: other.cartId };
+  const ofOther: CheckoutBuyerViewer = { ...viewer, sessionId: other.id, cartId: other.cartId };
   expect(
     await askAs(world, ofOther, `{ order(id: "${orderId}") { id shippingAddress { line1 } buyerEmail } }`),
   ).toEqual({

@@ -1,10 +1,10 @@
 /** The console derives the headers of a delivery attempt, formats its body, and writes a curl command. */
 import { expect, it } from "vitest";
 import {
-  attemptCurl,
-  attemptHeaders,
+  formatAttemptCurlCommand,
+  listAttemptHeaders,
   formatJson,
-  jsonTokens,
+  tokenizeJson,
 } from "#pages/console/browser/deliveries/attempt-request.ts";
 
 const delivery = {
@@ -15,7 +15,7 @@ const delivery = {
 };
 
 it("the headers are those of the attempt; what is not stored is only described", () => {
-  const headers = attemptHeaders(delivery, { number: 2, at: "2026-11-23T15:00:00.900Z" });
+  const headers = listAttemptHeaders(delivery, { number: 2, at: "2026-11-23T15:00:00.900Z" });
   const valueOf = (name: string): string | undefined => headers.find((header) => header.name === name)?.value;
   expect([valueOf("webhook-id"), valueOf("webhook-timestamp"), valueOf("webhook-attempt")]).toEqual([
     "evt_1",
@@ -26,16 +26,17 @@ it("the headers are those of the attempt; what is not stored is only described",
     "webhook-signature",
     "traceparent",
   ]);
-  const replayed = attemptHeaders({ ...delivery, replayOf: "whd_0" }, { number: 1, at: "2026-11-23" }).find(
-    ({ name }) => name === "webhook-replay",
-  );
+  const replayed = listAttemptHeaders(
+    { ...delivery, replayOf: "whd_0" },
+    { number: 1, at: "2026-11-23" },
+  ).find(({ name }) => name === "webhook-replay");
   expect(replayed?.value).toBe("true");
 });
 
 it("JSON is indented and split into its parts without a change; other text stays as it is", () => {
   const text = String.raw`{"na\"me":"a: \"b\"","n":-1.5e3,"ok":true,"no":null,"list":[]}`;
   const formatted = formatJson(text);
-  const tokens = jsonTokens(formatted);
+  const tokens = tokenizeJson(formatted);
   expect(tokens.map((token) => token.text).join("")).toBe(formatted);
   const of = (kind: string): readonly string[] =>
     tokens.filter((token) => token.kind === kind).map((token) => token.text);
@@ -46,7 +47,7 @@ it("JSON is indented and split into its parts without a change; other text stays
 });
 
 it("the curl command quotes every part for the shell, and leaves out described headers", () => {
-  const command = attemptCurl({
+  const command = formatAttemptCurlCommand({
     url: "https://shop.example/it's",
     headers: [
       { name: "webhook-id", value: "evt_1", isDescribed: false },

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { disableStaff } from "#access/people/staff.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { createPerson, type Person } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -173,7 +173,7 @@ describe("the code", () => {
   it("does not work after the account was disabled", async () => {
     const { person, code, login } = await confirm();
     const access = { merchantId: null, now: world().clock.now() };
-    await inTransaction(world().database.db, (transaction) =>
+    await runInTransaction(world().database.db, (transaction) =>
       disableStaff(transaction, access, person.staffId),
     );
     expect(await redeem(code, login.verifier)).toMatchObject(refusedCode);

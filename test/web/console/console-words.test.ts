@@ -4,7 +4,7 @@ import { buildSchema } from "graphql";
 import { describe, expect, it } from "vitest";
 import { scopeTitles } from "#access/viewer.ts";
 import {
-  actionsOfGroup,
+  getAuditActionsOfGroup,
   formatAuditAction,
   auditActionGroups,
 } from "#pages/console/browser/audit/action-words.ts";
@@ -13,7 +13,7 @@ import { grantableScopes } from "#pages/console/browser/parts/permissions.ts";
 const read = (path: string): string =>
   readFileSync(new URL(`../../../schema/${path}`, import.meta.url).pathname, "utf8");
 const schema = buildSchema(read("schema.graphql"));
-const listed = Object.keys(auditActionGroups).flatMap(actionsOfGroup);
+const listed = Object.keys(auditActionGroups).flatMap(getAuditActionsOfGroup);
 
 describe("the words of audit actions", () => {
   it("cover every mutation that a merchant's staff can read about, once", () => {

@@ -1,7 +1,7 @@
 /** The overview lists what needs attention, and nothing that is well. */
 import { expect, it } from "vitest";
 import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
-import { findProblems } from "#pages/console/browser/overview/find-problems.ts";
+import { findInstallationProblems } from "#pages/console/browser/overview/find-problems.ts";
 import type { LoggedEvent } from "#pages/console/browser/overview/overview-documents.ts";
 
 const nowMs = Date.parse("2026-11-23T15:00:00Z");
@@ -38,16 +38,16 @@ const event = (...deliveries: Partial<Logged>[]): LoggedEvent => ({
   deliveries: deliveries.map(logged),
 });
 
-type Check = Parameters<typeof findProblems>[0]["installation"]["readiness"]["checks"][number];
+type Check = Parameters<typeof findInstallationProblems>[0]["installation"]["readiness"]["checks"][number];
 
 const problemsOf = (
   endpoint: Endpoint,
   events: readonly LoggedEvent[] = [],
   checks: readonly Partial<Check>[] = [],
 ): readonly string[] =>
-  findProblems({
+  findInstallationProblems({
     installation: { id: "ins_1", readiness: { checks } } as Parameters<
-      typeof findProblems
+      typeof findInstallationProblems
     >[0]["installation"],
     endpoints: [endpoint],
     events,

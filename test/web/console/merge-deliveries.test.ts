@@ -5,14 +5,14 @@
 import { expect, it } from "vitest";
 import type {
   Delivery,
-  DeliveriesResult,
+  DeliveryListQueryResult,
   ConsoleDeliveryStatus,
 } from "#pages/console/browser/deliveries/delivery-documents.ts";
 import {
   mergeDeliveries,
-  changedDeliveries,
+  findChangedDeliveries,
   liveDeliveriesMax,
-  liveDeliveriesSince,
+  getLiveDeliveriesSince,
   addLiveDeliveries,
 } from "#pages/console/browser/deliveries/merge-deliveries.ts";
 
@@ -29,13 +29,13 @@ const delivery = (second: number, status: ConsoleDeliveryStatus = "SUCCEEDED"): 
   event: { id: `evt_${second}`, type: "cart.updated", occurredAt: "2026-01-01T00:00:00.000Z" },
 });
 
-const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): DeliveriesResult => ({
+const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): DeliveryListQueryResult => ({
   webhookDeliveries: {
     edges: deliveries.map((node) => ({ node })),
     pageInfo: { hasNextPage: false, hasPreviousPage, startCursor: null, endCursor: null },
   },
 });
-const shownBy = ({ webhookDeliveries }: DeliveriesResult): string[] =>
+const shownBy = ({ webhookDeliveries }: DeliveryListQueryResult): string[] =>
   webhookDeliveries.edges.map(({ node }) => `${node.id} ${node.status}`);
 const streamed = (...deliveries: Delivery[]): ReturnType<typeof addLiveDeliveries> =>
   addLiveDeliveries(new Map(), deliveries);
@@ -64,7 +64,7 @@ it("merging shows the latest update, also if the page was reloaded before it and
 
 it("merging replaces updates from before the reload, and keeps later ones", () => {
   const whenAsked = streamed(delivery(1, "SENDING"), delivery(2, "SENDING"));
-  const since = liveDeliveriesSince(
+  const since = getLiveDeliveriesSince(
     addLiveDeliveries(whenAsked, [delivery(2, "RETRYING"), delivery(3, "PENDING")]),
     whenAsked,
   );
@@ -98,8 +98,8 @@ it("merging applies the status filter when rows change their status", () => {
 it("merging reports new rows and changed statuses only", () => {
   const before = pageOf([delivery(1), delivery(2, "SENDING")]);
   const after = pageOf([delivery(1), delivery(2, "SUCCEEDED"), delivery(3, "PENDING")]);
-  expect(changedDeliveries(before, after).map(({ id }) => id)).toEqual(["whd_2", "whd_3"]);
-  expect(changedDeliveries(after, after)).toEqual([]);
+  expect(findChangedDeliveries(before, after).map(({ id }) => id)).toEqual(["whd_2", "whd_3"]);
+  expect(findChangedDeliveries(after, after)).toEqual([]);
 });
 
 it("merging keeps the newest updates, however long the page is open", () => {

@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import {
   addDays,
   chooseReportInterval,
-  findChoiceFault,
-  getCsvPath,
+  findReportFilterFault,
+  getReportCsvPath,
   getDayBeforeToday,
   getReportPath,
   listPeriodPresets,
-  parseReportChoices,
+  parseReportFilter,
 } from "#pages/console/browser/reports/report-choices.ts";
 
 const now = new Date("2026-03-01T23:30:00.000Z");
-const read = (query: string) => parseReportChoices(new URLSearchParams(query), now);
+const read = (query: string) => parseReportFilter(new URLSearchParams(query), now);
 const chosen = "report=returns&from=2026-01-05&to=2026-02-04&zone=Europe%2FBerlin&currency=EUR";
 
 describe("the choices of the reports", () => {
@@ -42,7 +42,7 @@ describe("the choices of the reports", () => {
     ["zone=Europe/Nowhere", /^There is no time zone “Europe\/Nowhere”\./],
     [chosen, undefined],
   ])("are refused with a sentence if no report can be read: %s", (query, fault) => {
-    const found = findChoiceFault(read(query));
+    const found = findReportFilterFault(read(query));
     if (fault === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(fault);
   });
@@ -58,16 +58,16 @@ describe("the choices of the reports", () => {
   });
 
   it("lead to the CSV file, with the interval of the chart if the report has one", () => {
-    expect(getCsvPath(read("from=2026-01-01&to=2026-01-31&zone=UTC"))).toBe(
+    expect(getReportCsvPath(read("from=2026-01-01&to=2026-01-31&zone=UTC"))).toBe(
       "/reports/sales.csv?from=2026-01-01&to=2026-01-31&timeZone=UTC&interval=day",
     );
-    expect(getCsvPath(read(chosen))).toBe(
+    expect(getReportCsvPath(read(chosen))).toBe(
       "/reports/returns.csv?from=2026-01-05&to=2026-02-04&timeZone=Europe%2FBerlin",
     );
   });
 
   it("lead to the CSV file of the stock without a period, which the report on the stock does not have", () => {
-    expect(getCsvPath(read("report=inventory&zone=UTC"))).toBe("/reports/inventory.csv?days=30");
+    expect(getReportCsvPath(read("report=inventory&zone=UTC"))).toBe("/reports/inventory.csv?days=30");
   });
 
   it("offer periods that end today, and the whole last month", () => {

@@ -6,8 +6,8 @@ import { apiOperations, apiRoot } from "#pages/console/browser/requests/api-oper
 import {
   emptyRequestFilter,
   exactStatuses,
-  parseRequestFilter,
-  requestsPath,
+  parseRequestLogFilter,
+  getRequestLogPath,
 } from "#pages/console/browser/requests/request-filter.ts";
 
 interface Operation {
@@ -61,12 +61,12 @@ it.each([
   ],
   ["operation=&key=", {}],
 ])("reads the address ?%s", (query, changes) => {
-  expect(parseRequestFilter(new URLSearchParams(query))).toEqual({ ...emptyRequestFilter, ...changes });
+  expect(parseRequestLogFilter(new URLSearchParams(query))).toEqual({ ...emptyRequestFilter, ...changes });
 });
 
 it("changes one filter of the address and keeps the others", () => {
   const query = new URLSearchParams("status=4xx&key=key_1");
-  expect(requestsPath(query, "status", "404")).toBe("/requests?status=404&key=key_1");
-  expect(requestsPath(query, "status", "")).toBe("/requests?key=key_1");
-  expect(requestsPath(new URLSearchParams("key=key_1"), "key", "")).toBe("/requests");
+  expect(getRequestLogPath(query, "status", "404")).toBe("/requests?status=404&key=key_1");
+  expect(getRequestLogPath(query, "status", "")).toBe("/requests?key=key_1");
+  expect(getRequestLogPath(new URLSearchParams("key=key_1"), "key", "")).toBe("/requests");
 });

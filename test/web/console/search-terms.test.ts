@@ -3,11 +3,11 @@ import { expect, it } from "vitest";
 import { idPrefixes } from "#foundation/ids.ts";
 import {
   containsIgnoringCaseAndAccents,
-  nothingFoundText,
-  orderNumberIn,
-  parseSearchTerm,
+  getNothingFoundMessage,
+  parseOrderNumber,
+  parseConsoleSearchTerm,
   searchedKinds,
-  removeSecrets,
+  removeSecretsFromSearchText,
 } from "#pages/console/browser/search/search-terms.ts";
 
 const tail = "01jgfj2v00fxtr0000000000c1";
@@ -33,15 +33,17 @@ it.each([
   ["Demo integration", { kind: "name", text: "Demo integration" }],
   ["x".repeat(500), { kind: "name", text: "x".repeat(200) }],
 ])("reads “%s” as %o", (text, term) => {
-  expect(parseSearchTerm(text)).toEqual(term);
+  expect(parseConsoleSearchTerm(text)).toEqual(term);
 });
 
 it("removes secrets, and keeps the part of an API key that the console shows", () => {
   const prefix = "cpk_test_AbCdEfGhIjKl";
-  expect(removeSecrets(`Bearer ${prefix}_${"s".repeat(49)}`)).toBe(`Bearer ${prefix}`);
-  expect(removeSecrets(`cit_admin_AbCdEfGhIjKl_${"s".repeat(20)}`)).toBe("cit_admin_AbCdEfGhIjKl");
-  expect(removeSecrets("whsec_c2VjcmV0c2VjcmV0+/==")).toBe("");
-  expect(parseSearchTerm("whsec_c2VjcmV0")).toEqual({ kind: "empty" });
+  expect(removeSecretsFromSearchText(`Bearer ${prefix}_${"s".repeat(49)}`)).toBe(`Bearer ${prefix}`);
+  expect(removeSecretsFromSearchText(`cit_admin_AbCdEfGhIjKl_${"s".repeat(20)}`)).toBe(
+    "cit_admin_AbCdEfGhIjKl",
+  );
+  expect(removeSecretsFromSearchText("whsec_c2VjcmV0c2VjcmV0+/==")).toBe("");
+  expect(parseConsoleSearchTerm("whsec_c2VjcmV0")).toEqual({ kind: "empty" });
 });
 
 it.each([
@@ -50,7 +52,7 @@ it.each([
   ["# ABCDE12345", "ABCDE-12345"],
   ["LH-1", "LH-1"],
 ])("reads the order number “%s” as %s", (text, number) => {
-  expect(orderNumberIn(text)).toBe(number);
+  expect(parseOrderNumber(text)).toBe(number);
 });
 
 it("compares names without case and accents", () => {
@@ -64,7 +66,7 @@ it("every searched prefix is a prefix of ids", () => {
 });
 
 it("says what was not found, and how an id looks", () => {
-  const answer = (text: string): string => nothingFoundText(parseSearchTerm(text));
+  const answer = (text: string): string => getNothingFoundMessage(parseConsoleSearchTerm(text));
   expect(answer(`ord_${tail}`)).toBe(`Your shop has no order with the id ord_${tail}.`);
   expect(answer("key_1")).toBe(
     "This is not a whole id. The id of an API key begins with key_ and has 26 letters and digits after that.",

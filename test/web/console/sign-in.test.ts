@@ -5,9 +5,9 @@
 import type { FastifyRequest } from "fastify";
 import { describe, expect, it } from "vitest";
 import { disableStaff, enableStaff } from "#access/people/staff.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { runInTransaction } from "#database/transaction.ts";
 import { readConsoleCookie } from "#http/staff-session.ts";
-import { pathAfterSignIn } from "#pages/console/plugin.ts";
+import { getPathAfterSignIn } from "#pages/console/plugin.ts";
 import { createPerson, password } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
@@ -128,12 +128,12 @@ describe("signing in", () => {
     };
     for (const typed of tries) await attempt(typed);
     const access = { merchantId: null, now: world().clock.now() };
-    await inTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
+    await runInTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
     await attempt({ email });
     expect(new Set(texts).size).toBe(1);
     expect(texts[0]).toContain("The e-mail address or the password is wrong.");
     expect(texts[0]).not.toContain("a wrong password");
-    await inTransaction(world().database.db, (transaction) => enableStaff(transaction, access, staffId));
+    await runInTransaction(world().database.db, (transaction) => enableStaff(transaction, access, staffId));
     expect((await submitSignIn(world(), { email, headers: from() })).status).toBe(303);
     const empty = await submitSignIn(world(), { email, password: "", headers: from() });
     expect([empty.status, empty.text.includes("Enter your e-mail address and your password.")]).toEqual([
@@ -211,8 +211,8 @@ describe("signing in", () => {
     ["javascript:alert(1)", "/console"],
     ["", "/console"],
   ])("redirects only within the console: %j", (next, place) => {
-    expect(pathAfterSignIn(next)).toBe(place);
-    expect(new URL(pathAfterSignIn(next), publicUrl).origin).toBe(publicUrl);
+    expect(getPathAfterSignIn(next)).toBe(place);
+    expect(new URL(getPathAfterSignIn(next), publicUrl).origin).toBe(publicUrl);
   });
 });
 

@@ -16,7 +16,7 @@ import {
   type OpenApiSchema,
   type OpenApiSchemas,
 } from "#pages/docs/api-document.ts";
-import { createRequestExamples, createStoredAnswerLookup } from "#pages/docs/examples.ts";
+import { createRequestExamples, createStoredExampleAnswerLookup } from "#pages/docs/examples.ts";
 import { createDocsSite, type DocsServices, type DocsSite } from "#pages/docs/docs-site.ts";
 import { guideNames } from "#pages/docs/guides.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -100,7 +100,7 @@ describe("the reference", () => {
   it("has a stored example answer for every operation, for services without a demo", async () => {
     const contract = await readContract(world());
     const document = await documentOf();
-    const stored = createStoredAnswerLookup({
+    const stored = createStoredExampleAnswerLookup({
       examples: createRequestExamples(undefined),
       publicUrl: "https://shop.example/commerce",
     });

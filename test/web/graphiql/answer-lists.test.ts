@@ -1,7 +1,7 @@
 /** The lists of an answer as rows with flat columns, and as CSV. */
 import { describe, expect, it } from "vitest";
 import { type AnswerList, findAnswerLists } from "#pages/graphiql/browser/result/answer-lists.ts";
-import { csvFileName, formatAnswerListAsCsv } from "#pages/graphiql/browser/result/csv-file.ts";
+import { getAnswerCsvFileName, formatAnswerListAsCsv } from "#pages/graphiql/browser/result/csv-file.ts";
 
 const orders = {
   data: {
@@ -119,7 +119,7 @@ describe("CSV", () => {
   });
 
   it("is named by the list and the day", () => {
-    expect(csvFileName({ path: "orders.lines" }, new Date("2026-01-31T23:00:00Z"))).toBe(
+    expect(getAnswerCsvFileName({ path: "orders.lines" }, new Date("2026-01-31T23:00:00Z"))).toBe(
       "orders-lines-2026-01-31.csv",
     );
   });

@@ -5,7 +5,7 @@
 import { Readable } from "node:stream";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { type SubscriptionResults, sendSubscriptionResults } from "#graphql/event-streams.ts";
 
 describe("events", () => {
@@ -103,7 +103,7 @@ describe("events", () => {
     const { body, over } = await sendOf(steps);
     const received = listen(body);
     await received();
-    over.abort(fail("api_key_revoked"));
+    over.abort(createFailure("api_key_revoked"));
     expect(await received()).toBe(
       'event: next\ndata: {"errors":[{"code":"api_key_revoked"}]}\n\nevent: complete\ndata:\n\n',
     );

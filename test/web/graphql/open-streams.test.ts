@@ -2,10 +2,10 @@
 import { EventEmitter } from "node:events";
 import type { FastifyRequest } from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import {
-  createEventStreams,
-  type EventStreams,
+  createServerSentEventStreams,
+  type ServerSentEventStreams,
   streamsMax,
   streamsPerCallerMax,
 } from "#graphql/event-streams.ts";
@@ -14,12 +14,12 @@ import { TestClock } from "#test/support/world.ts";
 describe("open streams", () => {
   const checked: string[] = [];
   let refusal: Error | undefined;
-  let streams: EventStreams;
+  let streams: ServerSentEventStreams;
   beforeEach(() => {
     vi.useFakeTimers();
     checked.length = 0;
     refusal = undefined;
-    streams = createEventStreams({
+    streams = createServerSentEventStreams({
       clock: new TestClock(),
       recheck: ({ headers }) => {
         checked.push(headers.authorization ?? "");
@@ -60,10 +60,10 @@ describe("open streams", () => {
 
   it("end when the credential becomes invalid, but not when the database is unreachable", async () => {
     const { signal } = streams.open(requestOf("a"), "a");
-    refusal = fail("service_unavailable");
+    refusal = createFailure("service_unavailable");
     await vi.advanceTimersByTimeAsync(3_000);
     expect(signal.aborted).toBe(false);
-    refusal = fail("api_key_revoked");
+    refusal = createFailure("api_key_revoked");
     await vi.advanceTimersByTimeAsync(1_000);
     expect(signal.reason).toMatchObject({ code: "api_key_revoked" });
   });

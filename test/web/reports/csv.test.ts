@@ -7,7 +7,7 @@ import { makeOrder, marketsOf } from "#test/graph/reports/made-orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { csvReports } from "#graphql/reports/csv-reports.ts";
-import { addMajorAmounts, getMajorAmountColumns, toCsv } from "#graphql/reports/csv-table.ts";
+import { addMajorAmountCells, getMajorAmountColumns, toCsv } from "#graphql/reports/csv-table.ts";
 
 describe("GET /reports/NAME.csv", () => {
   const world = useWorld("pglite");
@@ -238,7 +238,9 @@ describe("a CSV table", () => {
       ["EUR", null, ",2"],
     ] as const;
     for (const [currency, netMinor, line] of amounts)
-      expect(toCsv(columns, [addMajorAmounts({ currency, netMinor })])).toBe(`net,exponent\r\n${line}\r\n`);
+      expect(toCsv(columns, [addMajorAmountCells({ currency, netMinor })])).toBe(
+        `net,exponent\r\n${line}\r\n`,
+      );
   });
 
   it("prevents a formula on a second line", () => {

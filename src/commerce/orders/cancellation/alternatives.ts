@@ -5,13 +5,13 @@
 import { type EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import {
-  calculateLineArrival,
-  isWindowOver,
+  calculateOrderLineArrival,
+  isTimeWindowOver,
   getOrderPolicy,
-  getWindowBoundaries,
-  type OrderWindow,
-  calculateWindowFromArrival,
-  calculateWithdrawalWindowFromPlacing,
+  getTimeWindowBoundaries,
+  type OrderTimeWindow,
+  calculateTimeWindowFromArrival,
+  calculateWithdrawalWindowFromPurchase,
   calculateWithdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
 import { countUnsentIntangibleUnits } from "#commerce/orders/order-statuses.ts";
@@ -59,11 +59,11 @@ function afterSalesWindowsAt(order: OrderAggregate, now: Date): AfterSalesWindow
   if (order.status === "canceled" || order.paymentStatus === "refunded")
     return { canReturn: false, canWithdraw: false, changesAt: [] };
   const [returns, withdrawals] = [returnWindows(order), withdrawalWindows(order)];
-  const isOpen = (window: OrderWindow): boolean => !isWindowOver(window, now);
+  const isOpen = (window: OrderTimeWindow): boolean => !isTimeWindowOver(window, now);
   return {
     canReturn: returns.some(isOpen),
     canWithdraw: withdrawals.some(isOpen),
-    changesAt: [...returns, ...withdrawals].flatMap(getWindowBoundaries),
+    changesAt: [...returns, ...withdrawals].flatMap(getTimeWindowBoundaries),
   };
 }
 
@@ -73,7 +73,7 @@ const nonReturnable = ["no_returns", "final_sale", "custom_made", "perishable", 
  * Returns the return windows of the order lines that have sent units and that the merchant's return policy
  * accepts.
  */
-function returnWindows(order: OrderAggregate): OrderWindow[] {
+function returnWindows(order: OrderAggregate): OrderTimeWindow[] {
   const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = getOrderPolicy(
     order,
     "return",
@@ -85,14 +85,16 @@ function returnWindows(order: OrderAggregate): OrderWindow[] {
   const lines = order.lines.filter(
     (line) => hasKeptUnits(line) && isTaken(line) && !hasRestriction(line, nonReturnable),
   );
-  return lines.map((line) => calculateWindowFromArrival(order, calculateLineArrival(order, line), counted));
+  return lines.map((line) =>
+    calculateTimeWindowFromArrival(order, calculateOrderLineArrival(order, line), counted),
+  );
 }
 
 /**
  * Returns the withdrawal windows of an order (Directive 2011/83/EU, articles 9 and 16). Services and digital
  * products that the merchant has not provided yet have a separate window, which starts with the purchase.
  */
-function withdrawalWindows(order: OrderAggregate): OrderWindow[] {
+function withdrawalWindows(order: OrderAggregate): OrderTimeWindow[] {
   const { windowDays } = getOrderPolicy(order, "withdrawal").rules;
   if (windowDays === 0) return [];
   const lines = order.lines.filter((line) => !hasRestriction(line, ["custom_made", "perishable"]));
@@ -100,7 +102,7 @@ function withdrawalWindows(order: OrderAggregate): OrderWindow[] {
   const isPromised = lines.some((line) => countUnsentIntangibleUnits(line) > 0);
   return [
     ...(isSent ? [calculateWithdrawalWindow(order, windowDays)] : []),
-    ...(isPromised ? [calculateWithdrawalWindowFromPlacing(order, windowDays)] : []),
+    ...(isPromised ? [calculateWithdrawalWindowFromPurchase(order, windowDays)] : []),
   ];
 }
 

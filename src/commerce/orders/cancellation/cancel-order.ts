@@ -14,20 +14,20 @@ import {
   type CancellationObstacleReason,
   createCancellationObstacle,
 } from "./reasons.ts";
-import { findPartlyCanceledLineSet } from "./obstacles.ts";
+import { findPartlyCanceledPromotionLines } from "./obstacles.ts";
 import {
   changeLockedOrder,
   lockOrder,
   type OrderChangeOutcome,
-  type OrderTarget,
+  type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  findLineSelectionFaults,
+  findOrderLineSelectionFaults,
   noteLengthMax,
-  createOrderFailure,
+  createOrderConflictFailure,
   requireSelectableUnits,
-  requireKnownLines,
+  requireKnownOrderLines,
 } from "#commerce/orders/order-checks.ts";
 import type {
   CancellationRequest,
@@ -38,7 +38,7 @@ import type {
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { cancelUnits } from "./cancel-units.ts";
 
-export interface OrderCancelInput extends OrderTarget {
+export interface OrderCancelInput extends OrderIdAndExpectedVersion {
   /** The units to cancel. If left out: all units that can be canceled. */
   readonly lines?: readonly LineQuantity[] | null | undefined;
   readonly reason: CancellationReason;
@@ -54,7 +54,7 @@ export async function cancelOrder(
   context: OrderCommandContext,
   input: OrderCancelInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(findCancellationFaults(input, context.actor));
+  requireNoFaults(findCancellationInputFaults(input, context.actor));
   const order = await lockOrder(transaction, context, input.orderId);
   const decided = decideCancellation(order, input, context);
   const { reason, expectedVersion, note = null } = input;
@@ -75,13 +75,13 @@ export async function cancelOrder(
 }
 
 /** Returns the faults in the input of a cancellation that can be found without reading the order. */
-export function findCancellationFaults(
+export function findCancellationInputFaults(
   { lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">,
   actor: OrderActor,
 ): Faults {
   const isOfBuyer = buyerCancellationReasons.some((code) => code === reason);
   return [
-    ...findLineSelectionFaults(lines),
+    ...findOrderLineSelectionFaults(lines),
     ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(actor === "buyer" && !isOfBuyer
       ? [
@@ -94,7 +94,7 @@ export function findCancellationFaults(
   ];
 }
 
-export interface DecidedCancellation {
+export interface CancellationDecision {
   readonly lines: readonly LineQuantity[];
   /** True if the cancellation needs the merchant's approval. */
   readonly isRequest: boolean;
@@ -108,11 +108,11 @@ export function decideCancellation(
   order: OrderAggregate,
   { lines: chosen }: Pick<OrderCancelInput, "lines">,
   { now, actor }: Pick<OrderCommandContext, "now" | "actor">,
-): DecidedCancellation {
-  requireKnownLines(order, chosen ?? []);
+): CancellationDecision {
+  requireKnownOrderLines(order, chosen ?? []);
   const eligibility = evaluateCancellationEligibility(order, now, actor);
   const lines = chosen ?? cancelableLines(eligibility, actor);
-  requireCancelable(order, { lines, eligibility });
+  requireCancelableUnits(order, { lines, eligibility });
   const requested = eligibility.lines.filter(({ lineId }) => lines.some((line) => line.lineId === lineId));
   const isRequest = actor === "buyer" && requested.some(({ decision }) => decision === "request_required");
   if (actor === "buyer" && !isRequest) requireWholeSets(order, lines);
@@ -124,11 +124,11 @@ export function decideCancellation(
  * lines can only be canceled together.
  */
 function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
-  const lineIds = findPartlyCanceledLineSet(order, lines);
+  const lineIds = findPartlyCanceledPromotionLines(order, lines);
   if (lineIds === undefined) return;
   const reasons = [createCancellationObstacle("line_not_separable", { data: { lineIds } })];
   const message = "A promotion joins the chosen units with other units: they can only be canceled together.";
-  throw createOrderFailure("invalid_state", order, {
+  throw createOrderConflictFailure("invalid_state", order, {
     reason: "line_not_separable",
     message,
     data: { reasons },
@@ -151,7 +151,7 @@ const refusal = { reason: "not_cancelable", message: "The chosen units can no lo
  * Throws if a line cannot be canceled, or not in the chosen quantity. The failure contains the same reasons
  * that the eligibility query returns.
  */
-export function requireCancelable(
+export function requireCancelableUnits(
   order: OrderAggregate,
   {
     lines,
@@ -180,7 +180,7 @@ function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacleReas
 }
 
 function refuseCancellation(order: OrderAggregate, { reasons }: CancellationEligibility): Failure {
-  return createOrderFailure("invalid_state", order, {
+  return createOrderConflictFailure("invalid_state", order, {
     ...refusal,
     reason: reasons[0]?.code ?? refusal.reason,
     data: { reasons },
@@ -205,16 +205,16 @@ function toRequest(
  * Approves a cancellation request. The order records the actor who requested the cancellation, not the actor
  * who approved it.
  */
-export async function approveCancellation(
+export async function approveCancellationRequest(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: OrderTarget,
+  target: OrderIdAndExpectedVersion,
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
   // An open cancellation request blocks further cancellations. The eligibility is therefore computed as if
   // the request that is approved here did not exist.
-  requireCancelable(order, {
+  requireCancelableUnits(order, {
     lines,
     eligibility: evaluateCancellationEligibility(
       { ...order, cancellationRequest: null },
@@ -229,10 +229,10 @@ export async function approveCancellation(
   });
 }
 
-export async function declineCancellation(
+export async function declineCancellationRequest(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: OrderTarget,
+  target: OrderIdAndExpectedVersion,
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   requestOf(order);
@@ -246,7 +246,7 @@ export async function declineCancellation(
 
 function requestOf(order: OrderAggregate): CancellationRequest {
   if (order.cancellationRequest !== null) return order.cancellationRequest;
-  throw createOrderFailure("invalid_state", order, {
+  throw createOrderConflictFailure("invalid_state", order, {
     reason: "cancellation_not_requested",
     message: "The order has no open cancellation request.",
   });

@@ -17,7 +17,7 @@ import { type OrderChangeOutcome, type OrderCommandContext } from "#commerce/ord
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { allocateRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
+import { allocateRefundToLinesAndShipping, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { reduceUnreservedUnits } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
@@ -147,7 +147,7 @@ async function moveMoney(
   const { reducedMinor, refundMinor } = value;
   await voidAuthorizationsIfNothingOwed(transaction, context, { order, reducedMinor, refundMinor });
   if (value.refundMinor === 0) return [];
-  const covered = allocateRefund(value.refundMinor, {
+  const covered = allocateRefundToLinesAndShipping(value.refundMinor, {
     lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),
     shippingMinor: value.shippingMinor,
   });

@@ -16,19 +16,23 @@ import {
   type CancellationReasonOption,
 } from "./reasons.ts";
 import {
-  findBestDecision,
+  findMostFavorableDecision,
   type EligibilityDecision,
   decideEligibility,
-  calculateValidUntil,
-  removeRepeatedReasons,
+  calculateEligibilityExpiry,
+  removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
-import type { LineQuantity, OrderAggregate, PromotionMinimum } from "#commerce/orders/order-aggregate.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderPromotionMinimum,
+} from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { getOrderPolicy, type OrderPolicyOfType } from "#commerce/orders/order-terms.ts";
 import { computeAuthorizedAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { type CancellationAlternative, findCancellationAlternatives } from "./alternatives.ts";
 
-export interface CancellationLine {
+export interface CancellationLineEligibility {
   readonly lineId: string;
   readonly decision: EligibilityDecision;
   readonly cancelableQuantity: number;
@@ -36,7 +40,7 @@ export interface CancellationLine {
   readonly reasons: readonly CancellationObstacleReason[];
 }
 
-export interface CancellationRefund {
+export interface EstimatedCancellationRefund {
   readonly estimated: Money;
   readonly method: "void" | "refund" | "none";
   readonly shippingRefunded: boolean;
@@ -68,10 +72,10 @@ export interface CancellationEligibility {
   readonly scope: "order" | "lines" | "none";
   /** Reasons against the cancellation. The list is empty if and only if the decision is `allowed`. */
   readonly reasons: readonly CancellationObstacleReason[];
-  readonly lines: readonly CancellationLine[];
+  readonly lines: readonly CancellationLineEligibility[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
   readonly deadline: CancellationDeadline | null;
-  readonly refund: CancellationRefund | null;
+  readonly refund: EstimatedCancellationRefund | null;
   readonly consequences: readonly CancellationConsequence[];
   readonly alternatives: readonly CancellationAlternative[];
   readonly policy: { readonly id: string; readonly type: "cancellation"; readonly summary: string };
@@ -91,7 +95,7 @@ export function evaluateCancellationEligibility(
   const policy = getOrderPolicy(order, "cancellation");
   const assessed = assessCancellationLines({ order, rules: policy.rules, now, actor });
   const lines = assessed.map(toLine);
-  const decision = findBestDecision(lines.map((line) => line.decision));
+  const decision = findMostFavorableDecision(lines.map((line) => line.decision));
   const best = lines.filter((line) => line.decision === decision);
   const chosen =
     decision === "denied"
@@ -99,7 +103,7 @@ export function evaluateCancellationEligibility(
       : best.map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
   const scope = scopeOf(order, chosen);
   const other = findCancellationAlternatives(order, { decision, now });
-  const reasons = removeRepeatedReasons(best.flatMap((line) => line.reasons));
+  const reasons = removeReasonsWithRepeatedCode(best.flatMap((line) => line.reasons));
   const windowEnd = calculateCancellationWindowEnd(order, policy.rules);
   return {
     orderId: order.id,
@@ -116,11 +120,14 @@ export function evaluateCancellationEligibility(
     alternatives: other.alternatives,
     policy: { id: policy.id, type: "cancellation", summary: policy.summary },
     evaluatedAt: now.toISOString(),
-    validUntil: calculateValidUntil(now, [...other.changesAt, ...(windowEnd === null ? [] : [windowEnd])]),
+    validUntil: calculateEligibilityExpiry(now, [
+      ...other.changesAt,
+      ...(windowEnd === null ? [] : [windowEnd]),
+    ]),
   };
 }
 
-function toLine({ line, open, reasons }: AssessedCancellationLine): CancellationLine {
+function toLine({ line, open, reasons }: AssessedCancellationLine): CancellationLineEligibility {
   const decision = decideEligibility(reasons);
   return {
     lineId: line.id,
@@ -172,7 +179,7 @@ function deadlineOf(
  * Estimates the refund of a cancellation. A captured amount is refunded; an authorized amount is voided, or
  * captured only in part.
  */
-function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): CancellationRefund {
+function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): EstimatedCancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);
   const authorized = order.payments.reduce((sum, payment) => sum + computeAuthorizedAmountMinor(payment), 0);
   const notTakenMinor = refundMinor > 0 ? 0 : Math.min(reducedMinor, authorized);
@@ -192,7 +199,7 @@ function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): Cance
 function promotionEffectOf(
   { lines, promotions }: OrderAggregate,
   { chosen, isShippingGone }: { readonly chosen: readonly LineQuantity[]; readonly isShippingGone: boolean },
-): CancellationRefund["promotionEffect"] {
+): EstimatedCancellationRefund["promotionEffect"] {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   const allocations = promotions
     .flatMap((promotion) => promotion.allocations)
@@ -247,7 +254,10 @@ function breaksMinimum(order: Ordered, canceled: readonly LineQuantity[]): boole
 
 function isMet(
   { lines }: Ordered,
-  { minimum, canceled }: { readonly minimum: PromotionMinimum; readonly canceled: readonly LineQuantity[] },
+  {
+    minimum,
+    canceled,
+  }: { readonly minimum: OrderPromotionMinimum; readonly canceled: readonly LineQuantity[] },
 ): boolean {
   const gone = new Map(canceled.map(({ lineId, quantity }) => [lineId, quantity]));
   const left = lines

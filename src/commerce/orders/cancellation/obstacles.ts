@@ -215,7 +215,7 @@ export function findLinesJoinedByPromotions({
  * Returns the ids of lines that a promotion connects and of which the cancellation would take only a part of
  * the units. Returns the first such set of lines; undefined if there is none.
  */
-export function findPartlyCanceledLineSet(
+export function findPartlyCanceledPromotionLines(
   order: Pick<OrderAggregate, "promotions" | "lines">,
   chosen: readonly LineQuantity[],
 ): readonly string[] | undefined {

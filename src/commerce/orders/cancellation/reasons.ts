@@ -47,12 +47,12 @@ export const cancellationReasonOptions: readonly CancellationReasonOption[] = [
 
 /** For each obstacle code, the English text that people read. */
 export const cancellationObstacles = englishTexts.cancellationObstacles;
-export type CancellationObstacle = keyof typeof cancellationObstacles;
+export type CancellationObstacleCode = keyof typeof cancellationObstacles;
 
-export type CancellationObstacleReason = EligibilityReason<CancellationObstacle>;
+export type CancellationObstacleReason = EligibilityReason<CancellationObstacleCode>;
 
 export function createCancellationObstacle(
-  code: CancellationObstacle,
+  code: CancellationObstacleCode,
   {
     blocking = true,
     data = {},

@@ -1,5 +1,8 @@
 /** Translates all texts of a cancellation eligibility answer into the language of the caller. */
-import { chooseAnswerLanguage, summarizeOrderPolicy } from "#commerce/eligibility-texts/answer-language.ts";
+import {
+  chooseEligibilityAnswerLanguage,
+  summarizeOrderPolicy,
+} from "#commerce/eligibility-texts/answer-language.ts";
 import {
   type EligibilityLanguage,
   getEligibilityTexts,
@@ -23,7 +26,7 @@ export function translateCancellationEligibility(
   answer: CancellationEligibility,
   callerLocales: readonly string[],
 ): TranslatedCancellationEligibility {
-  const answerLanguage = chooseAnswerLanguage(order, callerLocales);
+  const answerLanguage = chooseEligibilityAnswerLanguage(order, callerLocales);
   const { language } = answerLanguage;
   const { cancellationReasons } = getEligibilityTexts(language);
   const translate = (reasons: readonly CancellationObstacleReason[]): CancellationObstacleReason[] =>

@@ -13,11 +13,11 @@ import {
   findIdempotencyRecords,
 } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-scope.ts";
 
-export interface ErasureResult {
+export interface BuyerErasureResult {
   /**
    * Number of addresses and e-mail addresses that this call erased. Data that was erased before does not
    * count.
@@ -46,7 +46,7 @@ export async function eraseBuyerData(
   transaction: Transaction,
   context: CartCommandContext,
   { finds, isForced }: ErasureInput,
-): Promise<ErasureResult> {
+): Promise<BuyerErasureResult> {
   const { cartIds, orderIds, personalIds } = finds.scope;
   const openCartIds = await requireErasable(transaction, context, { finds, isForced });
   // The personal data is erased before the cart events are published, so that these events do not contain it.
@@ -75,7 +75,7 @@ async function requireErasable(
   const locked = carts.filter((cart) => getCartStatusAt(cart, now) === "locked");
   if (locked.length > 0) {
     const sessions = locked.map(({ session }) => session?.id).join(", ");
-    throw fail("invalid_state", {
+    throw createFailure("invalid_state", {
       message:
         `A checkout is in progress (${sessions}). Cancel the checkout or wait until it ends. ` +
         "Nothing was erased.",
@@ -86,7 +86,7 @@ async function requireErasable(
     and status in ('pending', 'confirmed', 'on_hold') order by id`.execute(transaction);
   if (waiting.length > 0 && !isForced) {
     const ids = waiting.map(({ id }) => id).join(", ");
-    throw fail("invalid_state", {
+    throw createFailure("invalid_state", {
       message:
         `Orders are not completed (${ids}) and need their address. Repeat with --force to erase it ` +
         "anyway. Nothing was erased.",

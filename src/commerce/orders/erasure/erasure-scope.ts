@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import {
   findPersonalData,
   maskAddress,
@@ -25,11 +25,11 @@ import { digestAddressToken } from "#commerce/carts/find-carts.ts";
  * The object from which the search for a buyer's data starts. A buyer reference is unique only within its
  * merchant.
  */
-export type ErasureTarget =
+export type BuyerErasureTarget =
   | { readonly by: "cart" | "order" | "addressToken"; readonly value: string }
   | { readonly by: "buyerReference"; readonly value: string; readonly merchantId: string };
 
-export interface ErasureScope {
+export interface BuyerErasureScope {
   readonly merchantId: string;
   /** Ids of the buyer's carts, including the carts that were merged into them. */
   readonly cartIds: readonly string[];
@@ -42,10 +42,15 @@ export interface ErasureScope {
  * Finds the carts, orders and personal data of a buyer. Throws `resource_not_found` if the target does not
  * exist, so that a misspelt id does not look like a successful erasure.
  */
-export async function findErasureScope(reader: DatabaseReader, target: ErasureTarget): Promise<ErasureScope> {
+export async function findBuyerErasureScope(
+  reader: DatabaseReader,
+  target: BuyerErasureTarget,
+): Promise<BuyerErasureScope> {
   const seed = await findErasureStart(reader, target);
   if (seed === undefined)
-    throw fail("resource_not_found", { message: `No data was found for ${targetNames[target.by]}.` });
+    throw createFailure("resource_not_found", {
+      message: `No data was found for ${targetNames[target.by]}.`,
+    });
   const { merchantId, cartIds, buyerReference } = seed;
   const { rows: carts } = await sql<{ id: string }>`
     with recursive mine (id) as (
@@ -74,9 +79,9 @@ export async function findErasureScope(reader: DatabaseReader, target: ErasureTa
  * Locks the buyer's carts and then the orders until the end of the transaction. All commands lock carts
  * before orders, so that they cannot deadlock.
  */
-export async function lockErasureScope(
+export async function lockBuyerErasureScope(
   transaction: Transaction,
-  { cartIds, orderIds }: ErasureScope,
+  { cartIds, orderIds }: BuyerErasureScope,
 ): Promise<void> {
   await sql`select id from cart where id = any(${cartIds}::text[]) order by id for no key update`.execute(
     transaction,
@@ -85,7 +90,7 @@ export async function lockErasureScope(
     update`.execute(transaction);
 }
 
-export function isSameErasureScope(one: ErasureScope, other: ErasureScope): boolean {
+export function isSameBuyerErasureScope(one: BuyerErasureScope, other: BuyerErasureScope): boolean {
   const isSame = (key: "cartIds" | "orderIds" | "personalIds"): boolean => {
     const ids = new Set(other[key]);
     return ids.size === new Set(one[key]).size && one[key].every((id) => ids.has(id));
@@ -95,7 +100,7 @@ export function isSameErasureScope(one: ErasureScope, other: ErasureScope): bool
   );
 }
 
-const targetNames: Readonly<Record<ErasureTarget["by"], string>> = {
+const targetNames: Readonly<Record<BuyerErasureTarget["by"], string>> = {
   cart: "this cart",
   order: "this order",
   addressToken: "this address token. The token was replaced, or its cart has ended. Erase by cart or order",
@@ -110,7 +115,7 @@ interface ErasureStart {
 
 async function findErasureStart(
   reader: DatabaseReader,
-  target: ErasureTarget,
+  target: BuyerErasureTarget,
 ): Promise<ErasureStart | undefined> {
   if (target.by === "buyerReference") return findBuyerByReference(reader, target);
   const { value } = target;
@@ -145,7 +150,7 @@ async function findBuyerByReference(
 }
 
 export interface BuyerDataToErase {
-  readonly scope: ErasureScope;
+  readonly scope: BuyerErasureScope;
   readonly traces: BuyerTraces;
   /** Keys of the idempotency records whose stored answers contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
@@ -154,7 +159,7 @@ export interface BuyerDataToErase {
 }
 
 interface ErasureSearch {
-  readonly target: ErasureTarget;
+  readonly target: BuyerErasureTarget;
   readonly now: Date;
 }
 
@@ -170,7 +175,7 @@ export async function findBuyerDataToErase(
   keyring: Keyring,
   { target, now }: ErasureSearch,
 ): Promise<BuyerDataToErase> {
-  const scope = await findErasureScope(db, target);
+  const scope = await findBuyerErasureScope(db, target);
   const traces = await findBuyerTraces(db, keyring, scope);
   const answers = await findIdempotencyRecords(db, keyring, {
     ownerIds: await findIdempotencyRecordOwnerIds(db, scope.merchantId),
@@ -186,7 +191,7 @@ export async function findBuyerDataToErase(
 async function findBuyerTraces(
   reader: DatabaseReader,
   keyring: Keyring,
-  scope: ErasureScope,
+  scope: BuyerErasureScope,
 ): Promise<BuyerTraces> {
   const rows = await findPersonalData(reader, scope.personalIds);
   const opened = [...rows.values()].flatMap((row) => {

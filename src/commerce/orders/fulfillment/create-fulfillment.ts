@@ -4,23 +4,23 @@
  */
 import { type Faults, createBodyFault, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import {
   type ChangedOrderPart,
   changeLockedOrder,
   lockOrder,
-  type OrderTarget,
+  type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  findLineSelectionFaults,
-  createOrderConflict,
-  createOrderFailure,
-  requireKnownLines,
+  findOrderLineSelectionFaults,
+  toOrderConflictDetail,
+  createOrderConflictFailure,
+  requireKnownOrderLines,
 } from "#commerce/orders/order-checks.ts";
 import {
-  needsFulfillment,
+  isFulfillmentNeededForLine,
   countUnitsInFulfillments,
   countUnsendableUnits,
   getUncanceledQuantity,
@@ -33,7 +33,7 @@ import type {
   OrderLine,
 } from "#commerce/orders/order-aggregate.ts";
 
-export interface FulfillmentCreateInput extends OrderTarget {
+export interface FulfillmentCreateInput extends OrderIdAndExpectedVersion {
   /** The units to send. If left out: all units that still need a fulfillment. */
   readonly lines?: readonly LineQuantity[] | null | undefined;
   /** The type of the fulfillment. If left out, the lines and the delivery method decide. */
@@ -52,7 +52,7 @@ export async function createFulfillment(
   input: FulfillmentCreateInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults([
-    ...findLineSelectionFaults(input.lines),
+    ...findOrderLineSelectionFaults(input.lines),
     ...findTextFaults("/carrier", input.carrier, { max: carrierLengthMax }),
   ]);
   const id = createId("fulfillment", context.now.getTime());
@@ -84,7 +84,7 @@ function planFulfillment(
   requireShippableOrder(order, { returnId: null });
   if (order.fulfillments.length >= fulfillmentsPerOrderMax) {
     const message = `An order has ${fulfillmentsPerOrderMax} fulfillments at most.`;
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "too_many_fulfillments",
       message,
       data: { max: fulfillmentsPerOrderMax },
@@ -134,7 +134,7 @@ export function countUnfulfilledUnits(
   order: Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">,
   line: OrderLine,
 ): number {
-  if (!needsFulfillment(line)) return 0;
+  if (!isFulfillmentNeededForLine(line)) return 0;
   return Math.max(
     0,
     getUncanceledQuantity(line) -
@@ -154,12 +154,12 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
       ({ quantity, requiresShipping }) => quantity > 0 && !(type === "digital" && requiresShipping),
     );
     if (fitting.length > 0) return fitting.map(({ lineId, quantity }) => ({ lineId, quantity }));
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "nothing_open",
       message: "The order has no units that need a fulfillment.",
     });
   }
-  requireKnownLines(order, lines);
+  requireKnownOrderLines(order, lines);
   requireOpen(order, lines, new Map(open.map(({ lineId, quantity }) => [lineId, quantity])));
   return lines;
 }
@@ -178,7 +178,7 @@ function requireOpen(
     return quantity <= left ? [] : [{ index, lineId, quantity: left }];
   });
   if (short.length === 0) return;
-  throw fail("invalid_state", {
+  throw createFailure("invalid_state", {
     message: "Some lines have fewer unfulfilled units than requested.",
     details: short.map(({ index, quantity }) =>
       createBodyFault(
@@ -187,7 +187,7 @@ function requireOpen(
         `At most ${quantity} units of this line need a fulfillment.`,
       ),
     ),
-    conflict: createOrderConflict(order, {
+    conflict: toOrderConflictDetail(order, {
       reason: "quantity_not_open",
       data: { lines: short.map(({ lineId, quantity }) => ({ lineId, quantity })) },
     }),

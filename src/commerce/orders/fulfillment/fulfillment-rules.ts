@@ -2,9 +2,12 @@
  * The rules for the transitions of fulfillments (for example pack, ship, deliver): from which statuses each
  * transition is possible for each type of fulfillment, and which state of the order it requires.
  */
-import { fail, type Failure } from "#foundation/failure.ts";
+import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type OrderFailureOptions, createOrderFailure } from "#commerce/orders/order-checks.ts";
+import {
+  type OrderConflictFailureOptions,
+  createOrderConflictFailure,
+} from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
@@ -71,7 +74,7 @@ export const fulfillmentTransitions = {
     readonly from: Readonly<Record<FulfillmentType, readonly FulfillmentStatus[]>>;
   }
 >;
-export type FulfillmentTransition = keyof typeof fulfillmentTransitions;
+export type FulfillmentStatusTransition = keyof typeof fulfillmentTransitions;
 
 /** The fulfillment statuses that the merchant reports from the carrier or the pickup shop. */
 export const reportedTrackingStatuses = [
@@ -90,20 +93,20 @@ const endedStatuses: ReadonlySet<FulfillmentStatus> = new Set(["canceled", "fail
 export const isFulfillmentInProgress = ({ status }: Pick<OrderFulfillment, "status">): boolean =>
   !endedStatuses.has(status);
 
-const shippingMoves: ReadonlySet<FulfillmentTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
+const shippingMoves: ReadonlySet<FulfillmentStatusTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
 
 /**
  * Returns true if the transition hands the units over to a carrier or to the buyer, or prepares this. Such a
  * transition requires an order that may be shipped. Parcels that are already in transit may be delivered in
  * every status of the order.
  */
-const isHandover = (move: FulfillmentTransition, { type }: OrderFulfillment): boolean =>
+const isHandover = (move: FulfillmentStatusTransition, { type }: OrderFulfillment): boolean =>
   shippingMoves.has(move) || (move === "deliver" && type === "pickup");
 
-export function requireFulfillmentTransition(
+export function requireFulfillmentStatusTransition(
   order: OrderAggregate,
   fulfillment: OrderFulfillment,
-  move: FulfillmentTransition,
+  move: FulfillmentStatusTransition,
 ): void {
   const from: readonly FulfillmentStatus[] = fulfillmentTransitions[move].from[fulfillment.type];
   if (!from.includes(fulfillment.status)) {
@@ -149,11 +152,11 @@ export function requireShippableOrder(
 ): void {
   const isShippable = order.status === "confirmed" || (order.status === "completed" && returnId !== null);
   if (!isShippable)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       message: `Units of an order that is ${order.status} cannot be sent.`,
     });
   if (order.paymentStatus !== "disputed") return;
-  throw createOrderFailure("invalid_state", order, {
+  throw createOrderConflictFailure("invalid_state", order, {
     reason: "payment_disputed",
     message: "Units cannot be sent while the payment is disputed.",
   });
@@ -161,9 +164,9 @@ export function requireShippableOrder(
 
 function refuseFulfillment(
   { id, status, version }: OrderFulfillment,
-  { message, reason = null, data = {} }: OrderFailureOptions & { readonly message: string },
+  { message, reason = null, data = {} }: OrderConflictFailureOptions & { readonly message: string },
 ): Failure {
-  return fail("invalid_state", {
+  return createFailure("invalid_state", {
     message,
     conflict: { resource: "fulfillment", id, currentStatus: status, currentVersion: version, reason, data },
   });

@@ -6,9 +6,9 @@
  */
 import { sql } from "kysely";
 import {
-  allocateStock,
+  allocateOrderStock,
   releaseOrderStock,
-  reserveAvailableStock,
+  reserveAvailableOrderStock,
   restockReturnedUnits,
 } from "#commerce/inventory/order-stock.ts";
 import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
@@ -16,7 +16,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { createOrderFailure } from "#commerce/orders/order-checks.ts";
+import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
 import {
   countRefundedUndeliveredUnits,
   countUnitsRefundedBeforeLoss,
@@ -43,7 +43,7 @@ export interface OrderAndFulfillment {
  * For each unit of a fulfillment, the change of the allocated, shipped and delivered units of its order line:
  * 1, -1 or 0.
  */
-export interface LineCountChangePerUnit {
+export interface OrderLineUnitCountChange {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
@@ -53,13 +53,13 @@ export interface LineCountChangePerUnit {
  * Changes the numbers of allocated, shipped and delivered units of order lines for the units in `lines`. If
  * `lines` is left out: for all units of the fulfillment.
  */
-export async function changeOrderLineCounts(
+export async function changeOrderLineUnitCounts(
   transaction: Transaction,
   {
     fulfillment,
     lines = fulfillment.lines,
   }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly LineQuantity[] },
-  { allocated = 0, shipped = 0, delivered = 0 }: LineCountChangePerUnit,
+  { allocated = 0, shipped = 0, delivered = 0 }: OrderLineUnitCountChange,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
   await sql`
@@ -93,14 +93,14 @@ export async function allocateFulfillmentUnits(
   if (taken.has(fulfillment.status)) return;
   const waiting = fulfillment.returnId === null ? waitingUnits(change) : replacementUnits(change);
   if (waiting.length === 0) return;
-  requireStock(order, await reserveAvailableStock(transaction, context, unreservedOf(waiting)));
-  requireStock(order, await allocateStock(transaction, context, waiting, order.number));
+  requireStock(order, await reserveAvailableOrderStock(transaction, context, unreservedOf(waiting)));
+  requireStock(order, await allocateOrderStock(transaction, context, waiting, order.number));
   await reduceUnreservedUnits(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
   });
-  await changeOrderLineCounts(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
+  await changeOrderLineUnitCounts(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
 }
 
 interface WaitingUnits extends LineQuantity {
@@ -155,11 +155,11 @@ export async function reserveReplacementOfLostUnits(
   const { fulfillment } = change;
   if (fulfillment.returnId !== null) return createReplacementFulfillment(transaction, context, change);
   const { again } = splitLost(change);
-  await changeOrderLineCounts(transaction, { fulfillment, lines: again }, { shipped: -1, allocated: -1 });
+  await changeOrderLineUnitCounts(transaction, { fulfillment, lines: again }, { shipped: -1, allocated: -1 });
   await markUnreserved(
     transaction,
     fulfillment.id,
-    missingOf(again, await reserveAvailableStock(transaction, context, again)),
+    missingOf(again, await reserveAvailableOrderStock(transaction, context, again)),
   );
   return [];
 }
@@ -176,7 +176,7 @@ export async function takeBackUnitsReturnedToSender(
   const { order, fulfillment } = change;
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(change);
-    await changeOrderLineCounts(transaction, { fulfillment, lines: again }, { shipped: -1 });
+    await changeOrderLineUnitCounts(transaction, { fulfillment, lines: again }, { shipped: -1 });
     await restockReturnedUnits(transaction, context, settled, order.number);
     return [];
   }
@@ -236,10 +236,9 @@ async function createReplacementFulfillment(
   const { returnId, type, carrier } = fulfillment;
   const units = replacementUnits(change);
   const missing = new Map(
-    missingOf(units, await reserveAvailableStock(transaction, context, units)).map(({ lineId, quantity }) => [
-      lineId,
-      quantity,
-    ]),
+    missingOf(units, await reserveAvailableOrderStock(transaction, context, units)).map(
+      ({ lineId, quantity }) => [lineId, quantity],
+    ),
   );
   const lines: FulfillmentLine[] = units.map(({ lineId, quantity }) => ({
     lineId,
@@ -275,7 +274,7 @@ function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]
   if (shortages.length === 0) return;
   const message = "The stock is too low for this fulfillment.";
   const details = { reason: "insufficient_stock", data: { shortages }, message };
-  throw createOrderFailure("invalid_state", order, details);
+  throw createOrderConflictFailure("invalid_state", order, details);
 }
 
 /** Records how many units of each line of a fulfillment have no reserved stock to be sent again. */

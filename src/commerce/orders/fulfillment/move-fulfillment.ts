@@ -3,7 +3,7 @@ import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import { carrierLengthMax } from "./create-fulfillment.ts";
 import {
   type ChangedOrderPart,
@@ -13,13 +13,13 @@ import {
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import {
-  type FulfillmentTransition,
+  type FulfillmentStatusTransition,
   fulfillmentTransitions,
-  requireFulfillmentTransition,
+  requireFulfillmentStatusTransition,
   type ReportedTrackingStatus,
 } from "./fulfillment-rules.ts";
 import {
-  changeOrderLineCounts,
+  changeOrderLineUnitCounts,
   type OrderAndFulfillment,
   reserveReplacementOfLostUnits,
   takeBackUnitsReturnedToSender,
@@ -28,7 +28,7 @@ import {
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
 /** The fulfillment to change. `expectedVersion` is the version of the order that the caller expects. */
-export interface FulfillmentTarget extends ExpectedVersionInput {
+export interface FulfillmentIdAndOrderVersion extends ExpectedVersionInput {
   readonly fulfillmentId: string;
 }
 
@@ -38,12 +38,12 @@ export interface ParcelTracking {
   readonly url?: string | null | undefined;
 }
 
-export interface FulfillmentShipInput extends FulfillmentTarget {
+export interface FulfillmentShipInput extends FulfillmentIdAndOrderVersion {
   readonly tracking?: ParcelTracking | null | undefined;
   readonly estimatedDeliveryAt?: Date | null | undefined;
 }
 
-export interface FulfillmentTrackInput extends FulfillmentTarget {
+export interface FulfillmentTrackInput extends FulfillmentIdAndOrderVersion {
   readonly status: ReportedTrackingStatus;
 }
 
@@ -54,7 +54,7 @@ type Changing = Promise<ChangedOrderPart>;
 export function packFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: FulfillmentTarget,
+  target: FulfillmentIdAndOrderVersion,
 ): Changing {
   return move(transaction, context, {
     target,
@@ -86,7 +86,7 @@ export function shipFulfillment(
     },
     effect: async (change) => {
       await allocateFulfillmentUnits(transaction, context, change);
-      await changeOrderLineCounts(transaction, change, { shipped: 1 });
+      await changeOrderLineUnitCounts(transaction, change, { shipped: 1 });
     },
   });
 }
@@ -140,7 +140,7 @@ export function recordFulfillmentTrackingStatus(
 export function markFulfillmentDelivered(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: FulfillmentTarget,
+  target: FulfillmentIdAndOrderVersion,
 ): Changing {
   return move(transaction, context, {
     target,
@@ -148,7 +148,7 @@ export function markFulfillmentDelivered(
     row: { deliveredAt: context.now },
     // Units for pickup are never shipped, so they count as shipped when they are delivered.
     effect: async (change) =>
-      changeOrderLineCounts(transaction, change, {
+      changeOrderLineUnitCounts(transaction, change, {
         delivered: 1,
         shipped: change.fulfillment.type === "pickup" ? 1 : 0,
       }),
@@ -158,7 +158,7 @@ export function markFulfillmentDelivered(
 export function markFulfillmentFailed(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: FulfillmentTarget,
+  target: FulfillmentIdAndOrderVersion,
 ): Changing {
   return move(transaction, context, {
     target,
@@ -171,14 +171,14 @@ export function markFulfillmentFailed(
 export function cancelFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  target: FulfillmentTarget,
+  target: FulfillmentIdAndOrderVersion,
 ): Changing {
   return move(transaction, context, { target, name: "cancel" });
 }
 
 interface MoveParts {
-  readonly target: FulfillmentTarget;
-  readonly name: FulfillmentTransition;
+  readonly target: FulfillmentIdAndOrderVersion;
+  readonly name: FulfillmentStatusTransition;
   /** Columns of the fulfillment's row that the transition sets besides the status. */
   readonly row?: {
     readonly packingStartedAt?: Date;
@@ -205,7 +205,7 @@ async function move(
   const orderId = await findOrderIdByPartId(transaction, context, { part: "fulfillment", id });
   const order = await changeOrder(transaction, context, {
     target: { orderId, expectedVersion },
-    requireState: (found) => requireFulfillmentTransition(found, fulfillmentOf(found, id), name),
+    requireState: (found) => requireFulfillmentStatusTransition(found, fulfillmentOf(found, id), name),
     work: async (found) => {
       const fulfillment = fulfillmentOf(found, id);
       const followed = (await effect?.({ order: found, fulfillment })) ?? [];
@@ -228,6 +228,6 @@ async function move(
 
 function fulfillmentOf({ fulfillments }: OrderAggregate, id: string): OrderFulfillment {
   const fulfillment = fulfillments.find((candidate) => candidate.id === id);
-  if (fulfillment === undefined) throw fail("resource_not_found");
+  if (fulfillment === undefined) throw createFailure("resource_not_found");
   return fulfillment;
 }

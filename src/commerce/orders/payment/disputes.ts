@@ -11,10 +11,14 @@ import {
   type OrderChangeOutcome,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
-import { createOrderFailure } from "#commerce/orders/order-checks.ts";
+import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { computeRefundablePaymentAmountMinor } from "#commerce/orders/order-value.ts";
-import { lockPaymentWithOrder, type OrderAndPayment, type PaymentTarget } from "./order-payment.ts";
+import {
+  lockPaymentWithOrder,
+  type OrderAndPayment,
+  type PaymentIdAndExpectedVersion,
+} from "./order-payment.ts";
 
 export const disputeReasons = [
   "fraudulent",
@@ -27,7 +31,7 @@ export const disputeReasons = [
 ] as const;
 export type DisputeReason = (typeof disputeReasons)[number];
 
-export interface DisputeOpenInput extends PaymentTarget {
+export interface DisputeOpenInput extends PaymentIdAndExpectedVersion {
   readonly reason: DisputeReason;
 }
 
@@ -39,12 +43,12 @@ export async function openDispute(
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt !== null)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "payment_disputed",
       message: "The payment is already disputed.",
     });
   if (computeRefundablePaymentAmountMinor(payment) === 0)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "nothing_captured",
       message: "No captured amount of the payment is left.",
     });
@@ -62,7 +66,7 @@ export async function openDispute(
 
 export type DisputeOutcome = "won" | "lost";
 
-export interface DisputeCloseInput extends PaymentTarget {
+export interface DisputeCloseInput extends PaymentIdAndExpectedVersion {
   readonly outcome: DisputeOutcome;
 }
 
@@ -74,7 +78,7 @@ export async function closeDispute(
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt === null)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "payment_not_disputed",
       message: "The payment is not disputed.",
     });

@@ -3,7 +3,7 @@
  * provider. The request is sent later, outside of the transaction, and the provider's answer is saved then.
  */
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { createFailure } from "#foundation/failure.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
@@ -20,14 +20,14 @@ import {
 } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import {
-  findAmountFaults,
-  type AmountInput,
-  createOrderFailure,
-  requireCurrency,
+  findMoneyAmountFaults,
+  type MoneyAmountInput,
+  createOrderConflictFailure,
+  requireOrderCurrency,
   requireNoDisputedPayment,
 } from "#commerce/orders/order-checks.ts";
 
-export interface PaymentTarget extends ExpectedVersionInput {
+export interface PaymentIdAndExpectedVersion extends ExpectedVersionInput {
   readonly paymentId: string;
 }
 
@@ -51,7 +51,7 @@ export async function lockPaymentWithOrder(
     await findOrderIdByPartId(transaction, context, { part: "payment", id: paymentId }),
   );
   const payment = order.payments.find(({ id }) => id === paymentId);
-  if (payment === undefined) throw fail("resource_not_found");
+  if (payment === undefined) throw createFailure("resource_not_found");
   return { order, payment };
 }
 
@@ -62,12 +62,12 @@ export async function lockPaymentWithOrder(
 export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment): number {
   return Math.max(
     0,
-    Math.min(computeUncapturedAmountMinor(payment), computeOwedAmountAfterPendingMinor(order)),
+    Math.min(computeUncapturedAmountMinor(payment), computeOwedAmountAfterPendingOperationsMinor(order)),
   );
 }
 
 /** Returns the amount that the buyer will owe if all pending captures and refunds succeed. */
-export function computeOwedAmountAfterPendingMinor(order: OrderAggregate): number {
+export function computeOwedAmountAfterPendingOperationsMinor(order: OrderAggregate): number {
   const captures = order.payments.flatMap(({ pending }) => pending).filter(({ kind }) => kind === "capture");
   return (
     order.totalMinor -
@@ -77,9 +77,9 @@ export function computeOwedAmountAfterPendingMinor(order: OrderAggregate): numbe
   );
 }
 
-interface PaymentCaptureInput extends PaymentTarget {
+interface PaymentCaptureInput extends PaymentIdAndExpectedVersion {
   /** The amount to capture. If left out: the highest amount that can be captured. */
-  readonly amount?: AmountInput | null | undefined;
+  readonly amount?: MoneyAmountInput | null | undefined;
 }
 
 export async function capturePayment(
@@ -87,9 +87,9 @@ export async function capturePayment(
   context: OrderCommandContext,
   input: PaymentCaptureInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(findAmountFaults(input.amount));
+  requireNoFaults(findMoneyAmountFaults(input.amount));
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
-  requireCurrency(found.order, input.amount);
+  requireOrderCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);
   const { merchantId, now, events } = context;
   return changeLockedOrder(transaction, context, {
@@ -115,7 +115,7 @@ function amountToCapture(found: OrderAndPayment, requested: number | undefined):
   const capturable = computeCapturableAmountMinor(found);
   if (capturable > 0 && (requested ?? capturable) <= capturable) return requested ?? capturable;
   const isNothing = capturable === 0;
-  throw createOrderFailure("invalid_state", order, {
+  throw createOrderConflictFailure("invalid_state", order, {
     reason: isNothing ? "nothing_to_capture" : "capture_exceeds_authorized",
     message: isNothing
       ? "No authorized amount is still owed."
@@ -128,11 +128,11 @@ function amountToCapture(found: OrderAndPayment, requested: number | undefined):
 export async function voidPayment(
   transaction: Transaction,
   context: OrderCommandContext,
-  { paymentId, expectedVersion }: PaymentTarget,
+  { paymentId, expectedVersion }: PaymentIdAndExpectedVersion,
 ): Promise<OrderAggregate> {
   const { order, payment } = await lockPaymentWithOrder(transaction, context, paymentId);
   if (computeUncapturedAmountMinor(payment) === 0)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "nothing_to_void",
       message: "No authorized amount is left to void.",
     });
@@ -164,7 +164,7 @@ export async function voidAuthorizationsIfNothingOwed(
   context: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
   { order, reducedMinor = 0, refundMinor = 0 }: OrderAfterChange,
 ): Promise<void> {
-  if (computeOwedAmountAfterPendingMinor(order) - reducedMinor + refundMinor > 0) return;
+  if (computeOwedAmountAfterPendingOperationsMinor(order) - reducedMinor + refundMinor > 0) return;
   for (const payment of order.payments) await queueVoid(transaction, context, payment);
 }
 

@@ -15,25 +15,25 @@ import {
   changeLockedOrder,
   lockOrder,
   type OrderChangeOutcome,
-  type OrderTarget,
+  type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import {
-  findAmountFaults,
-  type AmountInput,
-  findLineSelectionFaults,
+  findMoneyAmountFaults,
+  type MoneyAmountInput,
+  findOrderLineSelectionFaults,
   noteLengthMax,
-  createOrderFailure,
+  createOrderConflictFailure,
   requireSelectableUnits,
-  requireCurrency,
-  requireKnownLines,
+  requireOrderCurrency,
+  requireKnownOrderLines,
   requireNoDisputedPayment,
 } from "#commerce/orders/order-checks.ts";
 import {
   computeRefundableOrderAmountMinor,
   computeRefundablePaymentAmountMinor,
   computeRemainingShippingMinor,
-  computeUnitsValueMinor,
+  computeLineUnitsValueMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
   LineQuantity,
@@ -42,21 +42,21 @@ import type {
   OrderRefund,
 } from "#commerce/orders/order-aggregate.ts";
 import type { RefundReason } from "#commerce/orders/order-states.ts";
-import { needsFulfillment, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import { isFulfillmentNeededForLine, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
 export const refundsPerOrderMax = 200;
 
-export interface RefundCreateInput extends OrderTarget {
+export interface RefundCreateInput extends OrderIdAndExpectedVersion {
   readonly lines?: readonly LineQuantity[] | null | undefined;
   /** True to refund the shipping price of the order, as far as it was not refunded before. */
   readonly shipping?: boolean | null | undefined;
   /** An amount to refund as goodwill, in addition to the amounts for lines and shipping. */
-  readonly amount?: AmountInput | null | undefined;
+  readonly amount?: MoneyAmountInput | null | undefined;
   readonly reason: RefundReason;
   readonly note?: string | null | undefined;
 }
 
-export interface CreatedRefund {
+export interface CreatedRefundWithOrder {
   readonly order: OrderAggregate;
   readonly refundId: string;
 }
@@ -65,7 +65,7 @@ export async function createRefund(
   transaction: Transaction,
   context: OrderCommandContext,
   input: RefundCreateInput,
-): Promise<CreatedRefund> {
+): Promise<CreatedRefundWithOrder> {
   requireNoFaults(inputFaults(input));
   const order = await lockOrder(transaction, context, input.orderId);
   const worth = composeRefund(order, input);
@@ -100,8 +100,8 @@ export async function createRefund(
 function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faults {
   const hasParts = (lines ?? amount ?? null) !== null || shipping === true;
   return [
-    ...findLineSelectionFaults(lines),
-    ...findAmountFaults(amount),
+    ...findOrderLineSelectionFaults(lines),
+    ...findMoneyAmountFaults(amount),
     ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(hasParts
       ? []
@@ -120,8 +120,8 @@ function composeRefund(
   order: OrderAggregate,
   { lines: chosen, shipping, amount }: RefundCreateInput,
 ): RefundComposition {
-  requireCurrency(order, amount);
-  requireKnownLines(order, chosen ?? []);
+  requireOrderCurrency(order, amount);
+  requireKnownOrderLines(order, chosen ?? []);
   requireNoDisputedPayment(order);
   requireFewRefunds(order);
   const lines = toRefundLines(order, chosen ?? []);
@@ -131,7 +131,7 @@ function composeRefund(
   const amountMinor = partsMinor + goodwillMinor;
   if (amountMinor > computeRefundableOrderAmountMinor(order)) throw amountFailure(order);
   if (amountMinor === 0)
-    throw createOrderFailure("invalid_state", order, {
+    throw createOrderConflictFailure("invalid_state", order, {
       reason: "nothing_to_refund",
       message: "The chosen units and shipping cost nothing, so there is nothing to refund.",
     });
@@ -151,7 +151,7 @@ function composeRefund(
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsPerOrderMax) return;
   const message = `An order has ${refundsPerOrderMax} refunds at most.`;
-  throw createOrderFailure("invalid_state", order, {
+  throw createOrderConflictFailure("invalid_state", order, {
     reason: "too_many_refunds",
     message,
     data: { max: refundsPerOrderMax },
@@ -182,7 +182,7 @@ function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): 
     const quantity = quantities.get(line.id);
     return quantity === undefined
       ? []
-      : [{ lineId: line.id, quantity, amountMinor: computeUnitsValueMinor(line, quantity) }];
+      : [{ lineId: line.id, quantity, amountMinor: computeLineUnitsValueMinor(line, quantity) }];
   });
 }
 
@@ -191,7 +191,7 @@ function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): 
  * returned for a refund count as refunded.
  */
 function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
-  const sent = needsFulfillment(line)
+  const sent = isFulfillmentNeededForLine(line)
     ? line.shipped
     : status === "completed"
       ? getUncanceledQuantity(line)
@@ -202,7 +202,7 @@ function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
 function shippingToRefund(order: OrderAggregate): number {
   const leftMinor = computeRemainingShippingMinor(order);
   if (leftMinor > 0) return leftMinor;
-  throw createOrderFailure("invalid_state", order, {
+  throw createOrderConflictFailure("invalid_state", order, {
     reason: "shipping_not_refundable",
     message: "The order has no shipping left to refund.",
   });
@@ -278,7 +278,7 @@ export async function queueRefund(
 }
 
 function amountFailure(order: OrderAggregate): Error {
-  return createOrderFailure("invalid_state", order, {
+  return createOrderConflictFailure("invalid_state", order, {
     reason: "refund_exceeds_captured",
     message: "The amount exceeds the captured amount that is left.",
     data: { refundable: createMoney(Math.max(0, computeRefundableOrderAmountMinor(order)), order.currency) },
@@ -289,7 +289,7 @@ function amountFailure(order: OrderAggregate): Error {
  * Distributes the refunded amount over the lines in their order and then over the shipping, until the amount
  * is used up.
  */
-export function allocateRefund(
+export function allocateRefundToLinesAndShipping(
   amountMinor: number,
   { lines, shippingMinor }: { readonly lines: OrderRefund["lines"]; readonly shippingMinor: number },
 ): { readonly lines: OrderRefund["lines"]; readonly shippingMinor: number } {

@@ -18,16 +18,20 @@ import type { Transaction } from "#database/transaction.ts";
 import { type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import { createId } from "#foundation/ids.ts";
-import { getPaymentFailureCode, type PaymentSettlement, settleRefundOperation } from "./settle-movement.ts";
+import {
+  getPaymentFailureCode,
+  type PaymentOperationWithOutcome,
+  saveRefundOutcome,
+} from "./settle-movement.ts";
 
 /**
  * Saves the outcome of voiding an abandoned payment (a payment whose checkout session ended before the
  * payment provider answered), and refunds a captured amount.
  */
-export async function settleAbandonedPayment(
+export async function saveOutcomeOfAbandonedPayment(
   transaction: Transaction,
   context: OrderCommandContext,
-  { operation, outcome, log }: PaymentSettlement,
+  { operation, outcome, log }: PaymentOperationWithOutcome,
 ): Promise<void> {
   const { now } = context;
   const { id, paymentId } = operation;
@@ -124,10 +128,10 @@ function queueLateRefund(
   return queuePaymentOperation(transaction, { merchantId, kind: "refund", now, events, ...refund });
 }
 
-export async function settleLateRefund(
+export async function saveRefundOutcomeOfLatePayment(
   transaction: Transaction,
   context: OrderCommandContext,
-  { operation, outcome, log }: PaymentSettlement,
+  { operation, outcome, log }: PaymentOperationWithOutcome,
 ): Promise<void> {
   const { now, outbox } = context;
   const failureCode = getPaymentFailureCode(outcome);
@@ -140,7 +144,7 @@ export async function settleLateRefund(
     );
     return retryRefund(transaction, context, { operation, payment, failureCode });
   }
-  for (const { type, id, previous } of await settleRefundOperation(transaction, {
+  for (const { type, id, previous } of await saveRefundOutcome(transaction, {
     operation,
     payment,
     failureCode,
@@ -166,7 +170,10 @@ async function retryRefund(
     operation,
     payment,
     failureCode,
-  }: Pick<PaymentSettlement, "operation"> & { readonly payment: PaymentRow; readonly failureCode: string },
+  }: Pick<PaymentOperationWithOutcome, "operation"> & {
+    readonly payment: PaymentRow;
+    readonly failureCode: string;
+  },
 ): Promise<void> {
   const { now, outbox } = context;
   const { id: failedId, paymentId, amountMinor } = operation;

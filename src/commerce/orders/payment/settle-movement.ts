@@ -20,10 +20,10 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { voidAuthorizationsIfNothingOwed } from "./order-payment.ts";
 
-export async function settlePaymentMovement(
+export async function saveCaptureVoidOrRefundOutcome(
   transaction: Transaction,
   context: OrderCommandContext,
-  { operation, outcome, orderId }: PaymentSettlement & { readonly orderId: string },
+  { operation, outcome, orderId }: PaymentOperationWithOutcome & { readonly orderId: string },
 ): Promise<void> {
   const { now } = context;
   const order = await lockOrder(transaction, context, orderId);
@@ -34,7 +34,7 @@ export async function settlePaymentMovement(
       if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now })))
         return null;
       const payment = await lockPayment(transaction, operation.paymentId);
-      const settled: SettledPaymentMovement = { operation, payment, failureCode, now };
+      const settled: CaptureVoidOrRefundToSave = { operation, payment, failureCode, now };
       // If the buyer owes nothing any more, voids the remaining authorization: after a successful capture,
       // the part that was not captured; after a failed capture of a canceled order, the whole authorization.
       if (operation.kind === "capture")
@@ -44,7 +44,7 @@ export async function settlePaymentMovement(
       return {
         events:
           operation.kind === "refund"
-            ? await settleRefundOperation(transaction, settled)
+            ? await saveRefundOutcome(transaction, settled)
             : await settleAmounts(transaction, settled),
       };
     },
@@ -53,7 +53,7 @@ export async function settlePaymentMovement(
 
 function withoutPendingCapture(
   order: OrderAggregate,
-  { paymentId, amountMinor }: PaymentSettlement["operation"],
+  { paymentId, amountMinor }: PaymentOperationWithOutcome["operation"],
 ): OrderAggregate {
   const payments = order.payments.map((payment) => {
     const index = payment.pending.findIndex(
@@ -66,16 +66,16 @@ function withoutPendingCapture(
   return { ...order, payments };
 }
 
-export interface SettledPaymentMovement extends Pick<PaymentSettlement, "operation"> {
+export interface CaptureVoidOrRefundToSave extends Pick<PaymentOperationWithOutcome, "operation"> {
   readonly payment: PaymentRow;
   readonly failureCode: string | null;
   readonly now: Date;
 }
 
 /** Saves the outcome of a refund. If the payment provider declined the refund, the payment stays unchanged. */
-export async function settleRefundOperation(
+export async function saveRefundOutcome(
   transaction: Transaction,
-  { operation, payment, failureCode, now }: SettledPaymentMovement,
+  { operation, payment, failureCode, now }: CaptureVoidOrRefundToSave,
 ): Promise<OrderEvent[]> {
   const status = failureCode === null ? "succeeded" : "failed";
   const event = await endRefund(transaction, { operationId: operation.id, status, now });
@@ -90,7 +90,7 @@ export async function settleRefundOperation(
 
 async function settleAmounts(
   transaction: Transaction,
-  { operation, payment, failureCode, now }: SettledPaymentMovement,
+  { operation, payment, failureCode, now }: CaptureVoidOrRefundToSave,
 ): Promise<OrderEvent[]> {
   const { id, status, capturedMinor, voidedMinor } = payment;
   if (failureCode !== null) {
@@ -135,7 +135,7 @@ function movePayment(
 }
 
 /** A payment operation (a queued request to the payment provider) with the provider's outcome. */
-export interface PaymentSettlement {
+export interface PaymentOperationWithOutcome {
   readonly operation: ClaimedPaymentOperation;
   readonly outcome: PaymentOperationOutcome;
   readonly log: Log;

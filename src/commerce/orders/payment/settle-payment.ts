@@ -3,7 +3,7 @@
  * refund, and to the order or checkout session. If the outcome was saved before, nothing is changed.
  */
 import { cancelAndVoidPayment, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
-import { lockSession } from "#commerce/checkout/change-session.ts";
+import { lockCartAndSession } from "#commerce/checkout/change-session.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import {
   type ClaimedPaymentOperation,
@@ -21,26 +21,26 @@ import type { Log } from "#foundation/log.ts";
 import {
   changeOrderAsSystem,
   type OrderCommandContext,
-  type SystemChangeServices,
+  type SystemOrderChangeServices,
 } from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
-import { settleAbandonedPayment, settleLateRefund } from "./settle-abandoned-payment.ts";
-import { type PaymentSettlement, settlePaymentMovement } from "./settle-movement.ts";
+import { saveOutcomeOfAbandonedPayment, saveRefundOutcomeOfLatePayment } from "./settle-abandoned-payment.ts";
+import { type PaymentOperationWithOutcome, saveCaptureVoidOrRefundOutcome } from "./settle-movement.ts";
 
-export function settlePaymentOperationAsSystem(
-  services: SystemChangeServices & { readonly log: Log },
+export function savePaymentOperationOutcomeAsSystem(
+  services: SystemOrderChangeServices & { readonly log: Log },
   operation: ClaimedPaymentOperation,
   outcome: PaymentOperationOutcome,
 ): Promise<void> {
   return changeOrderAsSystem(services, operation.merchantId, (transaction, context) =>
-    settlePaymentOperation(transaction, context, { operation, outcome, log: services.log }),
+    savePaymentOperationOutcome(transaction, context, { operation, outcome, log: services.log }),
   );
 }
 
-export async function settlePaymentOperation(
+export async function savePaymentOperationOutcome(
   transaction: Transaction,
   context: OrderCommandContext,
-  settling: PaymentSettlement,
+  settling: PaymentOperationWithOutcome,
 ): Promise<void> {
   const { kind, paymentId } = settling.operation;
   if (kind === "authorize") return settleAuthorization(transaction, context, settling);
@@ -49,17 +49,17 @@ export async function settlePaymentOperation(
     .select(["orderId", "sessionId"])
     .where("id", "=", paymentId)
     .executeTakeFirstOrThrow();
-  if (orderId !== null) return settlePaymentMovement(transaction, context, { ...settling, orderId });
-  await lockSession(transaction, context, sessionId);
+  if (orderId !== null) return saveCaptureVoidOrRefundOutcome(transaction, context, { ...settling, orderId });
+  await lockCartAndSession(transaction, context, sessionId);
   return kind === "void"
-    ? settleAbandonedPayment(transaction, context, settling)
-    : settleLateRefund(transaction, context, settling);
+    ? saveOutcomeOfAbandonedPayment(transaction, context, settling)
+    : saveRefundOutcomeOfLatePayment(transaction, context, settling);
 }
 
 async function settleAuthorization(
   transaction: Transaction,
   context: OrderCommandContext,
-  { operation, outcome, log }: PaymentSettlement,
+  { operation, outcome, log }: PaymentOperationWithOutcome,
 ): Promise<void> {
   const { now } = context;
   const { sessionId } = await transaction
@@ -67,7 +67,7 @@ async function settleAuthorization(
     .select("sessionId")
     .where("id", "=", operation.paymentId)
     .executeTakeFirstOrThrow();
-  const { cart, session } = await lockSession(transaction, context, sessionId);
+  const { cart, session } = await lockCartAndSession(transaction, context, sessionId);
   const isAgreedAmount = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
   const failureCode = isAgreedAmount ? null : codeOf(outcome);
   if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;

@@ -11,7 +11,7 @@ import { registerAddressFieldChecks } from "./address-check.ts";
 import { returnToShopAfterDelay, showPrintButton } from "./outcome.ts";
 import { registerCardFieldFormatting } from "./card-form.ts";
 import { registerPaymentFormHandler } from "./pay.ts";
-import { submitAndReplaceMain } from "./replace-main.ts";
+import { submitFormAndReplaceMainElement } from "./replace-main.ts";
 
 /** The pause in milliseconds between the first two requests for the payment's status; later pauses are longer. */
 const pollMs = 1_000;
@@ -87,7 +87,7 @@ function replaceBy(button: HTMLButtonElement | null): void {
 }
 
 async function replace(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
-  if ((await submitAndReplaceMain(form, button)) !== "failed") return;
+  if ((await submitFormAndReplaceMainElement(form, button)) !== "failed") return;
   form.removeAttribute("data-in-place");
   button.removeAttribute("data-language");
   form.requestSubmit(button);

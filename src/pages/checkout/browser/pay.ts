@@ -2,7 +2,7 @@
  * Sends the payment form without leaving the page, so that typed card data is not lost if the connection
  * breaks. All attempts send the same idempotency key, so the buyer pays at most once.
  */
-import { replaceMain, readTypedValues } from "./replace-main.ts";
+import { replaceMainElement, readEnteredFormValues } from "./replace-main.ts";
 
 /** Maximum time in milliseconds to wait for an answer; after this time, the connection counts as lost. */
 const answerMsMax = 30_000;
@@ -38,14 +38,14 @@ async function pay(form: HTMLFormElement, button: HTMLButtonElement): Promise<vo
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form, button))
     if (typeof value === "string") body.append(name, value);
-  const typed = readTypedValues(form);
+  const typed = readEnteredFormValues(form);
   try {
     const answer = await ask(actionOf(form), { method: "POST", body, redirect: "manual" });
     if (answer.type === "opaqueredirect") return location.replace(actionOf(form));
     const isPage =
       answer.status < 500 && answer.headers.get("content-type")?.startsWith("text/html") === true;
     const next = isPage ? new DOMParser().parseFromString(await answer.text(), "text/html") : undefined;
-    if (next !== undefined && replaceMain(next, typed)) return;
+    if (next !== undefined && replaceMainElement(next, typed)) return;
     // If the answer cannot replace the page, the browser sends the form itself and shows the answer as a new page.
     form.toggleAttribute("data-plain", true);
     form.requestSubmit(button);

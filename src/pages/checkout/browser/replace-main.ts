@@ -12,7 +12,7 @@ let underWay: AbortController | undefined;
  */
 type ReplaceResult = "replaced" | "stale" | "failed";
 
-export async function submitAndReplaceMain(
+export async function submitFormAndReplaceMainElement(
   form: HTMLFormElement,
   button: HTMLButtonElement,
 ): Promise<ReplaceResult> {
@@ -20,11 +20,11 @@ export async function submitAndReplaceMain(
   const own = new AbortController();
   underWay = own;
   hold(true);
-  const typed = readTypedValues(form);
+  const typed = readEnteredFormValues(form);
   try {
     const next = await ask(form, button, own.signal);
     if (underWay !== own) return "stale";
-    return next !== undefined && replaceMain(next, typed) ? "replaced" : "failed";
+    return next !== undefined && replaceMainElement(next, typed) ? "replaced" : "failed";
   } catch {
     return underWay === own ? "failed" : "stale";
   } finally {
@@ -36,7 +36,7 @@ export async function submitAndReplaceMain(
  * Replaces the main part of the page with that of a newly loaded page. Returns false if one of the two pages
  * has no main part.
  */
-export function replaceMain(next: Document, typed: Typed): boolean {
+export function replaceMainElement(next: Document, typed: Typed): boolean {
   const [main, shown] = [next.querySelector("main"), document.querySelector("main")];
   if (main === null || shown === null) return false;
   put(main, { shown, typed });
@@ -106,7 +106,7 @@ const stateOf = (control: Control): string => (isTicked(control) ? String(contro
 const isTicked = (control: Control): control is HTMLInputElement =>
   control instanceof HTMLInputElement && control.type === "radio";
 
-export const readTypedValues = (form: HTMLFormElement): Typed =>
+export const readEnteredFormValues = (form: HTMLFormElement): Typed =>
   new Map(controlsOf(form).map((control) => [control.id, stateOf(control)]));
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {

@@ -10,18 +10,18 @@ import { EndpointsPage } from "./endpoints/endpoints-page.tsx";
 import { ExportsPage } from "./exports/exports-page.tsx";
 import { InstallationPage } from "./installations/installation-page.tsx";
 import { InstallationsPage } from "./installations/installations-page.tsx";
-import { KeysPage } from "./keys/keys-page.tsx";
+import { ApiKeysPage } from "./keys/keys-page.tsx";
 import type { ConsoleLocation } from "./navigation.tsx";
 import { OrderPage } from "./orders/order-page.tsx";
 import { OrdersPage } from "./orders/orders-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
-import { RequestPage } from "./requests/request-page.tsx";
-import { RequestsPage } from "./requests/requests-page.tsx";
+import { ApiRequestPage } from "./requests/request-page.tsx";
+import { ApiRequestsPage } from "./requests/requests-page.tsx";
 import { SearchPage } from "./search/search-page.tsx";
 import { ReportsPage } from "./reports/reports-page.tsx";
 import { StaffPage } from "./staff/staff-page.tsx";
 
-export interface ConsolePage {
+export interface ConsolePageDefinition {
   /**
    * The page at `/console/<part>`, which lists objects. Undefined if this part of the console has only pages
    * of single objects.
@@ -31,14 +31,14 @@ export interface ConsolePage {
   readonly detail?: (id: string, place: ConsoleLocation) => JSX.Element;
 }
 
-const reports: ConsolePage = { list: (place) => <ReportsPage place={place} /> };
+const reports: ConsolePageDefinition = { list: (place) => <ReportsPage place={place} /> };
 
-const exports: ConsolePage = { list: () => <ExportsPage /> };
+const exports: ConsolePageDefinition = { list: () => <ExportsPage /> };
 
-const consolePages: Readonly<Record<string, ConsolePage>> = {
+const consolePages: Readonly<Record<string, ConsolePageDefinition>> = {
   "": { list: () => <OverviewPage /> },
   installations: { list: () => <InstallationsPage />, detail: (id) => <InstallationPage id={id} /> },
-  keys: { list: (place) => <KeysPage place={place} /> },
+  keys: { list: (place) => <ApiKeysPage place={place} /> },
   endpoints: {
     list: (place) => <EndpointsPage place={place} />,
     detail: (id, place) => <EndpointPage id={id} place={place} />,
@@ -47,8 +47,8 @@ const consolePages: Readonly<Record<string, ConsolePage>> = {
   orders: { list: (place) => <OrdersPage place={place} />, detail: (id) => <OrderPage id={id} /> },
   carts: { list: (place) => <CartsPage place={place} />, detail: (id) => <CartPage id={id} /> },
   requests: {
-    list: (place) => <RequestsPage place={place} />,
-    detail: (id) => <RequestPage id={id} />,
+    list: (place) => <ApiRequestsPage place={place} />,
+    detail: (id) => <ApiRequestPage id={id} />,
   },
   search: { list: (place) => <SearchPage place={place} hasPage={hasPage} /> },
   reports,
@@ -72,7 +72,7 @@ export type ConsoleRole = "admin" | "analyst";
  * The pages that a role may open, by the first part of the address. An analyst starts with the reports,
  * creates exports, and reads the branding.
  */
-export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePage>>>> = {
+export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePageDefinition>>>> = {
   admin: consolePages,
   analyst: { "": reports, reports, exports, branding: { list: () => <BrandingPage isReadOnly /> } },
 };

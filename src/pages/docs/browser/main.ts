@@ -5,8 +5,8 @@
 import "#pages/shared/browser/components.css";
 import "./docs.css";
 import { addLanguageTabs } from "./language-tabs.ts";
-import { addSearch } from "./search.ts";
-import { addTryForm } from "./try-operation.ts";
+import { addDocsSearch } from "./search.ts";
+import { addTryOperationForm } from "./try-operation.ts";
 
 /** Scrolls the table of contents, not the page, until the link of the current page is visible. */
 function showCurrent(): void {
@@ -42,8 +42,8 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
   setTimeout(() => (button.textContent = "Copy"), 2_000);
 }
 
-addSearch();
+addDocsSearch();
 showCurrent();
 addLanguageTabs();
 addCopyButtons();
-addTryForm();
+addTryOperationForm();

@@ -20,7 +20,7 @@ const resultsMax = 12;
 const excerptMax = 140;
 const kinds = ["Operation", "Guide", "Event", "Error", "Field"];
 
-export function addSearch(): void {
+export function addDocsSearch(): void {
   const place = document.getElementById("search-place");
   if (place === null) return;
   const { button, dialog, input, list, status } = createElements();

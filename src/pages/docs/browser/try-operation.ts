@@ -14,7 +14,7 @@ const shownHeaders = [
   "retry-after",
 ];
 
-export function addTryForm(): void {
+export function addTryOperationForm(): void {
   if (!replaceTemplateByContent("try-template")) return;
   const [form, result] = [
     document.querySelector<HTMLFormElement>(".try form"),

@@ -3,17 +3,17 @@
  * collapsed. The page's script turns all into tabs and remembers the chosen language.
  */
 import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
-import type { RequestExample } from "#pages/docs/examples.ts";
+import type { RequestExampleValues } from "#pages/docs/examples.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
 import { formatCurlSample } from "./curl.ts";
-import { createExampleRequest } from "./example-request.ts";
+import { createExampleHttpRequest } from "./example-request.ts";
 import { formatGoSample } from "./go.ts";
 import { formatJavaScriptSample } from "./javascript.ts";
 import { formatPhpSample } from "./php.ts";
 import { formatPythonSample } from "./python.ts";
 import { formatRubySample } from "./ruby.ts";
-import { type ClientCall, formatTypeScriptSample } from "./typescript.ts";
+import { type TypeScriptClientCall, formatTypeScriptSample } from "./typescript.ts";
 
 export interface CodeSample {
   readonly language: string;
@@ -22,10 +22,10 @@ export interface CodeSample {
 
 export function createCodeSamples(
   operation: OpenApiDocumentOperation,
-  example: RequestExample,
+  example: RequestExampleValues,
   publicUrl: string,
 ): CodeSample[] {
-  const request = createExampleRequest(operation, example, publicUrl);
+  const request = createExampleHttpRequest(operation, example, publicUrl);
   return [
     { language: "curl", code: formatCurlSample(request) },
     { language: "JavaScript", code: formatJavaScriptSample(request) },
@@ -40,7 +40,10 @@ export function createCodeSamples(
   ];
 }
 
-function clientCall({ path, parameters }: OpenApiDocumentOperation, example: RequestExample): ClientCall {
+function clientCall(
+  { path, parameters }: OpenApiDocumentOperation,
+  example: RequestExampleValues,
+): TypeScriptClientCall {
   const given = parameters.flatMap(({ name, in: place, schema }) => {
     const value = example.parameters[name];
     return value === undefined ? [] : [{ name, place, value, isInteger: schema.type === "integer" }];

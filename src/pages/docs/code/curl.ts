@@ -1,14 +1,14 @@
 /** Writes the example requests as curl commands for a POSIX shell. */
 import {
   promotionCodeFirstNote,
-  type ExampleRequest,
+  type ExampleHttpRequest,
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
 /** Prints a random UUID. */
 const newKeyCommand = "$(node -p 'crypto.randomUUID()')";
 
-export function formatCurlSample(request: ExampleRequest): string {
+export function formatCurlSample(request: ExampleHttpRequest): string {
   const { before, versionUrl } = request;
   const first = before === null ? [] : [`# ${promotionCodeFirstNote}`, command(before, "curl -so /dev/null")];
   const version =
@@ -20,7 +20,7 @@ export function formatCurlSample(request: ExampleRequest): string {
   return [...first, ...version, command(request, "curl")].join("\n");
 }
 
-function command({ method, url, headers, body, versionUrl }: ExampleRequest, program: string): string {
+function command({ method, url, headers, body, versionUrl }: ExampleHttpRequest, program: string): string {
   const parts = [
     `${program}${method === "GET" ? "" : ` -X ${method}`} '${url}'`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),

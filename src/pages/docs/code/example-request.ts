@@ -3,9 +3,9 @@
  * request.
  */
 import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
-import type { RequestExample } from "#pages/docs/examples.ts";
+import type { RequestExampleValues } from "#pages/docs/examples.ts";
 
-export interface ExampleRequest {
+export interface ExampleHttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface ExampleRequest {
    * Another request that must be sent before, because the example request would otherwise fail; null if there
    * is none.
    */
-  readonly before: ExampleRequest | null;
+  readonly before: ExampleHttpRequest | null;
   /**
    * The URL from which the example reads the cart's version, to send it as `expectedVersion`; null if the
    * request needs no version.
@@ -35,18 +35,18 @@ export const promotionCodeFirstNote = "Applies a code first, so that the request
 const [key, token, proof] = ["$KEY", "$ACCESS_TOKEN", "$DPOP_PROOF"];
 export const newIdempotencyKeyPlaceholder = "$NEW_IDEMPOTENCY_KEY";
 
-export function createExampleRequest(
+export function createExampleHttpRequest(
   operation: OpenApiDocumentOperation,
-  example: RequestExample,
+  example: RequestExampleValues,
   publicUrl: string,
-): ExampleRequest {
+): ExampleHttpRequest {
   const { method, credential, isIdempotent } = operation;
   const authorization = {
     none: {},
     key: { Authorization: `Bearer ${key}` },
     token: { Authorization: `DPoP ${token}`, DPoP: proof },
   }[credential];
-  const request: ExampleRequest = {
+  const request: ExampleHttpRequest = {
     method,
     url: getExampleRequestUrl(operation, example, publicUrl),
     headers: {
@@ -67,7 +67,7 @@ export function createExampleRequest(
 
 export function getExampleRequestUrl(
   { path, parameters }: Pick<OpenApiDocumentOperation, "path" | "parameters">,
-  example: RequestExample,
+  example: RequestExampleValues,
   publicUrl: string,
 ): string {
   const filledPath = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>

@@ -1,11 +1,11 @@
 /** Writes the example requests as Go programs that use only the standard library. */
 import {
   promotionCodeFirstNote,
-  type ExampleRequest,
+  type ExampleHttpRequest,
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function formatGoSample(request: ExampleRequest): string {
+export function formatGoSample(request: ExampleHttpRequest): string {
   const values = Object.values(request.headers);
   const hasKey = values.includes(newIdempotencyKeyPlaceholder);
   const isEnvironmentRead = values.some(
@@ -57,7 +57,7 @@ export function formatGoSample(request: ExampleRequest): string {
   ].join("\n");
 }
 
-function headerLines({ headers }: ExampleRequest): string[] {
+function headerLines({ headers }: ExampleHttpRequest): string[] {
   const keyLines = Object.values(headers).includes(newIdempotencyKeyPlaceholder)
     ? ["\tkey := make([]byte, 16)", "\trand.Read(key)"]
     : [];
@@ -67,7 +67,7 @@ function headerLines({ headers }: ExampleRequest): string[] {
   ];
 }
 
-function call({ method, url, body, versionUrl }: ExampleRequest): string {
+function call({ method, url, body, versionUrl }: ExampleHttpRequest): string {
   const text = body === null ? "" : JSON.stringify(body);
   const sent =
     versionUrl === null

@@ -1,11 +1,11 @@
 /** Writes the example requests as JavaScript programs for Node, with `fetch`. */
 import {
   promotionCodeFirstNote,
-  type ExampleRequest,
+  type ExampleHttpRequest,
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function formatJavaScriptSample(request: ExampleRequest): string {
+export function formatJavaScriptSample(request: ExampleHttpRequest): string {
   const { before, versionUrl } = request;
   const first = before === null ? "" : `${call(before)}; // ${promotionCodeFirstNote}\n`;
   const version =
@@ -24,7 +24,7 @@ export function formatJavaScriptSample(request: ExampleRequest): string {
   ].join("\n");
 }
 
-function call(request: ExampleRequest): string {
+function call(request: ExampleHttpRequest): string {
   const { method, url, headers } = request;
   const given = Object.entries(headers).map(([name, value]) => `    ${named(name)}: ${spelled(value)},`);
   const lines = [
@@ -37,7 +37,7 @@ function call(request: ExampleRequest): string {
 
 const named = (name: string): string => (/^\w+$/.test(name) ? name : `"${name}"`);
 
-function bodyText({ body, versionUrl }: ExampleRequest): string {
+function bodyText({ body, versionUrl }: ExampleHttpRequest): string {
   const text = JSON.stringify(
     versionUrl === null ? body : { ...body, expectedVersion: 0 },
     null,

@@ -1,11 +1,11 @@
 /** Writes the example requests as programs for PHP 8 that need no extensions. */
 import {
   promotionCodeFirstNote,
-  type ExampleRequest,
+  type ExampleHttpRequest,
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function formatPhpSample(request: ExampleRequest): string {
+export function formatPhpSample(request: ExampleHttpRequest): string {
   return [
     "<?php",
     ...(request.before === null ? [] : [`${send(request.before)}; // ${promotionCodeFirstNote}`]),
@@ -20,7 +20,7 @@ export function formatPhpSample(request: ExampleRequest): string {
   ].join("\n");
 }
 
-function send({ method, url, headers, body, versionUrl }: ExampleRequest): string {
+function send({ method, url, headers, body, versionUrl }: ExampleHttpRequest): string {
   const lines = Object.entries(headers).map(([name, value]) => `    "${name}: " . ${spell(value)},`);
   const options = [
     ...(method === "GET" ? [] : [`  "method" => "${method}",`]),

@@ -1,11 +1,11 @@
 /** Writes the example requests as Python 3 programs that use only the standard library. */
 import {
   promotionCodeFirstNote,
-  type ExampleRequest,
+  type ExampleHttpRequest,
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function formatPythonSample(request: ExampleRequest): string {
+export function formatPythonSample(request: ExampleHttpRequest): string {
   const hasKey = newIdempotencyKeyPlaceholder === request.headers["Idempotency-Key"];
   const isEnvironmentRead = Object.values(request.headers).some(
     (value) => value.includes("$") && value !== newIdempotencyKeyPlaceholder,
@@ -30,7 +30,7 @@ export function formatPythonSample(request: ExampleRequest): string {
   ].join("\n");
 }
 
-function requestText({ method, url, headers, body, versionUrl }: ExampleRequest): string {
+function requestText({ method, url, headers, body, versionUrl }: ExampleHttpRequest): string {
   const names = Object.entries(headers).map(([name, value]) => `    "${name}": ${spell(value)},`);
   const parts = [
     ...(method === "GET" ? [] : [`method="${method}"`]),

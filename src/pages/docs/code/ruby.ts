@@ -1,11 +1,11 @@
 /** Writes the example requests as Ruby programs that use only the standard library. */
 import {
   promotionCodeFirstNote,
-  type ExampleRequest,
+  type ExampleHttpRequest,
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-export function formatRubySample(request: ExampleRequest): string {
+export function formatRubySample(request: ExampleHttpRequest): string {
   const hasKey = Object.values(request.headers).includes(newIdempotencyKeyPlaceholder);
   return [
     'require "json"',
@@ -30,7 +30,7 @@ export function formatRubySample(request: ExampleRequest): string {
 }
 
 function send(
-  { method, url, headers, body, versionUrl }: ExampleRequest,
+  { method, url, headers, body, versionUrl }: ExampleHttpRequest,
   name: string,
   result = "",
 ): string[] {

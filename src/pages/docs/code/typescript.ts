@@ -1,20 +1,20 @@
 /** Writes the example requests as calls of the project's TypeScript client. */
-import { promotionCodeFirstNote, type ExampleRequest } from "./example-request.ts";
+import { promotionCodeFirstNote, type ExampleHttpRequest } from "./example-request.ts";
 
 /** The properties of an operation that an example with the TypeScript client needs in addition to the request. */
-export interface ClientCall {
+export interface TypeScriptClientCall {
   /** The operation's path with its parameters in braces. */
   readonly path: string;
   readonly pathParameters: Readonly<Record<string, string>>;
   readonly queryParameters: Readonly<Record<string, string | number>>;
 }
 
-export function formatTypeScriptSample(request: ExampleRequest, call: ClientCall): string {
+export function formatTypeScriptSample(request: ExampleHttpRequest, call: TypeScriptClientCall): string {
   const { origin } = new URL(request.url);
   const isKeyed = "Authorization" in request.headers;
   const cart = '"/api/v1/open/storefront/carts/{cartId}"';
   const parameters = parametersOf(call);
-  const send = (sent: ExampleRequest): string => {
+  const send = (sent: ExampleHttpRequest): string => {
     const options = [...(parameters === undefined ? [] : ["params"]), ...bodyOf(sent)];
     const rest = options.length === 0 ? "" : `, { ${options.join(", ")} }`;
     return `commerce.${sent.method.toLowerCase()}("${call.path}"${rest})`;
@@ -35,7 +35,7 @@ export function formatTypeScriptSample(request: ExampleRequest, call: ClientCall
   ].join("\n");
 }
 
-function bodyOf({ body, versionUrl }: ExampleRequest): string[] {
+function bodyOf({ body, versionUrl }: ExampleHttpRequest): string[] {
   if (body === null) return [];
   const text = spell(body);
   return versionUrl === null ? [`body: ${text}`] : [`body: { ...${text}, expectedVersion: cart.version }`];
@@ -43,7 +43,7 @@ function bodyOf({ body, versionUrl }: ExampleRequest): string[] {
 
 const cartIdOf = (versionUrl: string): string => JSON.stringify(versionUrl.split("/").at(-1));
 
-function parametersOf({ pathParameters, queryParameters }: ClientCall): string | undefined {
+function parametersOf({ pathParameters, queryParameters }: TypeScriptClientCall): string | undefined {
   const parts = [
     ...(Object.keys(pathParameters).length === 0 ? [] : [`path: ${spell(pathParameters)}`]),
     ...(Object.keys(queryParameters).length === 0 ? [] : [`query: ${spell(queryParameters)}`]),

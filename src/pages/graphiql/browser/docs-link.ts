@@ -15,7 +15,7 @@ interface DocsLinkOptions {
  * Starts to show the link. `panel` is GraphiQL's HTML element that contains the documentation while it is
  * open.
  */
-export function linkDocsToMap(panel: Element, { map, schema }: DocsLinkOptions): void {
+export function linkDocsToTypeMap(panel: Element, { map, schema }: DocsLinkOptions): void {
   const update = (): void => {
     const header = panel.querySelector(".graphiql-doc-explorer-header-content");
     if (header === null) return;

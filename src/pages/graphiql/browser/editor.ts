@@ -90,8 +90,8 @@ function openTab(): Tab | undefined {
  * the "New tab" button and fills the text fields. Waits until they exist.
  */
 export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
-  const operation = await waitFor(() => modelNamed("operation.graphql"));
-  const variablesModel = await waitFor(() => modelNamed("variables.json"));
+  const operation = await waitForElement(() => modelNamed("operation.graphql"));
+  const variablesModel = await waitForElement(() => modelNamed("variables.json"));
   document.querySelector<HTMLButtonElement>('button[aria-label="New tab"]')?.click();
   operation.setValue(query);
   variablesModel.setValue(variables);
@@ -103,7 +103,7 @@ export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExa
  * changes.
  */
 export async function watchAnswer(listener: (text: string) => void): Promise<void> {
-  const model = await waitFor(() => modelNamed("response.json"));
+  const model = await waitForElement(() => modelNamed("response.json"));
   const notify = (): void => listener(model.getValue());
   model.onDidChangeContent(notify);
   notify();
@@ -111,7 +111,7 @@ export async function watchAnswer(listener: (text: string) => void): Promise<voi
 
 /** Adds an element to the part of GraphiQL that shows the answer, and returns the element. */
 export async function addToAnswerPane(): Promise<HTMLElement> {
-  const pane = await waitFor(() => document.querySelector(".graphiql-response") ?? undefined);
+  const pane = await waitForElement(() => document.querySelector(".graphiql-response") ?? undefined);
   const element = document.createElement("div");
   element.className = "answer-panel";
   pane.append(element);
@@ -125,7 +125,7 @@ const modelNamed = (name: string): TextModel | undefined =>
  * Waits until `find` returns a value, for example a part of GraphiQL. GraphiQL's parts appear some time after
  * it is rendered, and no event reports this.
  */
-export async function waitFor<Value>(find: () => Value | undefined): Promise<Value> {
+export async function waitForElement<Value>(find: () => Value | undefined): Promise<Value> {
   for (;;) {
     const found = find();
     if (found !== undefined) return found;

@@ -6,7 +6,7 @@ import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.t
 import { NoTokenGivenError, type TokenKeeper } from "./token-keeper.ts";
 
 /** Measurements of one executed operation. */
-export interface RunMeasurement {
+export interface OperationMeasurement {
   readonly durationMs: number;
   readonly bytes: number;
   readonly errorCount: number;
@@ -32,21 +32,21 @@ interface Definition {
 
 interface Answer {
   readonly errors?: readonly unknown[];
-  readonly extensions?: { readonly cost?: NonNullable<RunMeasurement["cost"]> };
+  readonly extensions?: { readonly cost?: NonNullable<OperationMeasurement["cost"]> };
 }
 
 export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
 
-export interface RunListeners {
+export interface OperationRunListeners {
   /** Called before an operation that the reader has started is sent. */
   readonly onRun: () => void;
   /** Called after an operation that the reader has started was answered. */
-  readonly onMeasured: (run: RunMeasurement) => void;
+  readonly onMeasured: (run: OperationMeasurement) => void;
 }
 
 export function createGraphiqlFetcher(
   keeper: TokenKeeper,
-  { onRun, onMeasured }: RunListeners,
+  { onRun, onMeasured }: OperationRunListeners,
 ): GraphiqlFetcher {
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
@@ -99,7 +99,7 @@ function parseAnswer(text: string, status: number): Answer {
   }
 }
 
-const measure = ({ errors = [], extensions }: Answer): Pick<RunMeasurement, "errorCount" | "cost"> => ({
+const measure = ({ errors = [], extensions }: Answer): Pick<OperationMeasurement, "errorCount" | "cost"> => ({
   errorCount: errors.length,
   cost: extensions?.cost,
 });

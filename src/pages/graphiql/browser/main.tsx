@@ -5,17 +5,17 @@
 import { type JSX, render } from "preact";
 import { useState } from "preact/hooks";
 import "./graphiql.css";
-import { linkDocsToMap } from "./docs-link.ts";
+import { linkDocsToTypeMap } from "./docs-link.ts";
 import {
   addToAnswerPane,
   openExampleInNewTab,
   renderGraphiqlEditor,
-  waitFor,
+  waitForElement,
   watchAnswer,
 } from "./editor.ts";
 import { ExamplePicker } from "./example-picker.tsx";
-import { createGraphiqlFetcher, type RunMeasurement } from "./fetcher.ts";
-import { type GraphiqlPageData, readPageData } from "./page-data.ts";
+import { createGraphiqlFetcher, type OperationMeasurement } from "./fetcher.ts";
+import { type GraphiqlPageData, readEmbeddedPageData } from "./page-data.ts";
 import { ResultPanel } from "./result/result-panel.tsx";
 import type { LoadedSchema } from "./result/schema-types.ts";
 import { StatusLine } from "./status-line.tsx";
@@ -112,14 +112,14 @@ async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: Ed
     answer = text;
     draw();
   });
-  const docs = await waitFor(() => editor.querySelector(".graphiql-plugin") ?? undefined);
-  linkDocsToMap(docs, { map: data.map, schema: () => schema });
+  const docs = await waitForElement(() => editor.querySelector(".graphiql-plugin") ?? undefined);
+  linkDocsToTypeMap(docs, { map: data.map, schema: () => schema });
 }
 
 interface EditorParts {
   readonly keeper: TokenKeeper;
   readonly onRun: () => void;
-  readonly onMeasured: (run: RunMeasurement) => void;
+  readonly onMeasured: (run: OperationMeasurement) => void;
 }
 
 async function begin(): Promise<void> {
@@ -127,10 +127,10 @@ async function begin(): Promise<void> {
     document.getElementById(id),
   );
   if (!tools || !tabs || !editor || !foot) return;
-  const data = readPageData() as GraphiqlPageData;
+  const data = readEmbeddedPageData() as GraphiqlPageData;
   const keeper = new TokenKeeper(data.endpoint);
   const choosePane = renderPaneTabs(tabs, editor);
-  const showCost = (run?: RunMeasurement): void => render(<StatusLine run={run} />, foot);
+  const showCost = (run?: OperationMeasurement): void => render(<StatusLine run={run} />, foot);
   render(<Tools keeper={keeper} data={data} onPick={() => choosePane("query")} />, tools);
   showCost();
   const shown = showEditor(editor, data, {

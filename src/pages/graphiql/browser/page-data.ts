@@ -17,7 +17,7 @@ export interface GraphiqlExampleGroup {
  * Data of the pages of GraphiQL and the type map: the URL of the GraphQL endpoint, and what the token dialog
  * shows.
  */
-export interface TokenPageData {
+export interface TokenDialogPageData {
   readonly endpoint: string;
   /** The URL path of the documentation; `console` is that of the merchants' console. */
   readonly docs: string;
@@ -26,7 +26,7 @@ export interface TokenPageData {
   readonly demoTokens?: Readonly<Record<string, string>>;
 }
 
-export interface GraphiqlPageData extends TokenPageData {
+export interface GraphiqlPageData extends TokenDialogPageData {
   /** URL path of the script with GraphiQL's component. */
   readonly component: string;
   /**
@@ -43,6 +43,6 @@ export interface GraphiqlPageData extends TokenPageData {
   readonly opened: readonly GraphiqlExample[];
 }
 
-export function readPageData(): unknown {
+export function readEmbeddedPageData(): unknown {
   return JSON.parse(document.getElementById("page-data")?.textContent ?? "{}");
 }

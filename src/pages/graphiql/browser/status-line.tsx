@@ -3,13 +3,13 @@
  * the last answer.
  */
 import type { JSX } from "preact";
-import type { RunMeasurement } from "./fetcher.ts";
+import type { OperationMeasurement } from "./fetcher.ts";
 
 const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** Shows the status line. Screen readers read its text aloud when it changes. */
-export function StatusLine({ run }: { readonly run: RunMeasurement | undefined }): JSX.Element {
+export function StatusLine({ run }: { readonly run: OperationMeasurement | undefined }): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
   return (
     <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
@@ -18,7 +18,7 @@ export function StatusLine({ run }: { readonly run: RunMeasurement | undefined }
   );
 }
 
-function textOf(run: RunMeasurement, isOver: boolean): string {
+function textOf(run: OperationMeasurement, isOver: boolean): string {
   const { cost, durationMs, bytes, errorCount } = run;
   const measured = [durationOf(durationMs), sizeOf(bytes)];
   if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");

@@ -1,7 +1,7 @@
 /** The dialog that asks for the token, and the button that shows the role and merchant of the token in use. */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { TokenPageData } from "./page-data.ts";
+import type { TokenDialogPageData } from "./page-data.ts";
 import type { CredentialIdentity, TokenKeeper } from "./token-keeper.ts";
 
 interface Kept {
@@ -9,7 +9,7 @@ interface Kept {
 }
 
 interface TokenDialogProps extends Kept {
-  readonly data: TokenPageData;
+  readonly data: TokenDialogPageData;
 }
 
 /**
@@ -102,7 +102,7 @@ function OpenDialog({ keeper, data }: TokenDialogProps): JSX.Element {
 }
 
 interface OtherSourcesProps {
-  readonly data: TokenPageData;
+  readonly data: TokenDialogPageData;
   readonly isBusy: boolean;
   readonly onUse: (action: (keeper: TokenKeeper) => Promise<void>) => void;
 }

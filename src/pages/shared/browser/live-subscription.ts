@@ -23,7 +23,7 @@ export interface LiveGraphResult<Data> {
  * not be requested again, because the request was refused, the object no longer exists, or `signal` was
  * aborted.
  */
-export type LiveState = "connecting" | "live" | "waiting" | "ended";
+export type LiveSubscriptionState = "connecting" | "live" | "waiting" | "ended";
 
 export interface LiveSubscription<Data> {
   readonly query: string;
@@ -37,7 +37,7 @@ export interface LiveSubscription<Data> {
    * ended the stream, if there was one; it is also 401 if the stream ended because the credential is no
    * longer valid.
    */
-  readonly onState?: (state: LiveState, status?: number) => void;
+  readonly onState?: (state: LiveSubscriptionState, status?: number) => void;
   readonly signal?: AbortSignal;
 }
 

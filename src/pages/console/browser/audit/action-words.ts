@@ -166,5 +166,5 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
     "cancelHostedCheckoutSession createInstallationWebhook replayInstallationWebhookDelivery",
 };
 
-export const actionsOfGroup = (group: string): readonly string[] =>
+export const getAuditActionsOfGroup = (group: string): readonly string[] =>
   (auditActionGroups[group] ?? "").split(" ");

@@ -1,7 +1,7 @@
 /** GraphQL documents and result types of the audit log, and of the actors by which it can be filtered. */
 import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 
-export type AuditActorName =
+export type ConsoleAuditActorKind =
   | "API_KEY"
   | "OAUTH_CLIENT"
   | "BUYER"
@@ -19,7 +19,7 @@ interface StaffName {
   readonly name: string;
 }
 
-export interface AuditKeyName extends AppOfCredential {
+export interface AuditApiKeyName extends AppOfCredential {
   readonly id: string;
   readonly name: string;
   readonly lastFour: string;
@@ -28,14 +28,14 @@ export interface AuditKeyName extends AppOfCredential {
 export interface AuditLogEntry {
   readonly id: string;
   readonly at: string;
-  readonly actor: AuditActorName;
+  readonly actor: ConsoleAuditActorKind;
   readonly actorId: string | null;
   readonly action: string;
   readonly targetType: string | null;
   readonly targetId: string | null;
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
-  readonly apiKey: AuditKeyName | null;
+  readonly apiKey: AuditApiKeyName | null;
   readonly oauthGrant: (AppOfCredential & { readonly staff: StaffName | null }) | null;
   readonly staff: StaffName | null;
   readonly internalToken: { readonly id: string; readonly name: string } | null;
@@ -43,7 +43,7 @@ export interface AuditLogEntry {
 
 /** The filter of the audit log. A field that is null does not limit the entries. */
 export interface AuditLogFilter {
-  readonly actor: AuditActorName | null;
+  readonly actor: ConsoleAuditActorKind | null;
   readonly actorId: string | null;
   readonly action: string | null;
   readonly targetId: string | null;
@@ -83,7 +83,7 @@ export interface AuditStaffName extends StaffName {
 
 interface AuditActors {
   readonly staffAccounts: GraphConnection<AuditStaffName>;
-  readonly apiKeys: GraphConnection<AuditKeyName>;
+  readonly apiKeys: GraphConnection<AuditApiKeyName>;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** One entry of the audit log: a sentence that says who did what, with links, and the recorded details. */
 import type { ComponentChildren, JSX } from "preact";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { enumLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { formatEnumValue, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { formatAuditAction } from "./action-words.ts";
 import type { AuditLogEntry } from "./audit-documents.ts";
 
@@ -60,9 +60,9 @@ function pageOfTarget(targetType: string | null, targetId: string): string | und
  * Names of staff members and API keys by their id. The audit log shows these objects by name, because staff
  * know them by name.
  */
-export type TargetNames = ReadonlyMap<string, string>;
+export type AuditTargetNames = ReadonlyMap<string, string>;
 
-function TargetText({ entry, names }: { readonly entry: AuditLogEntry; readonly names: TargetNames }) {
+function TargetText({ entry, names }: { readonly entry: AuditLogEntry; readonly names: AuditTargetNames }) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
   // If the actor changed the actor's own account, the sentence says “their own” instead of a name. For a
@@ -81,7 +81,7 @@ function TargetText({ entry, names }: { readonly entry: AuditLogEntry; readonly 
 function detailWords({ fields, reason, note }: AuditLogEntry["details"]): string {
   return [
     ...(Array.isArray(fields) ? [`Fields: ${fields.join(", ")}.`] : []),
-    ...(typeof reason === "string" ? [`Reason: ${enumLabel(reason).toLowerCase()}.`] : []),
+    ...(typeof reason === "string" ? [`Reason: ${formatEnumValue(reason).toLowerCase()}.`] : []),
     ...(typeof note === "string" ? [`Note: “${note}”`] : []),
   ].join(" ");
 }
@@ -93,7 +93,7 @@ interface EntryProps {
    * the object's name.
    */
   readonly isOfTarget: boolean;
-  readonly names: TargetNames;
+  readonly names: AuditTargetNames;
 }
 
 export function AuditEntryItem({ entry, isOfTarget, names }: EntryProps): JSX.Element {

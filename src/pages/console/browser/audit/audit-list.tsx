@@ -1,10 +1,14 @@
 /** A list of audit entries, newest first, with buttons that load older or newer entries. */
 import type { ComponentChildren, JSX } from "preact";
-import { connectionNodes, listPageSize, nextPageCursor } from "#pages/console/browser/graph/documents.ts";
+import {
+  getConnectionNodes,
+  listPageSize,
+  getNextPageCursor,
+} from "#pages/console/browser/graph/documents.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { EmptyNote, PageButtons, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyListNote, PageButtons, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { auditDocument, type AuditLogFilter } from "./audit-documents.ts";
-import { AuditEntryItem, type TargetNames } from "./audit-entry.tsx";
+import { AuditEntryItem, type AuditTargetNames } from "./audit-entry.tsx";
 import "./audit.css";
 
 export const emptyAuditFilter: AuditLogFilter = {
@@ -21,12 +25,12 @@ interface AuditListProps {
   /** The text that is shown if no entry of the audit log matches the filter. */
   readonly empty: ComponentChildren;
   readonly isOfTarget?: boolean;
-  readonly names?: TargetNames;
+  readonly names?: AuditTargetNames;
 }
 
-const noNames: TargetNames = new Map();
+const noNames: AuditTargetNames = new Map();
 
-export function AuditList({
+export function AuditEntryList({
   filter,
   empty,
   isOfTarget = false,
@@ -39,15 +43,15 @@ export function AuditList({
       {({ auditEntries }) => (
         <>
           {auditEntries.edges.length === 0 ? (
-            <EmptyNote>{empty}</EmptyNote>
+            <EmptyListNote>{empty}</EmptyListNote>
           ) : (
             <ol class="audit" aria-label="Audit entries, the newest first">
-              {connectionNodes(auditEntries).map((entry) => (
+              {getConnectionNodes(auditEntries).map((entry) => (
                 <AuditEntryItem key={entry.id} entry={entry} isOfTarget={isOfTarget} names={names} />
               ))}
             </ol>
           )}
-          <PageButtons pages={pages} what="audit entries" older={nextPageCursor(auditEntries)} />
+          <PageButtons pages={pages} what="audit entries" older={getNextPageCursor(auditEntries)} />
         </>
       )}
     </QueryResultView>

@@ -4,30 +4,31 @@
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { type ConsoleLocation, PageHeading, replaceLocation } from "#pages/console/browser/navigation.tsx";
 import { timeZone } from "#pages/console/browser/parts/formats.tsx";
-import { actionsOfGroup, formatAuditAction, auditActionGroups } from "./action-words.ts";
+import { getAuditActionsOfGroup, formatAuditAction, auditActionGroups } from "./action-words.ts";
 import {
-  type AuditActorName,
+  type ConsoleAuditActorKind,
   auditActorsDocument,
-  type AuditKeyName,
+  type AuditApiKeyName,
   type AuditLogFilter,
   type AuditStaffName,
 } from "./audit-documents.ts";
-import { AuditList } from "./audit-list.tsx";
+import { AuditEntryList } from "./audit-list.tsx";
 import "#pages/console/browser/parts/filters.css";
 
 /** The kinds of actors by which the audit log can be filtered, by the value that names them in the page's URL. */
-const actorKinds: Readonly<Record<string, { readonly actor: AuditActorName; readonly name: string }>> = {
-  staff: { actor: "STAFF", name: "All staff" },
-  keys: { actor: "API_KEY", name: "All apps with an API key" },
-  oauth: { actor: "OAUTH_CLIENT", name: "All apps with an OAuth grant" },
-  platform: { actor: "OPERATOR", name: "The platform" },
-  command: { actor: "COMMAND", name: "The platform’s operator, at the command line" },
-  system: { actor: "SYSTEM", name: "The service itself" },
-};
+const actorKinds: Readonly<Record<string, { readonly actor: ConsoleAuditActorKind; readonly name: string }>> =
+  {
+    staff: { actor: "STAFF", name: "All staff" },
+    keys: { actor: "API_KEY", name: "All apps with an API key" },
+    oauth: { actor: "OAUTH_CLIENT", name: "All apps with an OAuth grant" },
+    platform: { actor: "OPERATOR", name: "The platform" },
+    command: { actor: "COMMAND", name: "The platform’s operator, at the command line" },
+    system: { actor: "SYSTEM", name: "The service itself" },
+  };
 
 const isDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(new Date(`${text}T00:00`).getTime());
@@ -73,7 +74,7 @@ export function AuditPage({ place }: { readonly place: ConsoleLocation }): JSX.E
         {timeZone}.
       </p>
       <AuditFilters query={place.query} actors={actors} />
-      <AuditList
+      <AuditEntryList
         filter={filter}
         names={names}
         empty={
@@ -90,7 +91,7 @@ interface NamedActors {
   readonly actors: {
     readonly people: readonly AuditStaffName[];
     /** Newest first. */
-    readonly keys: readonly AuditKeyName[];
+    readonly keys: readonly AuditApiKeyName[];
   };
 }
 
@@ -102,7 +103,7 @@ function useNamedActors(): NamedActors["actors"] {
   const { data } = useQuery(auditActorsDocument, {});
   return data === undefined
     ? { people: [], keys: [] }
-    : { people: connectionNodes(data.staffAccounts), keys: connectionNodes(data.apiKeys).toReversed() };
+    : { people: getConnectionNodes(data.staffAccounts), keys: getConnectionNodes(data.apiKeys).toReversed() };
 }
 
 interface AuditFiltersProps extends NamedActors {
@@ -180,7 +181,7 @@ function ActorFilter({ value, onChange, actors: { people, keys } }: FilterProps 
 function ActionFilter({ value, onChange }: FilterProps): JSX.Element {
   const id = useId();
   const groups = Object.keys(auditActionGroups);
-  const isKnown = groups.some((group) => actionsOfGroup(group).includes(value));
+  const isKnown = groups.some((group) => getAuditActionsOfGroup(group).includes(value));
   return (
     <div>
       <label for={id}>Did what</label>
@@ -189,7 +190,7 @@ function ActionFilter({ value, onChange }: FilterProps): JSX.Element {
         {value === "" || isKnown ? null : <option value={value}>{value}</option>}
         {groups.map((group) => (
           <optgroup key={group} label={group}>
-            {actionsOfGroup(group).map((action) => (
+            {getAuditActionsOfGroup(group).map((action) => (
               <option key={action} value={action}>
                 {formatAuditAction(action) ?? action}
               </option>

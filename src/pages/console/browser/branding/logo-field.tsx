@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { FieldFaults, fieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
+import { FieldFaults, getFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
 
 interface LogoFieldProps {
   readonly name: string;
@@ -35,7 +35,7 @@ interface LogoInputProps extends Pick<LogoFieldProps, "failure" | "onChange"> {
 
 function LogoInput({ preview, failure, onChange }: LogoInputProps): JSX.Element {
   const id = useId();
-  const faults = fieldFaultTexts(failure, "/logo");
+  const faults = getFieldFaultTexts(failure, "/logo");
   const choose = async (files: FileList | null): Promise<void> => {
     const file = files?.item(0);
     if (file !== null && file !== undefined) onChange(await readAsBase64(file));

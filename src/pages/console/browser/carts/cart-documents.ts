@@ -3,9 +3,9 @@ import { type GraphConnection, createGraphDocument } from "#pages/console/browse
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
-export type CartState = "ACTIVE" | "LOCKED" | "COMPLETED" | "REVOKED" | "EXPIRED" | "MERGED";
+export type ConsoleCartStatus = "ACTIVE" | "LOCKED" | "COMPLETED" | "REVOKED" | "EXPIRED" | "MERGED";
 
-export const cartStates: readonly CartState[] = [
+export const cartStates: readonly ConsoleCartStatus[] = [
   "ACTIVE",
   "LOCKED",
   "COMPLETED",
@@ -18,22 +18,22 @@ const money = "{ amountMinor currency exponent }";
 
 export interface ListedCart {
   readonly id: string;
-  readonly status: CartState;
+  readonly status: ConsoleCartStatus;
   readonly totalQuantity: number;
   readonly updatedAt: string;
   readonly totals: { readonly total: MoneyAmount; readonly estimated: boolean };
   readonly promotion: { readonly promotion: { readonly code: string } | null };
-  readonly buyer: CartBuyerName;
+  readonly buyer: CartBuyerIdentity;
 }
 
-export interface CartBuyerName {
+export interface CartBuyerIdentity {
   readonly reference: string | null;
   readonly guest: boolean;
   readonly emailHint: string | null;
 }
 
 interface CartListVariables {
-  readonly status: CartState | null;
+  readonly status: ConsoleCartStatus | null;
   readonly last: number;
   readonly before: string | null;
 }
@@ -100,7 +100,7 @@ export interface ConsoleCartAddress {
 export interface ConsoleCart {
   readonly id: string;
   readonly version: number;
-  readonly status: CartState;
+  readonly status: ConsoleCartStatus;
   readonly market: string;
   readonly locale: string;
   readonly totalQuantity: number;
@@ -121,7 +121,7 @@ export interface ConsoleCart {
     readonly selectedOptionId: string | null;
     readonly options: readonly { readonly id: string; readonly name: string }[];
   } | null;
-  readonly buyer: CartBuyerName;
+  readonly buyer: CartBuyerIdentity;
   readonly address: ConsoleCartAddress | null;
   readonly totals: ConsoleCartTotals;
   readonly promotion: ConsoleCartPromotions;

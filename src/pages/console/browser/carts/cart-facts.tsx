@@ -1,31 +1,31 @@
 /** A list of the properties of a cart: its status, buyer, masked address, checkout, order and times. */
 import type { JSX } from "preact";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { enumLabel, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { DescriptionRow } from "#pages/console/browser/parts/tables.tsx";
+import { formatEnumValue, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
 import type { ConsoleCart, ConsoleCartAddress } from "./cart-documents.ts";
-import { cartBuyerText } from "./carts-page.tsx";
+import { formatCartBuyer } from "./carts-page.tsx";
 
-export function CartFacts({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
+export function CartDetails({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
   const { address, delivery, checkout } = cart;
   const option = delivery?.options.find((one) => one.id === delivery.selectedOptionId);
   return (
     <dl class="facts">
-      <DescriptionRow name="Status">
+      <DescriptionListRow name="Status">
         <StatusBadge value={cart.status} />
         <RevocationText revocation={cart.revocation} />
-      </DescriptionRow>
-      <DescriptionRow name="Buyer">{cartBuyerText(cart.buyer)}</DescriptionRow>
-      <DescriptionRow name="Country and language">
+      </DescriptionListRow>
+      <DescriptionListRow name="Buyer">{formatCartBuyer(cart.buyer)}</DescriptionListRow>
+      <DescriptionListRow name="Country and language">
         {cart.market}, {cart.locale}
-      </DescriptionRow>
-      <DescriptionRow name="Address">
+      </DescriptionListRow>
+      <DescriptionListRow name="Address">
         {address === null ? <span class="soft">none</span> : <AddressText address={address} />}
-      </DescriptionRow>
-      <DescriptionRow name="Delivery">
+      </DescriptionListRow>
+      <DescriptionListRow name="Delivery">
         {option?.name ?? <span class="soft">not selected</span>}
-      </DescriptionRow>
-      <DescriptionRow name="Checkout">
+      </DescriptionListRow>
+      <DescriptionListRow name="Checkout">
         {checkout === null ? (
           <span class="soft">not started</span>
         ) : (
@@ -33,12 +33,12 @@ export function CartFacts({ cart }: { readonly cart: ConsoleCart }): JSX.Element
             <StatusBadge value={checkout.status} /> <code>{checkout.sessionId}</code>
           </>
         )}
-      </DescriptionRow>
+      </DescriptionListRow>
       <SuccessorRows cart={cart} />
       <TimeRows cart={cart} />
-      <DescriptionRow name="Id">
+      <DescriptionListRow name="Id">
         <code>{cart.id}</code>
-      </DescriptionRow>
+      </DescriptionListRow>
     </dl>
   );
 }
@@ -48,7 +48,7 @@ function RevocationText({ revocation }: Pick<ConsoleCart, "revocation">): JSX.El
   const { reason, note, at } = revocation;
   return (
     <p class="small">
-      {enumLabel(reason)}, <TimeText at={at} />
+      {formatEnumValue(reason)}, <TimeText at={at} />
       {note === null || note === "" ? null : <>: “{note}”</>}
     </p>
   );
@@ -65,18 +65,18 @@ const SuccessorRows = ({
 }): JSX.Element => (
   <>
     {orderId === null ? null : (
-      <DescriptionRow name="Order">
+      <DescriptionListRow name="Order">
         <ConsoleLink to={`/orders/${orderId}`}>
           <code>{orderId}</code>
         </ConsoleLink>
-      </DescriptionRow>
+      </DescriptionListRow>
     )}
     {mergedIntoCartId === null ? null : (
-      <DescriptionRow name="Merged into">
+      <DescriptionListRow name="Merged into">
         <ConsoleLink to={`/carts/${mergedIntoCartId}`}>
           <code>{mergedIntoCartId}</code>
         </ConsoleLink>
-      </DescriptionRow>
+      </DescriptionListRow>
     )}
   </>
 );
@@ -91,16 +91,16 @@ function TimeRows({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
   const expiryName = expiryNames[cart.status];
   return (
     <>
-      <DescriptionRow name="Created">
+      <DescriptionListRow name="Created">
         <TimeText at={cart.createdAt} />
-      </DescriptionRow>
-      <DescriptionRow name="Last change">
+      </DescriptionListRow>
+      <DescriptionListRow name="Last change">
         <TimeText at={cart.updatedAt} />
-      </DescriptionRow>
+      </DescriptionListRow>
       {expiryName === undefined ? null : (
-        <DescriptionRow name={expiryName}>
+        <DescriptionListRow name={expiryName}>
           <TimeText at={cart.expiresAt} />
-        </DescriptionRow>
+        </DescriptionListRow>
       )}
     </>
   );

@@ -1,13 +1,13 @@
 /** The page of one cart: its items and totals, and which apps and staff members have changed the cart. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { AuditList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
+import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
-import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { CancelCheckoutDialog, RevokeCartDialog } from "./cart-dialogs.tsx";
 import { type ConsoleCart, cartDocument } from "./cart-documents.ts";
-import { CartFacts } from "./cart-facts.tsx";
+import { CartDetails } from "./cart-facts.tsx";
 import { CartLines, CartTotalsList, CartWarnings } from "./cart-parts.tsx";
 
 export function CartPage({ id }: { readonly id: string }): JSX.Element {
@@ -24,10 +24,10 @@ export function CartPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView query={query} what="the cart">
         {(data) =>
           data.cart === null ? (
-            <EmptyNote>
+            <EmptyListNote>
               Your shop has no cart with the id <code>{id}</code>, or it ended more than 90 days ago.{" "}
               <ConsoleLink to="/carts">Show recent carts</ConsoleLink>
-            </EmptyNote>
+            </EmptyListNote>
           ) : (
             <CartParts cart={data.cart} />
           )
@@ -65,7 +65,7 @@ function CartParts({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
   const { id, version } = cart;
   return (
     <>
-      <CartFacts cart={cart} />
+      <CartDetails cart={cart} />
       <CartWarnings warnings={cart.warnings} lines={cart.lines} />
       <section aria-labelledby="lines">
         <h2 id="lines">Items</h2>
@@ -78,7 +78,7 @@ function CartParts({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
           This is version {version} of the cart: every change, also of the buyer, raised the version by one.
           Changes of the buyer are not listed one by one.
         </p>
-        <AuditList
+        <AuditEntryList
           key={version}
           filter={{ ...emptyAuditFilter, targetId: id }}
           isOfTarget

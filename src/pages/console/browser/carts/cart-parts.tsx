@@ -1,7 +1,7 @@
 /** Parts of the cart page: the warnings, the table of items, and the totals with the promotions. */
 import { Fragment, type JSX } from "preact";
-import { enumLabel, formatMoney, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
-import { DataTable, EmptyNote, type TableColumn } from "#pages/console/browser/parts/tables.tsx";
+import { formatEnumValue, formatMoney, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
+import { DataTable, EmptyListNote, type TableColumn } from "#pages/console/browser/parts/tables.tsx";
 import type {
   ConsoleCart,
   ConsoleCartLine,
@@ -37,7 +37,7 @@ const columns: TableColumn<ConsoleCartLine>[] = [
       return availableQuantity !== null && availableQuantity < quantity ? (
         <StatusBadge value="LOW" tone="warn" text={`Only ${availableQuantity} left`} />
       ) : (
-        enumLabel(availability)
+        formatEnumValue(availability)
       );
     },
   },
@@ -70,7 +70,7 @@ const columns: TableColumn<ConsoleCartLine>[] = [
 export const CartLines = ({ lines }: { readonly lines: readonly ConsoleCartLine[] }): JSX.Element => (
   <div class="loaded">
     {lines.length === 0 ? (
-      <EmptyNote>The cart is empty.</EmptyNote>
+      <EmptyListNote>The cart is empty.</EmptyListNote>
     ) : (
       <DataTable caption="Items of the cart" columns={columns} rows={lines} keyOf={({ id }) => id} />
     )}
@@ -112,7 +112,7 @@ function PromotionRows({ promotion }: Pick<TotalsProps, "promotion">): JSX.Eleme
             {state === "SUSPENDED" ? (
               <p class="small">
                 <StatusBadge value="SUSPENDED" text="Does not apply now" />{" "}
-                {suspendedReason === null ? null : enumLabel(suspendedReason)}
+                {suspendedReason === null ? null : formatEnumValue(suspendedReason)}
               </p>
             ) : null}
           </dt>

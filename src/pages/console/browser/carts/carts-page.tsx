@@ -1,7 +1,11 @@
 /** The page that finds carts: by their id, or in the list of the newest carts with a filter by status. */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { listPageSize, nodesNewestFirst, olderPageCursor } from "#pages/console/browser/graph/documents.ts";
+import {
+  listPageSize,
+  getNodesNewestFirst,
+  getOlderPageCursor,
+} from "#pages/console/browser/graph/documents.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
@@ -11,18 +15,23 @@ import {
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  formatEnumValue,
+  formatMoney,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
-  EmptyNote,
+  EmptyListNote,
   PageButtons,
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
-  type CartBuyerName,
+  type CartBuyerIdentity,
   cartsDocument,
-  type CartState,
+  type ConsoleCartStatus,
   cartStates,
   type ListedCart,
 } from "./cart-documents.ts";
@@ -48,7 +57,7 @@ export function CartsPage({ place }: { readonly place: ConsoleLocation }): JSX.E
 }
 
 /** Returns the cart id in a pasted text, which may be the id alone or contain it, for example a URL. */
-export const cartIdIn = (text: string): string | undefined =>
+export const findCartIdInText = (text: string): string | undefined =>
   /cart_[0-9a-z]{26}/.exec(text.toLowerCase())?.[0];
 
 function CartLookup(): JSX.Element {
@@ -57,7 +66,7 @@ function CartLookup(): JSX.Element {
   const [isWrong, setWrong] = useState(false);
   const open = (event: Event): void => {
     event.preventDefault();
-    const found = cartIdIn(text);
+    const found = findCartIdInText(text);
     setWrong(found === undefined);
     if (found !== undefined) navigateTo(`/carts/${found}`);
     else document.getElementById(id)?.focus();
@@ -90,7 +99,7 @@ function CartLookup(): JSX.Element {
 const showStatus = (value: string): void =>
   replaceLocation(value === "" ? "/carts" : `/carts?status=${value.toLowerCase()}`);
 
-function StatusFilter({ status }: { readonly status: CartState | null }): JSX.Element {
+function StatusFilter({ status }: { readonly status: ConsoleCartStatus | null }): JSX.Element {
   const id = useId();
   return (
     <div class="pick">
@@ -99,7 +108,7 @@ function StatusFilter({ status }: { readonly status: CartState | null }): JSX.El
         <option value="">All</option>
         {cartStates.map((state) => (
           <option key={state} value={state}>
-            {enumLabel(state)}
+            {formatEnumValue(state)}
           </option>
         ))}
       </select>
@@ -108,7 +117,7 @@ function StatusFilter({ status }: { readonly status: CartState | null }): JSX.El
 }
 
 /** The buyer’s reference or masked e-mail address. */
-export function cartBuyerText({ reference, guest, emailHint }: CartBuyerName): string {
+export function formatCartBuyer({ reference, guest, emailHint }: CartBuyerIdentity): string {
   const name = guest ? "Guest" : (reference ?? "Known buyer");
   return emailHint === null ? name : `${name}, ${emailHint}`;
 }
@@ -122,7 +131,7 @@ const columns: TableColumn<ListedCart>[] = [
           <code class="whole">{id}</code>
         </ConsoleLink>
         <br />
-        <span class="soft small">{cartBuyerText(buyer)}</span>
+        <span class="soft small">{formatCartBuyer(buyer)}</span>
       </>
     ),
   },
@@ -137,7 +146,7 @@ const columns: TableColumn<ListedCart>[] = [
   { title: "Last change", cell: ({ updatedAt }) => <TimeText at={updatedAt} isMinute /> },
 ];
 
-function CartList({ status }: { readonly status: CartState | null }): JSX.Element {
+function CartList({ status }: { readonly status: ConsoleCartStatus | null }): JSX.Element {
   const pages = useListPaging(status ?? "");
   const query = useQuery(cartsDocument, { status, last: listPageSize, before: pages.cursor });
   return (
@@ -150,26 +159,26 @@ function CartList({ status }: { readonly status: CartState | null }): JSX.Elemen
             <DataTable
               caption="Carts, the newest first"
               columns={columns}
-              rows={nodesNewestFirst(carts)}
+              rows={getNodesNewestFirst(carts)}
               keyOf={({ id }) => id}
             />
           )}
-          <PageButtons pages={pages} what="carts" older={olderPageCursor(carts)} />
+          <PageButtons pages={pages} what="carts" older={getOlderPageCursor(carts)} />
         </>
       )}
     </QueryResultView>
   );
 }
 
-const NoCarts = ({ status }: { readonly status: CartState | null }): JSX.Element =>
+const NoCarts = ({ status }: { readonly status: ConsoleCartStatus | null }): JSX.Element =>
   status === null ? (
-    <EmptyNote>
+    <EmptyListNote>
       There is no cart yet. A cart appears here as soon as a storefront creates one.{" "}
       <a href={`${basePath}/docs/guides/carts-and-checkout`}>How carts work</a>
-    </EmptyNote>
+    </EmptyListNote>
   ) : (
-    <EmptyNote>
-      No cart has the status “{enumLabel(status).toLowerCase()}”.{" "}
+    <EmptyListNote>
+      No cart has the status “{formatEnumValue(status).toLowerCase()}”.{" "}
       <ConsoleLink to="/carts">Show all carts</ConsoleLink>
-    </EmptyNote>
+    </EmptyListNote>
   );

@@ -1,17 +1,17 @@
 /** Shows the request of a webhook delivery attempt and the answer of the receiver, in two tabs. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { DescriptionRow } from "#pages/console/browser/parts/tables.tsx";
+import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
 import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { TabList } from "#pages/console/browser/parts/tab-list.tsx";
 import {
-  attemptCurl,
-  attemptHeaders,
+  formatAttemptCurlCommand,
+  listAttemptHeaders,
   formatJson,
-  jsonTokens,
-  type RequestHeader,
+  tokenizeJson,
+  type AttemptRequestHeader,
 } from "./attempt-request.ts";
-import { AttemptOutcomeText, failureAdvice } from "./delivery-texts.tsx";
+import { AttemptOutcomeText, getDeliveryFailureAdvice } from "./delivery-texts.tsx";
 import "./deliveries.css";
 import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
 
@@ -36,7 +36,7 @@ export function AttemptDetail({ delivery, attempt, url }: AttemptDetailProps): J
 }
 
 function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Element {
-  const headers = attemptHeaders(delivery, attempt);
+  const headers = listAttemptHeaders(delivery, attempt);
   const { body } = delivery;
   return (
     <>
@@ -44,7 +44,9 @@ function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Eleme
         <strong>POST</strong>{" "}
         {url === null ? <span class="soft">a deleted endpoint</span> : <code>{url}</code>}
       </p>
-      {url === null || body === null ? null : <CopyCurl command={attemptCurl({ url, headers, body })} />}
+      {url === null || body === null ? null : (
+        <CopyCurl command={formatAttemptCurlCommand({ url, headers, body })} />
+      )}
       <h4>Headers</h4>
       <HeaderList headers={headers} />
       <h4>Body</h4>
@@ -53,7 +55,7 @@ function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Eleme
       ) : (
         <pre tabIndex={0} role="region" aria-label="Body of the request" class="json">
           <code>
-            {jsonTokens(formatJson(body)).map(({ kind, text }, index) =>
+            {tokenizeJson(formatJson(body)).map(({ kind, text }, index) =>
               kind === "plain" ? (
                 text
               ) : (
@@ -69,12 +71,12 @@ function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Eleme
   );
 }
 
-const HeaderList = ({ headers }: { readonly headers: readonly RequestHeader[] }): JSX.Element => (
+const HeaderList = ({ headers }: { readonly headers: readonly AttemptRequestHeader[] }): JSX.Element => (
   <dl class="headers">
     {headers.map(({ name, value, isDescribed }) => (
-      <DescriptionRow key={name} name={name}>
+      <DescriptionListRow key={name} name={name}>
         {isDescribed ? <span class="soft">{value}</span> : <code>{value}</code>}
-      </DescriptionRow>
+      </DescriptionListRow>
     ))}
   </dl>
 );
@@ -115,20 +117,20 @@ function CopyCurl({ command }: { readonly command: string }): JSX.Element {
 
 function ResponsePanel({ attempt }: { readonly attempt: Attempt }): JSX.Element {
   const { at, durationMs, errorCode, httpStatus } = attempt;
-  const advice = errorCode === null ? undefined : failureAdvice(errorCode, httpStatus);
+  const advice = errorCode === null ? undefined : getDeliveryFailureAdvice(errorCode, httpStatus);
   return (
     <>
       <dl class="headers">
-        <DescriptionRow name="Result">
+        <DescriptionListRow name="Result">
           <AttemptOutcomeText attempt={attempt} />
-        </DescriptionRow>
-        <DescriptionRow name="HTTP status">
+        </DescriptionListRow>
+        <DescriptionListRow name="HTTP status">
           {httpStatus === null ? <span class="soft">no answer</span> : <code>{httpStatus}</code>}
-        </DescriptionRow>
-        <DescriptionRow name="Sent">
+        </DescriptionListRow>
+        <DescriptionListRow name="Sent">
           <TimeText at={at} />
-        </DescriptionRow>
-        <DescriptionRow name="Took">{formatMilliseconds(durationMs)}</DescriptionRow>
+        </DescriptionListRow>
+        <DescriptionListRow name="Took">{formatMilliseconds(durationMs)}</DescriptionListRow>
       </dl>
       {advice === undefined ? null : <p>{advice}</p>}
       <p class="soft small">

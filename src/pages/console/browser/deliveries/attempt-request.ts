@@ -5,7 +5,7 @@
  */
 import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
 
-export interface RequestHeader {
+export interface AttemptRequestHeader {
   readonly name: string;
   readonly value: string;
   /** True if the value of the header is not known. The field `value` then has a description of the value. */
@@ -17,14 +17,14 @@ type SentDelivery = Pick<DeliveryDetail, "id" | "replayOf" | "installation"> & {
 };
 type SentAttempt = Pick<Attempt, "number" | "at">;
 
-const sent = (name: string, value: string): RequestHeader => ({ name, value, isDescribed: false });
-const described = (name: string, value: string): RequestHeader => ({ name, value, isDescribed: true });
+const sent = (name: string, value: string): AttemptRequestHeader => ({ name, value, isDescribed: false });
+const described = (name: string, value: string): AttemptRequestHeader => ({ name, value, isDescribed: true });
 
 /** Returns the headers of a delivery attempt in the order in which they are sent. */
-export function attemptHeaders(
+export function listAttemptHeaders(
   { id, replayOf, installation, event }: SentDelivery,
   { number, at }: SentAttempt,
-): readonly RequestHeader[] {
+): readonly AttemptRequestHeader[] {
   return [
     sent("content-type", "application/json"),
     sent("user-agent", "CommerceGateway-Webhooks/1"),
@@ -60,7 +60,7 @@ const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?
  * Splits a JSON text into names, texts, other values and the characters between them, so that they can be
  * coloured.
  */
-export function jsonTokens(json: string): readonly JsonToken[] {
+export function tokenizeJson(json: string): readonly JsonToken[] {
   const tokens: JsonToken[] = [];
   let end = 0;
   for (const match of json.matchAll(tokenPattern)) {
@@ -79,7 +79,7 @@ const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.
 
 interface CurlRequest {
   readonly url: string;
-  readonly headers: readonly RequestHeader[];
+  readonly headers: readonly AttemptRequestHeader[];
   readonly body: string;
 }
 
@@ -87,7 +87,7 @@ interface CurlRequest {
  * Returns a curl command for a POSIX shell that sends the request of a delivery attempt again. Headers with
  * an unknown value are left out.
  */
-export function attemptCurl({ url, headers, body }: CurlRequest): string {
+export function formatAttemptCurlCommand({ url, headers, body }: CurlRequest): string {
   const lines = headers
     .filter(({ isDescribed }) => !isDescribed)
     .map(({ name, value }) => `--header ${quoteForShell(`${name}: ${value}`)}`);

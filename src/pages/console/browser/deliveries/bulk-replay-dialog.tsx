@@ -11,16 +11,16 @@ import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { formatCount } from "#pages/console/browser/parts/formats.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
-  type BulkReplayAnswer,
+  type BulkReplayMutationResult,
   bulkReplayDocument,
   openDeliveriesDocument,
-  type ReplayableStatus,
-  type ReplayCounts,
-  replayPlanText,
+  type ReplayableDeliveryStatus,
+  type ReplayPreviewCounts,
+  formatReplayPlan,
   replayPreviewDocument,
   describeSkippedDeliveries,
 } from "./bulk-replay-documents.ts";
-import { replayReasons, type ReplayReasonName } from "./replay-dialog.tsx";
+import { replayReasons, type ConsoleReplayReason } from "./replay-dialog.tsx";
 
 interface BulkReplayProps {
   readonly endpoints: readonly { readonly id: string; readonly url: string }[];
@@ -43,16 +43,16 @@ const statuses = [
 
 interface Selection {
   readonly endpointId: string;
-  readonly status: ReplayableStatus;
+  readonly status: ReplayableDeliveryStatus;
   readonly hours: PeriodHours;
 }
 
 interface Explanation {
-  readonly reason: ReplayReasonName;
+  readonly reason: ConsoleReplayReason;
   readonly note: string;
 }
 
-type BulkResult = BulkReplayAnswer["webhookDeliveriesReplay"];
+type BulkResult = BulkReplayMutationResult["webhookDeliveriesReplay"];
 
 export function BulkReplayDialog({ endpoints, onClose }: BulkReplayProps): JSX.Element {
   const [selection, setSelection] = useState<Selection>({
@@ -229,13 +229,13 @@ const ExplanationFields = ({ explanation, failure, onChange }: ExplanationFields
 );
 
 /** Shows how many deliveries the replay will send, and how many it leaves out and why. */
-const ReplayCount = ({ counts }: { readonly counts: ReplayCounts | null }): JSX.Element =>
+const ReplayCount = ({ counts }: { readonly counts: ReplayPreviewCounts | null }): JSX.Element =>
   counts === null ? (
     <p>The endpoint does not exist.</p>
   ) : (
     <>
       <p>
-        <strong>{replayPlanText(counts)}</strong>
+        <strong>{formatReplayPlan(counts)}</strong>
       </p>
       {describeSkippedDeliveries(counts.skipped).map((text) => (
         <p key={text} class="soft">

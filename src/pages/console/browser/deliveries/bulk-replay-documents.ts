@@ -5,7 +5,7 @@
 import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
-export type ReplayableStatus = "EXHAUSTED" | "SKIPPED";
+export type ReplayableDeliveryStatus = "EXHAUSTED" | "SKIPPED";
 
 interface SkippedDeliveries {
   readonly reason: string;
@@ -16,11 +16,11 @@ interface ReplayPeriod {
   readonly endpointId: string;
   readonly since: string;
   readonly until: string;
-  readonly status: ReplayableStatus;
+  readonly status: ReplayableDeliveryStatus;
   readonly after: string | null;
 }
 
-export interface ReplayCounts {
+export interface ReplayPreviewCounts {
   readonly replayable: number;
   readonly limit: number;
   readonly hasMore: boolean;
@@ -28,7 +28,7 @@ export interface ReplayCounts {
 }
 
 export const replayPreviewDocument = createGraphDocument<
-  { webhookReplayPreview: ReplayCounts | null },
+  { webhookReplayPreview: ReplayPreviewCounts | null },
   ReplayPeriod
 >(`
   query ConsoleReplayPreview($endpointId: ID!, $since: DateTime!, $until: DateTime!,
@@ -39,7 +39,7 @@ export const replayPreviewDocument = createGraphDocument<
   }
 `);
 
-export interface BulkReplayAnswer {
+export interface BulkReplayMutationResult {
   readonly webhookDeliveriesReplay: {
     readonly replayed: number;
     readonly hasMore: boolean;
@@ -49,7 +49,7 @@ export interface BulkReplayAnswer {
 }
 
 export const bulkReplayDocument = createGraphDocument<
-  BulkReplayAnswer,
+  BulkReplayMutationResult,
   IdempotencyVariables & { input: ReplayPeriod & { reason: string; note: string | null } }
 >(`
   mutation ConsoleBulkReplay($idempotencyKey: String!, $input: WebhookDeliveriesReplayInput!) {
@@ -96,7 +96,7 @@ export const describeSkippedDeliveries = (skipped: readonly SkippedDeliveries[])
   });
 
 /** Returns a sentence that says, before the replay starts, how many deliveries it will send again. */
-export function replayPlanText({ replayable, limit, hasMore }: ReplayCounts): string {
+export function formatReplayPlan({ replayable, limit, hasMore }: ReplayPreviewCounts): string {
   const bound = `One replay goes through at most ${limit.toLocaleString()} deliveries, the oldest first`;
   const count =
     replayable === 0 ? "No delivery can be replayed." : `Exactly ${deliveriesAre(replayable)} sent again.`;

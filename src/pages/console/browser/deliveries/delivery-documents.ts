@@ -41,7 +41,7 @@ const fields = `
   lastAttempt { ${attemptFields} } event { id type occurredAt }
 `;
 
-export interface DeliveriesResult {
+export interface DeliveryListQueryResult {
   readonly webhookDeliveries: GraphConnection<Delivery>;
 }
 
@@ -52,7 +52,7 @@ interface DeliveriesAsked {
   readonly before: string | null;
 }
 
-export const deliveriesDocument = createGraphDocument<DeliveriesResult, DeliveriesAsked>(`
+export const deliveriesDocument = createGraphDocument<DeliveryListQueryResult, DeliveriesAsked>(`
   query ConsoleDeliveries($endpointId: ID!, $status: WebhookDeliveryStatus, $last: Int!, $before: String) {
     webhookDeliveries(endpointId: $endpointId, status: $status, last: $last, before: $before) {
       edges { node { ${fields} } }
@@ -98,7 +98,7 @@ export const retryDocument = createGraphDocument<
   }
 `);
 
-export interface ConsoleReplayResult {
+export interface ReplayMutationResult {
   readonly webhookDeliveryReplay: { readonly delivery: { readonly id: string } };
 }
 
@@ -109,7 +109,7 @@ export interface ConsoleReplayInput {
 }
 
 export const replayDocument = createGraphDocument<
-  ConsoleReplayResult,
+  ReplayMutationResult,
   IdempotencyVariables & { deliveryId: string; input: ConsoleReplayInput }
 >(`
   mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {

@@ -1,17 +1,21 @@
 /** The table of a webhook endpoint's deliveries. A GraphQL subscription keeps the table up to date. */
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import {
+  getNodesNewestFirst,
+  getOlderPageCursor,
+  listPageSize,
+} from "#pages/console/browser/graph/documents.ts";
 import {
   type QueryState,
-  type LiveState,
+  type LiveSubscriptionState,
   useSubscription,
   useListPaging,
   useQuery,
 } from "#pages/console/browser/graph/hooks.ts";
 import {
   type TableColumn,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   PageButtons,
   DataTable,
@@ -21,7 +25,7 @@ import {
   formatMilliseconds,
   LiveStateBadge,
   TimeText,
-  enumLabel,
+  formatEnumValue,
 } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
 import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
@@ -29,22 +33,22 @@ import {
   deliveriesDocument,
   type Delivery,
   deliveryChangedDocument,
-  type DeliveriesResult,
+  type DeliveryListQueryResult,
   type ConsoleDeliveryStatus,
   deliveryStatuses,
 } from "./delivery-documents.ts";
 import {
   mergeDeliveries,
-  changedDeliveries,
-  type ShownDeliveries,
+  findChangedDeliveries,
+  type DeliveryListState,
   type LiveDeliveries,
-  liveDeliveriesSince,
+  getLiveDeliveriesSince,
   addLiveDeliveries,
 } from "./merge-deliveries.ts";
 import { BulkReplayDialog } from "./bulk-replay-dialog.tsx";
-import { FirstDelivery } from "./first-delivery.tsx";
+import { FirstDeliveryPanel } from "./first-delivery.tsx";
 import { AttemptOutcomeText, NextAttemptText } from "./delivery-texts.tsx";
-import { ReplayDialog } from "./replay-dialog.tsx";
+import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
   readonly endpointId: string;
@@ -105,25 +109,25 @@ export function DeliveryList({
           <>
             {webhookDeliveries.edges.length === 0 ? (
               status === null ? (
-                <FirstDelivery endpoint={endpoint} />
+                <FirstDeliveryPanel endpoint={endpoint} />
               ) : (
-                <EmptyNote>No delivery has the status “{enumLabel(status)}”.</EmptyNote>
+                <EmptyListNote>No delivery has the status “{formatEnumValue(status)}”.</EmptyListNote>
               )
             ) : (
               <DataTable
                 caption="Deliveries, the newest first"
                 columns={deliveryColumns(setReplaying)}
-                rows={nodesNewestFirst(webhookDeliveries)}
+                rows={getNodesNewestFirst(webhookDeliveries)}
                 keyOf={({ id }) => id}
                 isNew={({ id }) => changedIds.has(id)}
               />
             )}
-            <PageButtons pages={pages} what="deliveries" older={olderPageCursor(webhookDeliveries)} />
+            <PageButtons pages={pages} what="deliveries" older={getOlderPageCursor(webhookDeliveries)} />
           </>
         )}
       </QueryResultView>
       {replaying === undefined ? null : (
-        <ReplayDialog
+        <ReplayDeliveryDialog
           delivery={replaying}
           onReplayed={() => undefined}
           onClose={() => setReplaying(undefined)}
@@ -145,8 +149,9 @@ function BulkReplayButton({ endpoint }: { readonly endpoint: Endpoint }): JSX.El
   );
 }
 
-interface LiveDeliveriesProps extends Pick<DeliveryListProps, "endpointId" | "onDelivered">, ShownDeliveries {
-  readonly query: QueryState<DeliveriesResult>;
+interface LiveDeliveriesProps
+  extends Pick<DeliveryListProps, "endpointId" | "onDelivered">, DeliveryListState {
+  readonly query: QueryState<DeliveryListQueryResult>;
 }
 
 interface LiveDeliveriesView {
@@ -154,10 +159,10 @@ interface LiveDeliveriesView {
    * The deliveries to show: the loaded part of the list, with the changes that the subscription has reported
    * since.
    */
-  readonly live: QueryState<DeliveriesResult>;
+  readonly live: QueryState<DeliveryListQueryResult>;
   readonly announcement: string;
   readonly changedIds: ReadonlySet<string>;
-  readonly state: LiveState;
+  readonly state: LiveSubscriptionState;
 }
 
 const notifiedStatuses: ReadonlySet<ConsoleDeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTED", "RETRYING"]);
@@ -181,7 +186,7 @@ function useDeliveriesLive({
   useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => {
     if (query.data === undefined || reportedBeforeQuery.current === undefined) return;
-    reported.current = liveDeliveriesSince(reported.current, reportedBeforeQuery.current);
+    reported.current = getLiveDeliveriesSince(reported.current, reportedBeforeQuery.current);
     reportedBeforeQuery.current = undefined;
     setShownReported(reported.current);
   }, [query.data]);
@@ -198,7 +203,7 @@ function useDeliveriesLive({
     reported.current = addLiveDeliveries(before, deliveryChanged.deliveries);
     setShownReported(reported.current);
     if (query.data === undefined) return;
-    const changed = changedDeliveries(
+    const changed = findChangedDeliveries(
       mergeDeliveries(query.data, before, shown),
       mergeDeliveries(query.data, reported.current, shown),
     );
@@ -215,7 +220,8 @@ function useDeliveriesLive({
 
 function announcementOf(changed: readonly Delivery[]): string {
   const [first] = changed;
-  if (changed.length === 1 && first !== undefined) return `${first.event.type}: ${enumLabel(first.status)}.`;
+  if (changed.length === 1 && first !== undefined)
+    return `${first.event.type}: ${formatEnumValue(first.status)}.`;
   return `${changed.length} deliveries have changed.`;
 }
 
@@ -239,7 +245,7 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
         <option value="">All</option>
         {deliveryStatuses.map((value) => (
           <option key={value} value={value}>
-            {enumLabel(value)}
+            {formatEnumValue(value)}
           </option>
         ))}
       </select>

@@ -10,12 +10,12 @@ import {
   formatMilliseconds,
   LiveStateBadge,
   TimeText,
-  enumLabel,
+  formatEnumValue,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
-  EmptyNote,
-  DescriptionRow,
+  EmptyListNote,
+  DescriptionListRow,
   QueryResultView,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
@@ -30,7 +30,7 @@ import {
   type DeliveryDetail,
   deliveryDocument,
 } from "./delivery-documents.ts";
-import { ReplayDialog } from "./replay-dialog.tsx";
+import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
 import { RetryBar } from "./retry-bar.tsx";
 
 export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
@@ -76,17 +76,17 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView query={query} what="the delivery">
         {({ webhookDelivery }) =>
           webhookDelivery === null ? (
-            <EmptyNote>
+            <EmptyListNote>
               This delivery does not exist. Deliveries are deleted 30 days after their event.{" "}
               <ConsoleLink to="/endpoints">Open the webhook endpoints</ConsoleLink>
-            </EmptyNote>
+            </EmptyListNote>
           ) : (
             <Parts delivery={webhookDelivery} replayId={replayId} onRetried={query.reload} />
           )
         }
       </QueryResultView>
       {isReplaying && delivery ? (
-        <ReplayDialog delivery={delivery} onReplayed={replayed} onClose={() => setReplaying(false)} />
+        <ReplayDeliveryDialog delivery={delivery} onReplayed={replayed} onClose={() => setReplaying(false)} />
       ) : null}
     </>
   );
@@ -160,7 +160,7 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
       <section aria-labelledby="attempts">
         <h2 id="attempts">Attempts</h2>
         {attempts.length === 0 ? (
-          <EmptyNote>The delivery has not been attempted yet.</EmptyNote>
+          <EmptyListNote>The delivery has not been attempted yet.</EmptyListNote>
         ) : (
           <DataTable
             caption="Attempts, the first one first"
@@ -223,39 +223,39 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
   } = delivery;
   return (
     <dl class="facts">
-      <DescriptionRow name="Status">
+      <DescriptionListRow name="Status">
         <StatusBadge value={status} />{" "}
         <span class="soft">{attemptCount === 1 ? "1 attempt" : `${attemptCount} attempts`}</span>
-      </DescriptionRow>
-      <DescriptionRow name="Next attempt">
+      </DescriptionListRow>
+      <DescriptionListRow name="Next attempt">
         <NextAttemptText at={nextAttemptAt} otherwise="none" />
-      </DescriptionRow>
-      <DescriptionRow name="Happened">
+      </DescriptionListRow>
+      <DescriptionListRow name="Happened">
         <TimeText at={event.occurredAt} />
-      </DescriptionRow>
-      <DescriptionRow name="Made">
+      </DescriptionListRow>
+      <DescriptionListRow name="Made">
         <TimeText at={createdAt} />
-      </DescriptionRow>
-      <DescriptionRow name="Finished">
+      </DescriptionListRow>
+      <DescriptionListRow name="Finished">
         <TimeText at={finishedAt} otherwise="not yet" />
-      </DescriptionRow>
-      <DescriptionRow name="About">
+      </DescriptionListRow>
+      <DescriptionListRow name="About">
         {event.subject.type} <code>{event.subject.id}</code>, version {event.subject.version}
-      </DescriptionRow>
+      </DescriptionListRow>
       {replayReason === null ? null : (
-        <DescriptionRow name="Replayed because">
-          {enumLabel(replayReason)}
+        <DescriptionListRow name="Replayed because">
+          {formatEnumValue(replayReason)}
           {replayNote === null ? "" : `: ${replayNote}`}
-        </DescriptionRow>
+        </DescriptionListRow>
       )}
-      <DescriptionRow name="Body kept until">
+      <DescriptionListRow name="Body kept until">
         <TimeText at={payloadExpiresAt} isDay />
-      </DescriptionRow>
-      <DescriptionRow name="Ids">
+      </DescriptionListRow>
+      <DescriptionListRow name="Ids">
         <code>{id}</code>
         <br />
         <code>{event.id}</code>
-      </DescriptionRow>
+      </DescriptionListRow>
     </dl>
   );
 }

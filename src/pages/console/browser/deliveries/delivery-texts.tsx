@@ -3,7 +3,7 @@
  * developers of the receiver can avoid a failure.
  */
 import type { JSX } from "preact";
-import { deliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { getDeliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import type { Attempt, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
 interface NextAttemptProps {
@@ -25,7 +25,7 @@ export function AttemptOutcomeText({ attempt }: { readonly attempt: Attempt | nu
   if (attempt === null) return <span class="soft">–</span>;
   const { errorCode, httpStatus } = attempt;
   if (errorCode === null) return <>Answered {httpStatus}</>;
-  return <span class="fault">{deliveryFailureLabel(errorCode, httpStatus)}</span>;
+  return <span class="fault">{getDeliveryFailureLabel(errorCode, httpStatus)}</span>;
 }
 
 const outcomes: Readonly<Record<ConsoleDeliveryStatus, string>> = {
@@ -67,7 +67,7 @@ const statusAdvice: Readonly<Record<number, string>> = {
  * Returns a sentence that says how the receiver can avoid the failure of a delivery attempt; undefined for an
  * unknown error code.
  */
-export function failureAdvice(errorCode: string, httpStatus: number | null): string | undefined {
+export function getDeliveryFailureAdvice(errorCode: string, httpStatus: number | null): string | undefined {
   if (errorCode !== "HTTP_STATUS") return advice[errorCode];
   if (httpStatus !== null && httpStatus >= 500)
     return "The receiver failed while it processed the event. Look for the event’s id in the receiver’s log.";

@@ -10,7 +10,7 @@ import { type Endpoint, testEndpointDocument } from "#pages/console/browser/endp
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 
-export function FirstDelivery({ endpoint }: { readonly endpoint: Endpoint | undefined }): JSX.Element {
+export function FirstDeliveryPanel({ endpoint }: { readonly endpoint: Endpoint | undefined }): JSX.Element {
   const { isBusy, failure, run } = useMutation(testEndpointDocument);
   const [isSent, setSent] = useState(false);
   const send = async (endpointId: string): Promise<void> => {

@@ -2,9 +2,9 @@
  * Merges the changed deliveries that a subscription has reported into the shown part of the list of
  * deliveries.
  */
-import type { Delivery, DeliveriesResult, ConsoleDeliveryStatus } from "./delivery-documents.ts";
+import type { Delivery, DeliveryListQueryResult, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
-export interface ShownDeliveries {
+export interface DeliveryListState {
   readonly status: ConsoleDeliveryStatus | null;
   /**
    * True if the shown part of the list is that with the newest deliveries. New deliveries are added only
@@ -31,7 +31,7 @@ export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Deli
  * Returns the deliveries that the subscription has reported since a query was sent. `before` has the
  * deliveries that were reported before the query; the result of the query already contains them.
  */
-export const liveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
+export const getLiveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
   new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
 
 /**
@@ -39,10 +39,10 @@ export const liveDeliveriesSince = (reported: LiveDeliveries, before: LiveDelive
  * reported delivery replaces the loaded state of the same delivery.
  */
 export function mergeDeliveries(
-  { webhookDeliveries: page }: DeliveriesResult,
+  { webhookDeliveries: page }: DeliveryListQueryResult,
   reported: LiveDeliveries,
-  { status, isNewest }: ShownDeliveries,
-): DeliveriesResult {
+  { status, isNewest }: DeliveryListState,
+): DeliveryListQueryResult {
   const loaded = new Map(page.edges.map(({ node }) => [node.id, node]));
   const oldest = page.edges[0]?.node;
   const belongs = (delivery: Delivery): boolean => {
@@ -61,7 +61,10 @@ export function mergeDeliveries(
  * Compares two states of the shown list. Returns the deliveries that are new in the second state or have
  * another status in it.
  */
-export function changedDeliveries(before: DeliveriesResult, after: DeliveriesResult): readonly Delivery[] {
+export function findChangedDeliveries(
+  before: DeliveryListQueryResult,
+  after: DeliveryListQueryResult,
+): readonly Delivery[] {
   const statuses = new Map(before.webhookDeliveries.edges.map(({ node }) => [node.id, node.status]));
   return after.webhookDeliveries.edges
     .map(({ node }) => node)

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
@@ -18,7 +18,7 @@ import {
   testEndpointDocument,
 } from "./endpoint-documents.ts";
 import { ChangeEndpointDialog } from "./endpoint-dialogs.tsx";
-import { RotateSecretDialog } from "./secret-dialogs.tsx";
+import { RotateWebhookSecretDialog } from "./secret-dialogs.tsx";
 
 interface ActionsProps {
   readonly endpoint: Endpoint;
@@ -34,7 +34,7 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   // be used, because all have the same event types.
   const installations = useQuery(installationsDocument, {});
   const [installation] =
-    installations.data === undefined ? [] : connectionNodes(installations.data.installations);
+    installations.data === undefined ? [] : getConnectionNodes(installations.data.installations);
   const isOn = endpoint.status === "ENABLED";
   const send = async (): Promise<void> => {
     if ((await test.run({ endpointId: endpoint.id, input: {} })) !== undefined)
@@ -130,7 +130,7 @@ function EndpointDialog({
   readonly dialog: EndpointDialogName;
   readonly installationId: string | undefined;
 }): JSX.Element | null {
-  if (dialog === "rotate") return <RotateSecretDialog {...props} />;
+  if (dialog === "rotate") return <RotateWebhookSecretDialog {...props} />;
   if (dialog === "disable") return <DisableDialog {...props} />;
   if (dialog === "delete") return <DeleteDialog {...props} />;
   return installationId === undefined ? null : (

@@ -12,23 +12,23 @@ import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
   createEndpointDocument,
   type Endpoint,
-  type EndpointInput,
-  type EndpointSecretResult,
+  type ConsoleEndpointInput,
+  type EndpointSecretMutationResult,
   eventTypesDocument,
   type ConsolePayloadMode,
   updateEndpointDocument,
 } from "./endpoint-documents.ts";
-import { EventTypeChoice } from "./event-type-choice.tsx";
+import { EventTypeField } from "./event-type-choice.tsx";
 
 interface EndpointFormProps {
   readonly installationId: string;
-  readonly onMade: (made: EndpointSecretResult) => void;
+  readonly onMade: (made: EndpointSecretMutationResult) => void;
   readonly onClose: () => void;
 }
 
 export function CreateEndpointDialog({ installationId, onMade, onClose }: EndpointFormProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(createEndpointDocument);
-  const create = async (input: EndpointInput): Promise<void> => {
+  const create = async (input: ConsoleEndpointInput): Promise<void> => {
     const made = await run({ installationId, input });
     if (made !== undefined) onMade(made.webhookEndpointCreate);
   };
@@ -64,7 +64,7 @@ export function ChangeEndpointDialog({
   // The form sends the version that the endpoint had when the form was opened, so that it cannot overwrite a
   // later change by another person unnoticed.
   const [expectedVersion] = useState(endpoint.version);
-  const save = async (input: EndpointInput): Promise<void> => {
+  const save = async (input: ConsoleEndpointInput): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;
     onChanged();
     onClose();
@@ -86,11 +86,11 @@ export function ChangeEndpointDialog({
 
 interface FieldsProps {
   readonly installationId: string;
-  readonly before: EndpointInput;
+  readonly before: ConsoleEndpointInput;
   readonly action: string;
   readonly isBusy: boolean;
   readonly failure: GraphFailure | undefined;
-  readonly onSave: (input: EndpointInput) => void;
+  readonly onSave: (input: ConsoleEndpointInput) => void;
   readonly onClose: () => void;
 }
 
@@ -145,7 +145,7 @@ function Fields({
       />
       <QueryResultView query={types} what="the events">
         {({ installation }) => (
-          <EventTypeChoice
+          <EventTypeField
             types={(installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated)}
             chosen={chosen}
             failure={failure}

@@ -46,7 +46,7 @@ const fields = `
  * Returns the GraphQL selection of the fields of a webhook endpoint, which the documents of other pages
  * include.
  */
-export const getEndpointSelection = (): string => fields;
+export const getEndpointFieldSelection = (): string => fields;
 
 interface EndpointsAnswer {
   readonly installation: {
@@ -89,12 +89,12 @@ export const eventTypesDocument = createGraphDocument<
   }
 `);
 
-export interface EndpointSecretResult {
+export interface EndpointSecretMutationResult {
   readonly endpoint: Endpoint;
   readonly secret: { readonly value: string };
 }
 
-export interface EndpointInput {
+export interface ConsoleEndpointInput {
   readonly url: string;
   readonly eventTypes: readonly string[];
   readonly description: string | null;
@@ -102,8 +102,8 @@ export interface EndpointInput {
 }
 
 export const createEndpointDocument = createGraphDocument<
-  { webhookEndpointCreate: EndpointSecretResult },
-  IdempotencyVariables & { installationId: string; input: EndpointInput }
+  { webhookEndpointCreate: EndpointSecretMutationResult },
+  IdempotencyVariables & { installationId: string; input: ConsoleEndpointInput }
 >(`
   mutation ConsoleEndpointCreate($idempotencyKey: String!, $installationId: ID!, $input:
   PublicWebhookCreateRequest!) {
@@ -115,7 +115,7 @@ export const createEndpointDocument = createGraphDocument<
 
 export const updateEndpointDocument = createGraphDocument<
   { webhookEndpointUpdate: Endpoint },
-  IdempotencyVariables & { endpointId: string; input: EndpointInput & { expectedVersion: number } }
+  IdempotencyVariables & { endpointId: string; input: ConsoleEndpointInput & { expectedVersion: number } }
 >(`
   mutation ConsoleEndpointUpdate($idempotencyKey: String!, $endpointId: ID!, $input:
   WebhookEndpointUpdateInput!) {
@@ -165,7 +165,7 @@ export const testEndpointDocument = createGraphDocument<{ webhookEndpointTest: {
 `);
 
 export const rotateSecretDocument = createGraphDocument<
-  { webhookSecretRotate: EndpointSecretResult },
+  { webhookSecretRotate: EndpointSecretMutationResult },
   IdempotencyVariables & { endpointId: string; input: { overlapHours: number } }
 >(`
   mutation ConsoleSecretRotate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookSecretRotateInput!)

@@ -2,12 +2,12 @@
 import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";
-import { StatusBadge, deliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { EmptyNote, DescriptionRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { StatusBadge, getDeliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { EmptyListNote, DescriptionListRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { type Endpoint, endpointDocument } from "./endpoint-documents.ts";
-import { HealthText } from "./endpoints-page.tsx";
+import { EndpointHealthText } from "./endpoints-page.tsx";
 
 interface EndpointPageProps {
   readonly id: string;
@@ -26,7 +26,7 @@ export function EndpointPage({ id, place }: EndpointPageProps): JSX.Element {
       <QueryResultView query={query} what="the endpoint">
         {({ webhookEndpoint }) =>
           webhookEndpoint === null ? (
-            <EmptyNote>This endpoint does not exist or was deleted.</EmptyNote>
+            <EmptyListNote>This endpoint does not exist or was deleted.</EmptyListNote>
           ) : (
             <>
               <EndpointActions endpoint={webhookEndpoint} onChanged={query.reload} />
@@ -55,40 +55,42 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
     endpoint;
   return (
     <dl class="facts">
-      <DescriptionRow name="Address">{url}</DescriptionRow>
-      {description === null ? null : <DescriptionRow name="Description">{description}</DescriptionRow>}
-      <DescriptionRow name="Status">
+      <DescriptionListRow name="Address">{url}</DescriptionListRow>
+      {description === null ? null : (
+        <DescriptionListRow name="Description">{description}</DescriptionListRow>
+      )}
+      <DescriptionListRow name="Status">
         <StatusBadge value={status} />{" "}
         {disabledAt === null ? null : (
           <span class="soft">
             {offReasons[disabledReason ?? ""] ?? "It was switched off"} on <TimeText at={disabledAt} />
           </span>
         )}
-      </DescriptionRow>
-      <DescriptionRow name="Health">
-        <HealthText endpoint={endpoint} />
-      </DescriptionRow>
-      <DescriptionRow name="Last failure">
+      </DescriptionListRow>
+      <DescriptionListRow name="Health">
+        <EndpointHealthText endpoint={endpoint} />
+      </DescriptionListRow>
+      <DescriptionListRow name="Last failure">
         {health.lastFailure === null ? (
           "none"
         ) : (
           <>
-            {deliveryFailureLabel(health.lastFailure.code, health.lastFailure.httpStatus)},{" "}
+            {getDeliveryFailureLabel(health.lastFailure.code, health.lastFailure.httpStatus)},{" "}
             <TimeText at={health.lastFailureAt} />
           </>
         )}
-      </DescriptionRow>
-      <DescriptionRow name="Events">
+      </DescriptionListRow>
+      <DescriptionListRow name="Events">
         <span class="scopes">
           {eventTypes.map((type) => (
             <code key={type}>{type === "*" ? "all events" : type}</code>
           ))}
         </span>
-      </DescriptionRow>
-      <DescriptionRow name="Content of the deliveries">
+      </DescriptionListRow>
+      <DescriptionListRow name="Content of the deliveries">
         {payloadMode === "SNAPSHOT" ? "The complete object" : "Only the id of the object"}
-      </DescriptionRow>
-      <DescriptionRow name="Signing secret">
+      </DescriptionListRow>
+      <DescriptionListRow name="Signing secret">
         {secrets.map(({ version, hint, expiresAt }) => (
           <span key={version} class="secret">
             <code>{hint}</code>
@@ -100,7 +102,7 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
             )}
           </span>
         ))}
-      </DescriptionRow>
+      </DescriptionListRow>
     </dl>
   );
 }

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
@@ -13,7 +13,7 @@ import {
 } from "#pages/console/browser/installations/installation-documents.ts";
 import {
   type TableColumn,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
@@ -28,7 +28,7 @@ import { BulkReplayDialog } from "#pages/console/browser/deliveries/bulk-replay-
 import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
 import { ShowSecretDialog } from "./secret-dialogs.tsx";
 import { assessEndpointHealth } from "./judge-health.ts";
-import { type Endpoint, endpointsDocument, type EndpointSecretResult } from "./endpoint-documents.ts";
+import { type Endpoint, endpointsDocument, type EndpointSecretMutationResult } from "./endpoint-documents.ts";
 
 export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
   const installations = useQuery(installationsDocument, {});
@@ -40,11 +40,13 @@ export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): J
       </p>
       <QueryResultView query={installations} what="installations">
         {({ installations: connection }) => {
-          const all = connectionNodes(connection);
+          const all = getConnectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
           if (chosen === undefined)
             return (
-              <EmptyNote>No app is installed yet. Endpoints belong to the installation of an app.</EmptyNote>
+              <EmptyListNote>
+                No app is installed yet. Endpoints belong to the installation of an app.
+              </EmptyListNote>
             );
           return <InstallationEndpoints key={chosen.id} installation={chosen} all={all} />;
         }}
@@ -60,7 +62,7 @@ interface InstallationEndpointsProps {
 
 function InstallationEndpoints({ installation, all }: InstallationEndpointsProps): JSX.Element {
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<EndpointSecretResult>();
+  const [made, setMade] = useState<EndpointSecretMutationResult>();
   const [changes, setChanges] = useState(0);
   return (
     <section aria-labelledby="endpoints-heading">
@@ -134,7 +136,7 @@ const columns: TableColumn<Endpoint>[] = [
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   {
     title: "Health",
-    cell: (endpoint) => <HealthText endpoint={endpoint} />,
+    cell: (endpoint) => <EndpointHealthText endpoint={endpoint} />,
   },
   {
     title: "Listens to",
@@ -159,7 +161,7 @@ const columns: TableColumn<Endpoint>[] = [
  * Shows the health of a webhook endpoint with the numbers from which it was determined, for example the
  * success rate.
  */
-export function HealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
+export function EndpointHealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
   const { state, reason, pausedUntil } = assessEndpointHealth(endpoint);
   return (
     <>
@@ -190,7 +192,9 @@ export function EndpointList({ installationId, changes }: EndpointListProps): JS
         const list = installation?.webhookEndpointList;
         if (list === undefined || list.endpoints.length === 0)
           return (
-            <EmptyNote>There is no endpoint yet. Register the address that should receive events.</EmptyNote>
+            <EmptyListNote>
+              There is no endpoint yet. Register the address that should receive events.
+            </EmptyListNote>
           );
         return (
           <>

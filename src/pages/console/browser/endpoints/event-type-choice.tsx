@@ -5,8 +5,8 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { FieldFaults, fieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
-import { formatCount, enumLabel } from "#pages/console/browser/parts/formats.tsx";
+import { FieldFaults, getFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
+import { formatCount, formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleEventType } from "./endpoint-documents.ts";
 
 interface EventTypeChoiceProps {
@@ -17,9 +17,9 @@ interface EventTypeChoiceProps {
 }
 
 /** A form field with checkboxes for event types. */
-export function EventTypeChoice({ types, chosen, failure, onChange }: EventTypeChoiceProps): JSX.Element {
+export function EventTypeField({ types, chosen, failure, onChange }: EventTypeChoiceProps): JSX.Element {
   const id = useId();
-  const refused = fieldFaultTexts(failure, "/eventTypes");
+  const refused = getFieldFaultTexts(failure, "/eventTypes");
   const faults = refused.length > 0 && chosen.size === 0 ? ["Select at least one event."] : refused;
   const groups = Map.groupBy(types, ({ group }) => group);
   const select = (name: string, isOn: boolean): void => onChange(withName(chosen, name, isOn));
@@ -71,14 +71,14 @@ function Group({ group, members, chosen, onSelect }: GroupProps): JSX.Element {
   return (
     <details class="group" open={some > 0}>
       <summary>
-        {enumLabel(group)}{" "}
+        {formatEnumValue(group)}{" "}
         <span class="soft">
           {isWhole ? "all" : some > 0 ? `${some} of ${members.length}` : formatCount(members.length, "event")}
         </span>
       </summary>
       <Choice
         name={whole}
-        label={`All of ${enumLabel(group).toLowerCase()}`}
+        label={`All of ${formatEnumValue(group).toLowerCase()}`}
         hint="Includes event types that are added later."
         isChosen={isWhole}
         onSelect={onSelect}

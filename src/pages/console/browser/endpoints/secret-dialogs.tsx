@@ -16,7 +16,7 @@ interface RotateSecretProps {
   readonly onClose: () => void;
 }
 
-export function RotateSecretDialog({ endpoint, onChanged, onClose }: RotateSecretProps): JSX.Element {
+export function RotateWebhookSecretDialog({ endpoint, onChanged, onClose }: RotateSecretProps): JSX.Element {
   const [hours, setHours] = useState("24");
   const [secret, setSecret] = useState<string>();
   const { isBusy, failure, run } = useMutation(rotateSecretDocument);

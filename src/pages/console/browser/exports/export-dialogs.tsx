@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
 import { ConfirmDialog, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { enumLabel, timeZone } from "#pages/console/browser/parts/formats.tsx";
+import { formatEnumValue, timeZone } from "#pages/console/browser/parts/formats.tsx";
 import {
   cancelExportDocument,
   createExportDocument,
@@ -19,7 +19,7 @@ interface CreateExportProps {
   readonly onClose: () => void;
 }
 
-const kindOptions = exportRowKinds.map((value) => ({ value, label: enumLabel(value) }));
+const kindOptions = exportRowKinds.map((value) => ({ value, label: formatEnumValue(value) }));
 
 export function CreateExportDialog({ onCreated, onClose }: CreateExportProps): JSX.Element {
   const [kind, setKind] = useState<ExportRowKind>("ORDERS");

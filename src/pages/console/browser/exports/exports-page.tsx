@@ -5,13 +5,22 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { connectionNodes, listPageSize, nextPageCursor } from "#pages/console/browser/graph/documents.ts";
+import {
+  getConnectionNodes,
+  listPageSize,
+  getNextPageCursor,
+} from "#pages/console/browser/graph/documents.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
-import { enumLabel, formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  formatEnumValue,
+  formatCount,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
-  EmptyNote,
+  EmptyListNote,
   PageButtons,
   QueryResultView,
   type TableColumn,
@@ -31,7 +40,7 @@ export function ExportsPage(): JSX.Element {
   const query = useQuery(exportsDocument, { after: pages.cursor, first: listPageSize });
   const [isCreating, setCreating] = useState(false);
   const [canceled, setCanceled] = useState<ExportJob>();
-  const jobs = query.data === undefined ? [] : connectionNodes(query.data.exports);
+  const jobs = query.data === undefined ? [] : getConnectionNodes(query.data.exports);
   const isWaiting = jobs.some(isUnfinished);
   useEffect(() => {
     if (!isWaiting) return undefined;
@@ -52,7 +61,7 @@ export function ExportsPage(): JSX.Element {
       <QueryResultView query={query} what="exports">
         {({ exports }) =>
           jobs.length === 0 ? (
-            <EmptyNote>There is no export. Create one to download all rows of a period.</EmptyNote>
+            <EmptyListNote>There is no export. Create one to download all rows of a period.</EmptyListNote>
           ) : (
             <>
               <DataTable
@@ -61,7 +70,7 @@ export function ExportsPage(): JSX.Element {
                 rows={jobs}
                 keyOf={({ id }) => id}
               />
-              <PageButtons pages={pages} what="exports" older={nextPageCursor(exports)} />
+              <PageButtons pages={pages} what="exports" older={getNextPageCursor(exports)} />
             </>
           )
         }
@@ -94,7 +103,7 @@ const columnsFor = (onCancel: (job: ExportJob) => void): TableColumn<ExportJob>[
     title: "Rows",
     cell: ({ kind, from, to }) => (
       <>
-        {enumLabel(kind)}
+        {formatEnumValue(kind)}
         <br />
         <span class="soft small">{formatExportPeriod(from, to)}</span>
       </>
@@ -126,7 +135,11 @@ function ProgressText({ job }: { readonly job: ExportJob }): JSX.Element {
     );
   return (
     <div class="export-progress">
-      <progress max={100} value={percent} aria-label={`Progress of the export of ${enumLabel(job.kind)}`} />
+      <progress
+        max={100}
+        value={percent}
+        aria-label={`Progress of the export of ${formatEnumValue(job.kind)}`}
+      />
       <span class="soft small">
         {totalRows === null ? "Waiting to begin" : `${percent} %: ${rows} of ${totalRows.toLocaleString()}`}
       </span>
@@ -140,7 +153,7 @@ interface FileActionsProps {
 }
 
 function FileActions({ job, onCancel }: FileActionsProps): JSX.Element {
-  const name = enumLabel(job.kind).toLowerCase();
+  const name = formatEnumValue(job.kind).toLowerCase();
   if (isUnfinished(job))
     return (
       <button

@@ -53,7 +53,7 @@ export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-co
 /** The header of background requests, which do not extend the session of the staff member. */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
-export interface RequestOrigin {
+export interface GraphRequestOptions {
   /**
    * True if an event or a timer causes the request, and not an action of the staff member. Background
    * requests do not extend the session.
@@ -64,7 +64,7 @@ export interface RequestOrigin {
 export async function requestGraph<Result, Variables extends object>(
   document: GraphDocument<Result, Variables>,
   variables: Variables,
-  { isBackground }: RequestOrigin = { isBackground: false },
+  { isBackground }: GraphRequestOptions = { isBackground: false },
 ): Promise<Result> {
   const response = await send(
     JSON.stringify({ query: document, variables }),

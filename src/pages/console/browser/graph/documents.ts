@@ -26,28 +26,28 @@ interface PageInfo {
   readonly endCursor: string | null;
 }
 
-export const connectionNodes = <Node>({ edges }: GraphConnection<Node>): readonly Node[] =>
+export const getConnectionNodes = <Node>({ edges }: GraphConnection<Node>): readonly Node[] =>
   edges.map(({ node }) => node);
 
 /**
  * Returns the items of a GraphQL connection with the newest first; GraphQL returns them with the oldest
  * first.
  */
-export const nodesNewestFirst = <Node>(connection: GraphConnection<Node>): readonly Node[] =>
-  connectionNodes(connection).toReversed();
+export const getNodesNewestFirst = <Node>(connection: GraphConnection<Node>): readonly Node[] =>
+  getConnectionNodes(connection).toReversed();
 
 /**
  * Returns the cursor with which the next older items of a list are loaded; undefined if there are no older
  * items.
  */
-export const olderPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
+export const getOlderPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
   pageInfo.hasPreviousPage ? (pageInfo.startCursor ?? undefined) : undefined;
 
 /**
  * Returns the cursor with which the next items of a list are loaded, for lists in the order of GraphQL;
  * undefined if there are no further items.
  */
-export const nextPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
+export const getNextPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
   pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;
 
 export const listPageSize = 20;

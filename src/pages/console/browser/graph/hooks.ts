@@ -3,19 +3,19 @@
  * the events of a subscription, `useListPaging` stores which part of a list is shown.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type LiveState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
+import { type LiveSubscriptionState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
 import {
   toGraphFailure,
   requestGraph,
   basePath,
   consoleHeaders,
   type GraphFailure,
-  type RequestOrigin,
+  type GraphRequestOptions,
   reloadForSignIn,
 } from "./client.ts";
 import type { GraphDocument } from "./documents.ts";
 
-export type { LiveState };
+export type { LiveSubscriptionState };
 
 /**
  * Receives the events of a GraphQL subscription. Does nothing while `variables` is undefined. For the first
@@ -26,8 +26,8 @@ export function useSubscription<Result, Variables extends object>(
   document: GraphDocument<Result, Variables>,
   variables: Variables | undefined,
   onData: (data: Result, isFirst: boolean) => void,
-): LiveState {
-  const [state, setState] = useState<LiveState>("connecting");
+): LiveSubscriptionState {
+  const [state, setState] = useState<LiveSubscriptionState>("connecting");
   const latest = useRef(onData);
   latest.current = onData;
   const key = JSON.stringify(variables);
@@ -72,7 +72,7 @@ export interface QueryState<Result> {
   readonly refresh: () => void;
 }
 
-const byPerson: RequestOrigin = { isBackground: false };
+const byPerson: GraphRequestOptions = { isBackground: false };
 
 interface State<Result> {
   readonly key: string;
@@ -90,7 +90,7 @@ export function useQuery<Result, Variables extends object>(
   const latest = useRef(0);
 
   const load = useCallback(
-    (manner: RequestOrigin) => {
+    (manner: GraphRequestOptions) => {
       const turn = ++latest.current;
       setState((before) =>
         before.key === key && before.data !== undefined

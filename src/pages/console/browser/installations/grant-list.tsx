@@ -4,12 +4,16 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import {
+  getNodesNewestFirst,
+  getOlderPageCursor,
+  listPageSize,
+} from "#pages/console/browser/graph/documents.ts";
 import { useMutation, useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   isUsableCredential,
   PermissionList,
-  credentialState,
+  getCredentialState,
 } from "#pages/console/browser/parts/credentials.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
@@ -17,37 +21,37 @@ import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import {
   type TableColumn,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   PageButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
-import { type ConsoleGrant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
+import { type ConsoleOauthGrant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
 
-export function GrantList({ installationId }: { readonly installationId: string }): JSX.Element {
+export function OauthGrantList({ installationId }: { readonly installationId: string }): JSX.Element {
   const pages = useListPaging();
   const query = useQuery(grantsDocument, { installationId, last: listPageSize, before: pages.cursor });
-  const [revoking, setRevoking] = useState<ConsoleGrant>();
+  const [revoking, setRevoking] = useState<ConsoleOauthGrant>();
   return (
     <>
       <QueryResultView query={query} what="grants">
         {({ oauthGrants }) => (
           <>
             {oauthGrants.edges.length === 0 ? (
-              <EmptyNote>
+              <EmptyListNote>
                 No staff member has allowed this app to access the shop with OAuth. A grant appears here after
                 someone allows the app on the consent page that the app opens.{" "}
                 <a href={`${basePath}/docs/guides/oauth`}>How OAuth works</a>
-              </EmptyNote>
+              </EmptyListNote>
             ) : (
               <DataTable
                 caption="OAuth grants, the newest first"
                 columns={columnsWith(setRevoking)}
-                rows={nodesNewestFirst(oauthGrants)}
+                rows={getNodesNewestFirst(oauthGrants)}
                 keyOf={({ id }) => id}
               />
             )}
-            <PageButtons pages={pages} what="grants" older={olderPageCursor(oauthGrants)} />
+            <PageButtons pages={pages} what="grants" older={getOlderPageCursor(oauthGrants)} />
           </>
         )}
       </QueryResultView>
@@ -58,7 +62,7 @@ export function GrantList({ installationId }: { readonly installationId: string 
   );
 }
 
-function columnsWith(revoke: (grant: ConsoleGrant) => void): TableColumn<ConsoleGrant>[] {
+function columnsWith(revoke: (grant: ConsoleOauthGrant) => void): TableColumn<ConsoleOauthGrant>[] {
   return [
     {
       title: "App",
@@ -70,7 +74,7 @@ function columnsWith(revoke: (grant: ConsoleGrant) => void): TableColumn<Console
         </>
       ),
     },
-    { title: "State", cell: (grant) => <StatusBadge value={credentialState(grant, Date.now())} /> },
+    { title: "State", cell: (grant) => <StatusBadge value={getCredentialState(grant, Date.now())} /> },
     {
       title: "Allowed by",
       cell: ({ staff, issuedAt }) => (
@@ -101,7 +105,7 @@ function columnsWith(revoke: (grant: ConsoleGrant) => void): TableColumn<Console
     {
       title: "Actions",
       cell: (grant) =>
-        isUsableCredential(credentialState(grant, Date.now())) ? (
+        isUsableCredential(getCredentialState(grant, Date.now())) ? (
           <button
             type="button"
             class="plain danger"
@@ -121,11 +125,11 @@ function columnsWith(revoke: (grant: ConsoleGrant) => void): TableColumn<Console
  * Returns the name of a grant: the app, and the staff member who allowed the access, for example “Shop
  * search, allowed by Ada Berg”.
  */
-const grantName = ({ installation, staff }: ConsoleGrant): string =>
+const grantName = ({ installation, staff }: ConsoleOauthGrant): string =>
   staff === null ? installation.app.name : `${installation.app.name}, allowed by ${staff.name}`;
 
 interface RevokeGrantProps {
-  readonly grant: ConsoleGrant;
+  readonly grant: ConsoleOauthGrant;
   readonly onRevoked: () => void;
   readonly onClose: () => void;
 }

@@ -1,14 +1,18 @@
 /** The dialog in which staff choose one of the platform's apps and its permissions, and install it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { navigateTo } from "#pages/console/browser/navigation.tsx";
-import { permissionChoices, scopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
+import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
-import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { type InstallableApps, installableAppsDocument, installDocument } from "./installation-documents.ts";
+import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import {
+  type InstallableAppsQueryResult,
+  installableAppsDocument,
+  installDocument,
+} from "./installation-documents.ts";
 
 export function InstallAppDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const query = useQuery(installableAppsDocument, {});
@@ -22,17 +26,17 @@ export function InstallAppDialog({ onClose }: { readonly onClose: () => void }):
 }
 
 interface InstallFormProps {
-  readonly data: InstallableApps;
+  readonly data: InstallableAppsQueryResult;
   readonly onClose: () => void;
 }
 
 function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
   const installed = new Set(
-    connectionNodes(data.installations)
+    getConnectionNodes(data.installations)
       .filter(({ status }) => status !== "UNINSTALLED")
       .map(({ app }) => app.id),
   );
-  const apps = connectionNodes(data.apps).filter(({ id }) => !installed.has(id));
+  const apps = getConnectionNodes(data.apps).filter(({ id }) => !installed.has(id));
   const [appId, setAppId] = useState(apps[0]?.id ?? "");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["catalog:read"]));
   const { isBusy, failure, run } = useMutation(installDocument);
@@ -40,7 +44,7 @@ function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
   const install = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy || merchantId === undefined) return;
-    const scopes = [...chosen].toSorted().map(scopeEnumValue);
+    const scopes = [...chosen].toSorted().map(toScopeEnumValue);
     const made = await run({ input: { merchantId, appId, scopes } });
     if (made === undefined) return;
     onClose();
@@ -48,9 +52,9 @@ function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
   };
   if (apps.length === 0)
     return (
-      <EmptyNote>
+      <EmptyListNote>
         Your shop has all apps of the platform. Ask the operator of the platform to register another app.
-      </EmptyNote>
+      </EmptyListNote>
     );
   return (
     <form onSubmit={(event) => void install(event)} noValidate>
@@ -72,7 +76,7 @@ function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
         hint="What the app may do with your shop. You can change this later."
         pointer="/scopes"
         failure={failure}
-        choices={permissionChoices()}
+        choices={listPermissionChoices()}
         chosen={chosen}
         onChange={setChosen}
       />

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
-import { permissionChoices, scopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
+import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { ConfirmDialog, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import {
@@ -19,7 +19,7 @@ interface InstallationDialogProps {
   readonly onClose: () => void;
 }
 
-export function SetPermissionsDialog({
+export function SetInstallationPermissionsDialog({
   installation,
   onChanged,
   onClose,
@@ -29,7 +29,7 @@ export function SetPermissionsDialog({
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const input = { installationId: installation.id, scopes: [...chosen].toSorted().map(scopeEnumValue) };
+    const input = { installationId: installation.id, scopes: [...chosen].toSorted().map(toScopeEnumValue) };
     if ((await run({ input })) === undefined) return;
     onChanged();
     onClose();
@@ -43,7 +43,7 @@ export function SetPermissionsDialog({
           hint="The keys and grants of this app can use only the permissions that are selected here. A permission that you take away is refused at once."
           pointer="/scopes"
           failure={failure}
-          choices={permissionChoices()}
+          choices={listPermissionChoices()}
           chosen={chosen}
           onChange={setChosen}
         />
@@ -53,7 +53,11 @@ export function SetPermissionsDialog({
   );
 }
 
-export function SuspendDialog({ installation, onChanged, onClose }: InstallationDialogProps): JSX.Element {
+export function SuspendInstallationDialog({
+  installation,
+  onChanged,
+  onClose,
+}: InstallationDialogProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(suspendDocument);
   const suspend = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;
@@ -77,7 +81,11 @@ export function SuspendDialog({ installation, onChanged, onClose }: Installation
   );
 }
 
-export function ResumeDialog({ installation, onChanged, onClose }: InstallationDialogProps): JSX.Element {
+export function ResumeInstallationDialog({
+  installation,
+  onChanged,
+  onClose,
+}: InstallationDialogProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(resumeDocument);
   const resume = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;
@@ -99,7 +107,11 @@ export function ResumeDialog({ installation, onChanged, onClose }: InstallationD
   );
 }
 
-export function UninstallDialog({ installation, onChanged, onClose }: InstallationDialogProps): JSX.Element {
+export function UninstallAppDialog({
+  installation,
+  onChanged,
+  onClose,
+}: InstallationDialogProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(uninstallDocument);
   const uninstall = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;

@@ -5,11 +5,11 @@
 import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
-export type InstallationStatus = "ACTIVE" | "SUSPENDED" | "UNINSTALLED";
+export type ConsoleInstallationStatus = "ACTIVE" | "SUSPENDED" | "UNINSTALLED";
 
 export interface InstallationSummary {
   readonly id: string;
-  readonly status: InstallationStatus;
+  readonly status: ConsoleInstallationStatus;
   readonly scopes: readonly string[];
   readonly installedAt: string;
   readonly app: { readonly id: string; readonly name: string; readonly publisher: string | null };
@@ -102,7 +102,7 @@ export const uninstallDocument = createGraphDocument<{ installationUninstall: { 
   }
 `);
 
-export interface InstallableApps {
+export interface InstallableAppsQueryResult {
   readonly merchant: { readonly id: string } | null;
   readonly apps: GraphConnection<InstallationSummary["app"]>;
   readonly installations: GraphConnection<Pick<InstallationSummary, "status" | "app">>;
@@ -112,7 +112,7 @@ export interface InstallableApps {
  * Reads all apps of the platform and the merchant's installations, so that the dialog can offer only apps
  * that are not installed yet.
  */
-export const installableAppsDocument = createGraphDocument<InstallableApps>(`
+export const installableAppsDocument = createGraphDocument<InstallableAppsQueryResult>(`
   query ConsoleInstallableApps {
     merchant { id }
     apps(first: 100) {
@@ -141,7 +141,7 @@ export const installDocument = createGraphDocument<
   }
 `);
 
-export interface ConsoleGrant {
+export interface ConsoleOauthGrant {
   readonly id: string;
   readonly clientId: string;
   readonly installation: { readonly app: { readonly name: string } };
@@ -155,7 +155,7 @@ export interface ConsoleGrant {
 }
 
 export const grantsDocument = createGraphDocument<
-  { oauthGrants: GraphConnection<ConsoleGrant> },
+  { oauthGrants: GraphConnection<ConsoleOauthGrant> },
   { installationId: string; last: number; before: string | null }
 >(`
   query ConsoleGrants($installationId: ID!, $last: Int!, $before: String) {

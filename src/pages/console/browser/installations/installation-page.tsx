@@ -6,20 +6,20 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EndpointList } from "#pages/console/browser/endpoints/endpoints-page.tsx";
-import { KeyList } from "#pages/console/browser/keys/keys-page.tsx";
+import { ApiKeyList } from "#pages/console/browser/keys/keys-page.tsx";
 import { PermissionList } from "#pages/console/browser/parts/credentials.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { EmptyNote, DescriptionRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyListNote, DescriptionListRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { emptyRequestFilter } from "#pages/console/browser/requests/request-filter.ts";
-import { RequestTable } from "#pages/console/browser/requests/request-table.tsx";
+import { ApiRequestList } from "#pages/console/browser/requests/request-table.tsx";
 import { NoRequestsNote } from "#pages/console/browser/requests/requests-page.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { GrantList } from "./grant-list.tsx";
+import { OauthGrantList } from "./grant-list.tsx";
 import {
-  ResumeDialog,
-  SetPermissionsDialog,
-  SuspendDialog,
-  UninstallDialog,
+  ResumeInstallationDialog,
+  SetInstallationPermissionsDialog,
+  SuspendInstallationDialog,
+  UninstallAppDialog,
 } from "./installation-dialogs.tsx";
 import {
   installationDocument,
@@ -50,10 +50,10 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView query={query} what="the installation">
         {(data) =>
           data.installation === null ? (
-            <EmptyNote>
+            <EmptyListNote>
               Your shop has no installation with this address.{" "}
               <ConsoleLink to="/installations">Show all installations</ConsoleLink>
-            </EmptyNote>
+            </EmptyListNote>
           ) : (
             <Parts installation={data.installation} begin={setDoing} />
           )
@@ -76,19 +76,19 @@ function Parts({ installation, begin }: PartsProps): JSX.Element {
   return (
     <>
       <dl class="facts">
-        <DescriptionRow name="Status">
+        <DescriptionListRow name="Status">
           <StatusBadge value={status} />
-        </DescriptionRow>
-        <DescriptionRow name="Publisher">{app.publisher ?? "–"}</DescriptionRow>
-        <DescriptionRow name="Installed">
+        </DescriptionListRow>
+        <DescriptionListRow name="Publisher">{app.publisher ?? "–"}</DescriptionListRow>
+        <DescriptionListRow name="Installed">
           <TimeText at={installedAt} isDay />
-        </DescriptionRow>
-        <DescriptionRow name="Permissions">
+        </DescriptionListRow>
+        <DescriptionListRow name="Permissions">
           <PermissionList scopes={scopes} />
-        </DescriptionRow>
-        <DescriptionRow name="Id">
+        </DescriptionListRow>
+        <DescriptionListRow name="Id">
           <code>{id}</code>
-        </DescriptionRow>
+        </DescriptionListRow>
       </dl>
       <section aria-labelledby="readiness">
         <h2 id="readiness">
@@ -108,21 +108,21 @@ function Parts({ installation, begin }: PartsProps): JSX.Element {
           <h2 id="requests">Recent requests</h2>
           <ConsoleLink to={`/requests?app=${id}`}>Filter the requests</ConsoleLink>
         </div>
-        <RequestTable filter={{ ...emptyRequestFilter, installationId: id }} empty={<NoRequestsNote />} />
+        <ApiRequestList filter={{ ...emptyRequestFilter, installationId: id }} empty={<NoRequestsNote />} />
       </section>
       <section aria-labelledby="keys">
         <div class="bar">
           <h2 id="keys">API keys</h2>
           <ConsoleLink to={`/keys?installation=${id}`}>Create and manage keys</ConsoleLink>
         </div>
-        <KeyList
+        <ApiKeyList
           installationId={id}
           changes={0}
           empty={
-            <EmptyNote>
+            <EmptyListNote>
               {app.name} has no API key yet.{" "}
               <ConsoleLink to={`/keys?installation=${id}`}>Create the first key</ConsoleLink>
-            </EmptyNote>
+            </EmptyListNote>
           }
         />
       </section>
@@ -135,7 +135,7 @@ function Parts({ installation, begin }: PartsProps): JSX.Element {
       </section>
       <section aria-labelledby="grants">
         <h2 id="grants">OAuth grants</h2>
-        <GrantList installationId={id} />
+        <OauthGrantList installationId={id} />
       </section>
     </>
   );
@@ -171,10 +171,10 @@ function InstallationActions({ doing, begin, ...changing }: ActionsProps & OpenA
       <button type="button" class="second danger" onClick={() => begin("uninstall")}>
         Uninstall
       </button>
-      {doing === "permissions" ? <SetPermissionsDialog {...shown} /> : null}
-      {doing === "suspend" ? <SuspendDialog {...shown} /> : null}
-      {doing === "resume" ? <ResumeDialog {...shown} /> : null}
-      {doing === "uninstall" ? <UninstallDialog {...shown} /> : null}
+      {doing === "permissions" ? <SetInstallationPermissionsDialog {...shown} /> : null}
+      {doing === "suspend" ? <SuspendInstallationDialog {...shown} /> : null}
+      {doing === "resume" ? <ResumeInstallationDialog {...shown} /> : null}
+      {doing === "uninstall" ? <UninstallAppDialog {...shown} /> : null}
     </>
   );
 }

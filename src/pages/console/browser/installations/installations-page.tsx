@@ -4,7 +4,11 @@
  */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import {
+  getConnectionNodes,
+  getNextPageCursor,
+  listPageSize,
+} from "#pages/console/browser/graph/documents.ts";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { StatusBadge, formatCount, TimeText } from "#pages/console/browser/parts/formats.tsx";
@@ -83,14 +87,14 @@ function InstallationList({ onInstall }: { readonly onInstall: () => void }): JS
             <DataTable
               caption="Installations"
               columns={columns}
-              rows={connectionNodes(installations)}
+              rows={getConnectionNodes(installations)}
               keyOf={({ id }) => id}
             />
           )}
           <PageButtons
             pages={pages}
             what="installations"
-            older={nextPageCursor(installations)}
+            older={getNextPageCursor(installations)}
             isOldestFirst
           />
         </>

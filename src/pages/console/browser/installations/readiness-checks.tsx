@@ -5,7 +5,12 @@
 import type { JSX } from "preact";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { enumLabel, formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  formatEnumValue,
+  formatCount,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleInstallationReadiness, ConsoleReadinessCheck } from "./installation-documents.ts";
 
 /**
@@ -138,7 +143,8 @@ const checkWords: Readonly<Record<string, CheckWords>> = {
   },
 };
 
-export const readinessCheckTitle = (code: string): string => checkWords[code]?.title ?? enumLabel(code);
+export const getReadinessCheckTitle = (code: string): string =>
+  checkWords[code]?.title ?? formatEnumValue(code);
 
 interface CheckProps {
   readonly check: ConsoleReadinessCheck;
@@ -150,7 +156,7 @@ function Check({ check, step, installationId }: CheckProps): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;
   // A failed check that is only advice is shown as a warning, because the app can still work.
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
-  const words = checkWords[code] ?? { title: readinessCheckTitle(code) };
+  const words = checkWords[code] ?? { title: getReadinessCheckTitle(code) };
   return (
     <li>
       <StatusBadge value={status} text={labels[status]} {...tone} />

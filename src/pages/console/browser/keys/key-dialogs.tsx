@@ -10,10 +10,15 @@ import {
   TextField,
 } from "#pages/console/browser/parts/fields.tsx";
 import { ConfirmDialog, CopyableSecret, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
-import { permissionChoices, scopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
+import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { type ApiKey, createKeyDocument, revokeKeyDocument, rotateKeyDocument } from "./key-documents.ts";
+import {
+  type ConsoleApiKey,
+  createKeyDocument,
+  revokeKeyDocument,
+  rotateKeyDocument,
+} from "./key-documents.ts";
 
 interface CreateKeyProps {
   readonly installation: InstallationSummary;
@@ -21,7 +26,7 @@ interface CreateKeyProps {
   readonly onClose: () => void;
 }
 
-export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProps): JSX.Element {
+export function CreateApiKeyDialog({ installation, onMade, onClose }: CreateKeyProps): JSX.Element {
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
     new Set(installation.scopes.filter((scope) => scope.endsWith(":read"))),
@@ -32,7 +37,7 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const scopes = [...chosen].toSorted().map(scopeEnumValue);
+    const scopes = [...chosen].toSorted().map(toScopeEnumValue);
     const made = await run({
       input: { installationId: installation.id, name, scopes, expiresAt: endOf(days) },
     });
@@ -60,7 +65,7 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
           hint="Choose only what the program needs. A key cannot have more permissions than its app."
           pointer="/scopes"
           failure={failure}
-          choices={permissionChoices(installation.scopes)}
+          choices={listPermissionChoices(installation.scopes)}
           chosen={chosen}
           onChange={setChosen}
         />
@@ -81,12 +86,12 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
 
 /** The dialog that replaces an API key by a new one (rotation). */
 interface RotateKeyProps {
-  readonly apiKey: ApiKey;
+  readonly apiKey: ConsoleApiKey;
   readonly onRotated: () => void;
   readonly onClose: () => void;
 }
 
-export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.Element {
+export function RotateApiKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.Element {
   const [hours, setHours] = useState("24");
   const [days, setDays] = useState<Ending>("");
   const [value, setValue] = useState<string>();
@@ -140,12 +145,12 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps):
 
 /** The dialog that asks staff to confirm that an API key is to be revoked. */
 interface RevokeKeyProps {
-  readonly apiKey: ApiKey;
+  readonly apiKey: ConsoleApiKey;
   readonly onRevoked: () => void;
   readonly onClose: () => void;
 }
 
-export function RevokeKeyDialog({ apiKey, onRevoked, onClose }: RevokeKeyProps): JSX.Element {
+export function RevokeApiKeyDialog({ apiKey, onRevoked, onClose }: RevokeKeyProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(revokeKeyDocument);
   const revoke = async (): Promise<void> => {
     if ((await run({ input: { apiKeyId: apiKey.id } })) === undefined) return;

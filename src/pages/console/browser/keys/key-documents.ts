@@ -2,7 +2,7 @@
 import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
-export interface ApiKey {
+export interface ConsoleApiKey {
   readonly id: string;
   readonly name: string;
   readonly prefix: string;
@@ -19,7 +19,7 @@ export interface ApiKey {
 const fields = "id name prefix lastFour mode scopes createdAt expiresAt revokedAt lastUsedAt rotatesTo";
 
 interface KeyPage {
-  readonly apiKeys: GraphConnection<ApiKey>;
+  readonly apiKeys: GraphConnection<ConsoleApiKey>;
 }
 
 export const keysDocument = createGraphDocument<
@@ -42,7 +42,7 @@ interface KeyInput {
 }
 
 export const createKeyDocument = createGraphDocument<
-  { apiKeyCreate: { value: string; apiKey: ApiKey } },
+  { apiKeyCreate: { value: string; apiKey: ConsoleApiKey } },
   IdempotencyVariables & { input: KeyInput }
 >(`
   mutation ConsoleKeyCreate($idempotencyKey: String!, $input: ApiKeyCreateInput!) {
@@ -51,7 +51,7 @@ export const createKeyDocument = createGraphDocument<
 `);
 
 export const rotateKeyDocument = createGraphDocument<
-  { apiKeyRotate: { value: string; apiKey: ApiKey; rotated: ApiKey } },
+  { apiKeyRotate: { value: string; apiKey: ConsoleApiKey; rotated: ConsoleApiKey } },
   IdempotencyVariables & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
 >(`
   mutation ConsoleKeyRotate($idempotencyKey: String!, $input: ApiKeyRotateInput!) {
@@ -61,7 +61,7 @@ export const rotateKeyDocument = createGraphDocument<
 `);
 
 export const revokeKeyDocument = createGraphDocument<
-  { apiKeyRevoke: ApiKey },
+  { apiKeyRevoke: ConsoleApiKey },
   IdempotencyVariables & { input: { apiKeyId: string } }
 >(`
   mutation ConsoleKeyRevoke($idempotencyKey: String!, $input: ApiKeyRevokeInput!) {

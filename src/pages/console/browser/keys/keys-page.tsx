@@ -13,15 +13,15 @@ import {
 } from "#pages/console/browser/installations/installation-documents.ts";
 import {
   type TableColumn,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   PageButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
-  nodesNewestFirst,
-  connectionNodes,
-  olderPageCursor,
+  getNodesNewestFirst,
+  getConnectionNodes,
+  getOlderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
 import { ConsoleLink, PageHeading, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
@@ -29,12 +29,12 @@ import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx"
 import {
   isUsableCredential,
   PermissionList,
-  credentialState,
+  getCredentialState,
 } from "#pages/console/browser/parts/credentials.tsx";
-import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
-import { type ApiKey, keysDocument } from "./key-documents.ts";
+import { CreateApiKeyDialog, RevokeApiKeyDialog, RotateApiKeyDialog } from "./key-dialogs.tsx";
+import { type ConsoleApiKey, keysDocument } from "./key-documents.ts";
 
-export function KeysPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
+export function ApiKeysPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
   const installations = useQuery(installationsDocument, {});
   return (
     <>
@@ -45,14 +45,14 @@ export function KeysPage({ place }: { readonly place: ConsoleLocation }): JSX.El
       </p>
       <QueryResultView query={installations} what="installations">
         {({ installations: connection }) => {
-          const all = connectionNodes(connection);
+          const all = getConnectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
           if (chosen === undefined)
             return (
-              <EmptyNote>
+              <EmptyListNote>
                 No app is installed yet, and every key belongs to an app.{" "}
                 <ConsoleLink to="/installations">Install an app</ConsoleLink>
-              </EmptyNote>
+              </EmptyListNote>
             );
           return <InstallationKeys key={chosen.id} installation={chosen} all={all} />;
         }}
@@ -85,19 +85,19 @@ function InstallationKeys({
       <h2 id="keys-heading" class="hidden">
         Keys of {installation.app.name}
       </h2>
-      <KeyList
+      <ApiKeyList
         installationId={installation.id}
         changes={changes}
         empty={
           installation.status === "UNINSTALLED" ? (
-            <EmptyNote>{installation.app.name} is uninstalled and has no key.</EmptyNote>
+            <EmptyListNote>{installation.app.name} is uninstalled and has no key.</EmptyListNote>
           ) : (
             <FirstKey appName={installation.app.name} onCreate={() => setMaking(true)} />
           )
         }
       />
       {isMaking ? (
-        <CreateKeyDialog
+        <CreateApiKeyDialog
           installation={installation}
           onMade={() => setChanges(changes + 1)}
           onClose={() => setMaking(false)}
@@ -138,9 +138,9 @@ interface KeyListProps {
   readonly empty: JSX.Element;
 }
 
-type Doing = { readonly what: "rotate" | "revoke"; readonly key: ApiKey };
+type Doing = { readonly what: "rotate" | "revoke"; readonly key: ConsoleApiKey };
 
-export function KeyList({ installationId, changes, empty }: KeyListProps): JSX.Element {
+export function ApiKeyList({ installationId, changes, empty }: KeyListProps): JSX.Element {
   const pages = useListPaging();
   const query = useQuery(keysDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [doing, setDoing] = useState<Doing>();
@@ -161,25 +161,25 @@ export function KeyList({ installationId, changes, empty }: KeyListProps): JSX.E
               <DataTable
                 caption="API keys, the newest first"
                 columns={columnsWith(setDoing)}
-                rows={nodesNewestFirst(apiKeys)}
+                rows={getNodesNewestFirst(apiKeys)}
                 keyOf={({ id }) => id}
               />
             )}
-            <PageButtons pages={pages} what="API keys" older={olderPageCursor(apiKeys)} />
+            <PageButtons pages={pages} what="API keys" older={getOlderPageCursor(apiKeys)} />
           </>
         )}
       </QueryResultView>
       {doing?.what === "rotate" ? (
-        <RotateKeyDialog apiKey={doing.key} onRotated={query.reload} onClose={end} />
+        <RotateApiKeyDialog apiKey={doing.key} onRotated={query.reload} onClose={end} />
       ) : null}
       {doing?.what === "revoke" ? (
-        <RevokeKeyDialog apiKey={doing.key} onRevoked={query.reload} onClose={end} />
+        <RevokeApiKeyDialog apiKey={doing.key} onRevoked={query.reload} onClose={end} />
       ) : null}
     </>
   );
 }
 
-function columnsWith(begin: (doing: Doing) => void): TableColumn<ApiKey>[] {
+function columnsWith(begin: (doing: Doing) => void): TableColumn<ConsoleApiKey>[] {
   return [
     {
       title: "Name",
@@ -193,7 +193,7 @@ function columnsWith(begin: (doing: Doing) => void): TableColumn<ApiKey>[] {
         </>
       ),
     },
-    { title: "State", cell: (key) => <StatusBadge value={credentialState(key, Date.now())} /> },
+    { title: "State", cell: (key) => <StatusBadge value={getCredentialState(key, Date.now())} /> },
     { title: "Permissions", cell: ({ scopes }) => <PermissionList scopes={scopes} isShort /> },
     { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" isMinute /> },
     {
@@ -215,10 +215,10 @@ function KeyActions({
   apiKey,
   begin,
 }: {
-  readonly apiKey: ApiKey;
+  readonly apiKey: ConsoleApiKey;
   readonly begin: (doing: Doing) => void;
 }): JSX.Element {
-  if (!isUsableCredential(credentialState(apiKey, Date.now()))) return <span class="soft">–</span>;
+  if (!isUsableCredential(getCredentialState(apiKey, Date.now()))) return <span class="soft">–</span>;
   return (
     <div class="actions">
       {apiKey.rotatesTo === null ? (

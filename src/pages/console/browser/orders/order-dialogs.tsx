@@ -107,7 +107,7 @@ function CancellationEffects({ order }: { readonly order: ConsoleOrder }): JSX.E
   );
 }
 
-export function RefundDialog({ order, onChanged, onClose }: OrderDialogProps): JSX.Element {
+export function RefundOrderDialog({ order, onChanged, onClose }: OrderDialogProps): JSX.Element {
   const largest: MoneyAmount = { ...order.totals.total, amountMinor: getRefundableAmount(order) };
   const [amount, setAmount] = useState("");
   const [reason, setReason] = useState<(typeof refundReasons)[number]["value"]>("REQUESTED_BY_CUSTOMER");

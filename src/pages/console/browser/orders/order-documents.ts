@@ -4,29 +4,29 @@ import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
 export const orderStates = ["PENDING", "CONFIRMED", "ON_HOLD", "COMPLETED", "CANCELED"] as const;
-export type OrderState = (typeof orderStates)[number];
+export type ConsoleOrderStatus = (typeof orderStates)[number];
 
 const money = "{ amountMinor currency exponent }";
 
 export interface ListedOrder {
   readonly id: string;
   readonly number: string;
-  readonly status: OrderState;
+  readonly status: ConsoleOrderStatus;
   readonly paymentStatus: string;
   readonly fulfillmentStatus: string;
   readonly returnStatus: string;
   readonly placedAt: string;
-  readonly buyer: OrderBuyerName;
+  readonly buyer: OrderBuyerIdentity;
   readonly totals: { readonly total: MoneyAmount };
 }
 
-export interface OrderBuyerName {
+export interface OrderBuyerIdentity {
   readonly guest: boolean;
   readonly emailHint: string | null;
 }
 
 export interface OrderListVariables {
-  readonly status: OrderState | null;
+  readonly status: ConsoleOrderStatus | null;
   readonly number: string | null;
   readonly placedFrom: string | null;
   readonly placedTo: string | null;
@@ -118,7 +118,7 @@ export interface ConsoleEligibilityReason {
   readonly message: string;
 }
 
-export interface OrderCancellationOffer {
+export interface ConsoleOrderCancellationEligibility {
   readonly decision: string;
   readonly scope: string;
   readonly reasons: readonly ConsoleEligibilityReason[];
@@ -127,7 +127,7 @@ export interface OrderCancellationOffer {
   readonly lines: readonly { readonly lineId: string; readonly cancelableQuantity: number }[];
 }
 
-export interface OrderAfterSalesOffer {
+export interface ConsoleOrderAfterSalesEligibility {
   readonly decision: string;
   readonly lines: readonly {
     readonly lineId: string;
@@ -174,8 +174,8 @@ export interface ConsoleOrder extends Omit<ListedOrder, "totals"> {
   readonly fulfillments: readonly ConsoleOrderFulfillment[];
   readonly returns: readonly ConsoleOrderReturn[];
   readonly timeline: readonly { readonly at: string; readonly type: string; readonly actor: string }[];
-  readonly cancellationEligibility: OrderCancellationOffer;
-  readonly afterSalesEligibility: OrderAfterSalesOffer;
+  readonly cancellationEligibility: ConsoleOrderCancellationEligibility;
+  readonly afterSalesEligibility: ConsoleOrderAfterSalesEligibility;
 }
 
 export const orderDocument = createGraphDocument<{ order: ConsoleOrder | null }, { id: string }>(`

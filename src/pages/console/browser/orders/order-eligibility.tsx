@@ -3,31 +3,39 @@
  * in the REST API.
  */
 import type { JSX } from "preact";
-import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { DescriptionRow } from "#pages/console/browser/parts/tables.tsx";
+import {
+  formatEnumValue,
+  formatMoney,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
+import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
 import type { ConsoleOrder, ConsoleEligibilityReason } from "./order-documents.ts";
 
-export function OrderEligibility({ order }: { readonly order: ConsoleOrder }): JSX.Element {
+export function OrderEligibilitySection({ order }: { readonly order: ConsoleOrder }): JSX.Element {
   return (
     <section aria-labelledby="eligibility">
       <h2 id="eligibility">What is still possible</h2>
       <p class="soft">Your staff’s view of the same rules that apps and storefronts get.</p>
       <dl class="facts">
-        <DescriptionRow name="Cancel">
+        <DescriptionListRow name="Cancel">
           <CancellationAnswer order={order} />
-        </DescriptionRow>
+        </DescriptionListRow>
         {order.afterSalesEligibility.lines.map(({ lineId, options }) => (
-          <DescriptionRow key={lineId} name={order.lines.find(({ id }) => id === lineId)?.title ?? lineId}>
+          <DescriptionListRow
+            key={lineId}
+            name={order.lines.find(({ id }) => id === lineId)?.title ?? lineId}
+          >
             <ul class="reasons">
               {options.map(({ kind, decision, eligibleQuantity, reasons }) => (
                 <li key={kind}>
-                  {enumLabel(kind)}: <StatusBadge value={decision} />{" "}
+                  {formatEnumValue(kind)}: <StatusBadge value={decision} />{" "}
                   {eligibleQuantity === 0 ? null : `${eligibleQuantity.toLocaleString()} ×`}
                   <ReasonList reasons={reasons} />
                 </li>
               ))}
             </ul>
-          </DescriptionRow>
+          </DescriptionListRow>
         ))}
       </dl>
     </section>

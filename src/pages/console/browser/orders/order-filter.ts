@@ -2,11 +2,11 @@
  * The filter of the list of orders. This file reads the filter from the page's URL, writes it to the URL, and
  * converts it to variables of the GraphQL query.
  */
-import { type OrderListVariables, type OrderState, orderStates } from "./order-documents.ts";
+import { type OrderListVariables, type ConsoleOrderStatus, orderStates } from "./order-documents.ts";
 
 export interface OrderListFilter {
   readonly number: string;
-  readonly status: OrderState | null;
+  readonly status: ConsoleOrderStatus | null;
   /**
    * The first day on which the listed orders were placed, as YYYY-MM-DD in the reader's time zone; `to` is
    * the last day. An empty text means no limit.

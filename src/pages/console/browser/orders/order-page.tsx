@@ -4,20 +4,25 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { AuditList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
+import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
-import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { DescriptionRow, EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { CancelOrderDialog, RefundDialog } from "./order-dialogs.tsx";
+import {
+  formatEnumValue,
+  formatMoney,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
+import { DescriptionListRow, EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { CancelOrderDialog, RefundOrderDialog } from "./order-dialogs.tsx";
 import { type ConsoleOrder, orderDocument } from "./order-documents.ts";
-import { OrderEligibility } from "./order-eligibility.tsx";
+import { OrderEligibilitySection } from "./order-eligibility.tsx";
 import {
   OrderFulfillmentTable,
   OrderLines,
   OrderPaymentTable,
   OrderRefundTable,
-  ReturnTable,
+  OrderReturnsTable,
 } from "./order-parts.tsx";
 import { getRefundableAmount } from "./refundable-amount.ts";
 import "./orders.css";
@@ -36,10 +41,10 @@ export function OrderPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView query={query} what="the order">
         {(data) =>
           data.order === null ? (
-            <EmptyNote>
+            <EmptyListNote>
               Your shop has no order with the id <code>{id}</code>.{" "}
               <ConsoleLink to="/orders">Show recent orders</ConsoleLink>
-            </EmptyNote>
+            </EmptyListNote>
           ) : (
             <OrderContent order={data.order} />
           )
@@ -71,7 +76,7 @@ function OrderActions({ order, onChanged }: OrderActionsProps): JSX.Element {
         </button>
       ) : null}
       {open === "cancel" ? <CancelOrderDialog {...shown} /> : null}
-      {open === "refund" ? <RefundDialog {...shown} /> : null}
+      {open === "refund" ? <RefundOrderDialog {...shown} /> : null}
     </>
   );
 }
@@ -86,15 +91,16 @@ const OrderContent = ({ order }: { readonly order: ConsoleOrder }): JSX.Element 
     </section>
     <OrderPaymentTable payments={order.payments} />
     <OrderFulfillmentTable fulfillments={order.fulfillments} lines={order.lines} />
-    <ReturnTable returns={order.returns} lines={order.lines} />
+    <OrderReturnsTable returns={order.returns} lines={order.lines} />
     <OrderRefundTable refunds={order.refunds} />
-    <OrderEligibility order={order} />
+    <OrderEligibilitySection order={order} />
     <section aria-labelledby="timeline">
       <h2 id="timeline">Timeline</h2>
       <ol class="timeline">
         {order.timeline.map(({ at, type, actor }, index) => (
           <li key={`${index} ${type}`}>
-            <strong>{enumLabel(type)}</strong>, by the {actorNames[actor] ?? enumLabel(actor).toLowerCase()}
+            <strong>{formatEnumValue(type)}</strong>, by the{" "}
+            {actorNames[actor] ?? formatEnumValue(actor).toLowerCase()}
             <br />
             <span class="soft small">
               <TimeText at={at} />
@@ -105,7 +111,7 @@ const OrderContent = ({ order }: { readonly order: ConsoleOrder }): JSX.Element 
     </section>
     <section aria-labelledby="changes">
       <h2 id="changes">Changes by apps and staff</h2>
-      <AuditList
+      <AuditEntryList
         key={order.version}
         filter={{ ...emptyAuditFilter, targetId: order.id }}
         isOfTarget
@@ -125,52 +131,52 @@ function OrderFacts({ order }: { readonly order: ConsoleOrder }): JSX.Element {
   const { buyer, buyerReference, deliveryAddress, delivery, cancellation, holdReason, cartId } = order;
   return (
     <dl class="facts">
-      <DescriptionRow name="Status">
+      <DescriptionListRow name="Status">
         <StatusBadge value={order.status} /> {holdReason}
         {cancellation === null ? null : (
           <p class="small">
-            {enumLabel(cancellation.reason)}, <TimeText at={cancellation.at} />
+            {formatEnumValue(cancellation.reason)}, <TimeText at={cancellation.at} />
             {cancellation.note === null ? null : <>: “{cancellation.note}”</>}
           </p>
         )}
-      </DescriptionRow>
-      <DescriptionRow name="Payment">
+      </DescriptionListRow>
+      <DescriptionListRow name="Payment">
         <StatusBadge value={order.paymentStatus} />
-      </DescriptionRow>
-      <DescriptionRow name="Delivery">
-        {enumLabel(order.fulfillmentStatus)}
+      </DescriptionListRow>
+      <DescriptionListRow name="Delivery">
+        {formatEnumValue(order.fulfillmentStatus)}
         {delivery === null ? null : `, ${delivery.name}`}
-      </DescriptionRow>
-      <DescriptionRow name="Buyer">
+      </DescriptionListRow>
+      <DescriptionListRow name="Buyer">
         {buyer.guest ? "Guest" : (buyerReference ?? "Known buyer")}
         {buyer.emailHint === null ? null : `, ${buyer.emailHint}`}
-      </DescriptionRow>
-      <DescriptionRow name="Country and language">
+      </DescriptionListRow>
+      <DescriptionListRow name="Country and language">
         {order.market}, {order.locale}
-      </DescriptionRow>
-      <DescriptionRow name="Address">
+      </DescriptionListRow>
+      <DescriptionListRow name="Address">
         {deliveryAddress === null ? (
           <span class="soft">none</span>
         ) : (
           <AddressText address={deliveryAddress} />
         )}
-      </DescriptionRow>
+      </DescriptionListRow>
       {cartId === null ? null : (
-        <DescriptionRow name="Cart">
+        <DescriptionListRow name="Cart">
           <ConsoleLink to={`/carts/${cartId}`}>
             <code>{cartId}</code>
           </ConsoleLink>
-        </DescriptionRow>
+        </DescriptionListRow>
       )}
-      <DescriptionRow name="Placed">
+      <DescriptionListRow name="Placed">
         <TimeText at={order.placedAt} />
-      </DescriptionRow>
-      <DescriptionRow name="Last change">
+      </DescriptionListRow>
+      <DescriptionListRow name="Last change">
         <TimeText at={order.updatedAt} />
-      </DescriptionRow>
-      <DescriptionRow name="Id">
+      </DescriptionListRow>
+      <DescriptionListRow name="Id">
         <code>{order.id}</code>
-      </DescriptionRow>
+      </DescriptionListRow>
     </dl>
   );
 }

@@ -1,6 +1,11 @@
 /** The tables of an order's page: items, payments, shipments, returns and refunds. */
 import type { ComponentChildren, JSX } from "preact";
-import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  formatEnumValue,
+  formatMoney,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import { DataTable, type TableColumn } from "#pages/console/browser/parts/tables.tsx";
 import type {
   ConsoleOrderLine,
@@ -66,12 +71,12 @@ const paymentColumns: TableColumn<ConsoleOrderPayment>[] = [
     title: "Status",
     cell: ({ status, failureCode, disputedAt }) => (
       <>
-        <StatusBadge value={status} /> {failureCode === null ? null : enumLabel(failureCode)}
+        <StatusBadge value={status} /> {failureCode === null ? null : formatEnumValue(failureCode)}
         {disputedAt === null ? null : <StatusBadge value="DISPUTED" />}
       </>
     ),
   },
-  { title: "Method", cell: ({ methodType }) => enumLabel(methodType) },
+  { title: "Method", cell: ({ methodType }) => formatEnumValue(methodType) },
   { title: "Captured", isNumber: true, cell: ({ capturedAmount }) => formatMoney(capturedAmount) },
   { title: "Refunded", isNumber: true, cell: ({ refundedAmount }) => formatMoney(refundedAmount) },
   { title: "Amount", isNumber: true, cell: ({ amount }) => formatMoney(amount) },
@@ -139,7 +144,7 @@ export function OrderFulfillmentTable({ fulfillments, lines }: FulfillmentTableP
 
 function TrackingText({ fulfillment }: { readonly fulfillment: ConsoleOrderFulfillment }): JSX.Element {
   const { type, carrier, trackingNumber, trackingUrl } = fulfillment;
-  const text = [carrier ?? enumLabel(type), trackingNumber].filter((part) => part !== null).join(" ");
+  const text = [carrier ?? formatEnumValue(type), trackingNumber].filter((part) => part !== null).join(" ");
   return trackingUrl === null ? (
     <>{text}</>
   ) : (
@@ -154,12 +159,12 @@ interface ReturnTableProps {
   readonly lines: readonly ConsoleOrderLine[];
 }
 
-export function ReturnTable({ returns, lines }: ReturnTableProps): JSX.Element {
+export function OrderReturnsTable({ returns, lines }: ReturnTableProps): JSX.Element {
   const columns: TableColumn<ConsoleOrderReturn>[] = [
     { title: "Items", cell: (own) => describeLineQuantities(own.lines, lines) },
-    { title: "Kind", cell: ({ kind }) => enumLabel(kind) },
+    { title: "Kind", cell: ({ kind }) => formatEnumValue(kind) },
     { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
-    { title: "Reason", cell: ({ reason }) => enumLabel(reason) },
+    { title: "Reason", cell: ({ reason }) => formatEnumValue(reason) },
     { title: "Refund", isNumber: true, cell: ({ refund }) => formatMoney(refund) },
     { title: "Requested", cell: ({ requestedAt }) => <TimeText at={requestedAt} isMinute /> },
   ];
@@ -182,7 +187,7 @@ const refundColumns: TableColumn<ConsoleOrderRefund>[] = [
     title: "Reason",
     cell: ({ reason, note }) => (
       <>
-        {enumLabel(reason)}
+        {formatEnumValue(reason)}
         {note === null ? null : <p class="small">“{note}”</p>}
       </>
     ),

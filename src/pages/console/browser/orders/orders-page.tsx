@@ -4,7 +4,11 @@
  */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { listPageSize, nodesNewestFirst, olderPageCursor } from "#pages/console/browser/graph/documents.ts";
+import {
+  listPageSize,
+  getNodesNewestFirst,
+  getOlderPageCursor,
+} from "#pages/console/browser/graph/documents.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
@@ -14,10 +18,15 @@ import {
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { enumLabel, formatMoney, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  formatEnumValue,
+  formatMoney,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
-  EmptyNote,
+  EmptyListNote,
   PageButtons,
   QueryResultView,
   type TableColumn,
@@ -44,10 +53,10 @@ export function OrdersPage({ place }: { readonly place: ConsoleLocation }): JSX.
       </p>
       <OrderFilterForm key={place.query.toString()} filter={filter} />
       {variables === undefined ? (
-        <EmptyNote>
+        <EmptyListNote>
           The last day must not be before the first day.{" "}
           <ConsoleLink to="/orders">Show all orders</ConsoleLink>
-        </EmptyNote>
+        </EmptyListNote>
       ) : (
         <OrderList filter={filter} variables={variables} />
       )}
@@ -93,7 +102,7 @@ function OrderFilterForm({ filter }: { readonly filter: OrderListFilter }): JSX.
           <option value="">All</option>
           {orderStates.map((state) => (
             <option key={state} value={state}>
-              {enumLabel(state)}
+              {formatEnumValue(state)}
             </option>
           ))}
         </select>
@@ -144,11 +153,11 @@ const columns: TableColumn<ListedOrder>[] = [
   { title: "Placed", cell: ({ placedAt }) => <TimeText at={placedAt} isMinute /> },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   { title: "Payment", cell: ({ paymentStatus }) => <StatusBadge value={paymentStatus} /> },
-  { title: "Delivery", cell: ({ fulfillmentStatus }) => enumLabel(fulfillmentStatus) },
+  { title: "Delivery", cell: ({ fulfillmentStatus }) => formatEnumValue(fulfillmentStatus) },
   {
     title: "Return",
     cell: ({ returnStatus }) =>
-      returnStatus === "NONE" ? <span class="soft">–</span> : enumLabel(returnStatus),
+      returnStatus === "NONE" ? <span class="soft">–</span> : formatEnumValue(returnStatus),
   },
   { title: "Total", isNumber: true, cell: ({ totals: { total } }) => formatMoney(total) },
 ];
@@ -171,11 +180,11 @@ function OrderList({ filter, variables }: OrderListProps): JSX.Element {
             <DataTable
               caption="Orders, the newest first"
               columns={columns}
-              rows={nodesNewestFirst(orders)}
+              rows={getNodesNewestFirst(orders)}
               keyOf={({ id }) => id}
             />
           )}
-          <PageButtons pages={pages} what="orders" older={olderPageCursor(orders)} />
+          <PageButtons pages={pages} what="orders" older={getOlderPageCursor(orders)} />
         </>
       )}
     </QueryResultView>
@@ -184,15 +193,15 @@ function OrderList({ filter, variables }: OrderListProps): JSX.Element {
 
 const NoOrders = ({ filter }: { readonly filter: OrderListFilter }): JSX.Element =>
   getOrderListPath(filter) === getOrderListPath(emptyOrderFilter) ? (
-    <EmptyNote>
+    <EmptyListNote>
       There is no order yet. An order appears here as soon as a buyer has paid at a checkout.{" "}
       <a href={`${basePath}/docs/guides/carts-and-checkout`}>How the checkout works</a>
-    </EmptyNote>
+    </EmptyListNote>
   ) : (
-    <EmptyNote>
+    <EmptyListNote>
       {filter.number === ""
         ? "No order has this status and was placed in these days. "
         : `No order with the number “${filter.number}” has this status and was placed in these days. `}
       <ConsoleLink to="/orders">Show all orders</ConsoleLink>
-    </EmptyNote>
+    </EmptyListNote>
   );

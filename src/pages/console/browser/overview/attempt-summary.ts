@@ -9,7 +9,7 @@ interface AttemptCounts {
  * Returns a sentence about the number of attempts, for example `1 delivery attempt succeeded, 7 failed in the
  * last 24 hours.`
  */
-export function summarizeAttempts({ successes, failures }: AttemptCounts, period: string): string {
+export function summarizeDeliveryAttempts({ successes, failures }: AttemptCounts, period: string): string {
   const [succeeded, failed] = [successes.toLocaleString("en"), failures.toLocaleString("en")];
   return `${succeeded} delivery ${successes === 1 ? "attempt" : "attempts"} succeeded, ${failed} failed in ${period}.`;
 }

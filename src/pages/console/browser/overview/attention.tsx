@@ -3,12 +3,12 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
-import { readinessCheckTitle } from "#pages/console/browser/installations/readiness-checks.tsx";
+import { getReadinessCheckTitle } from "#pages/console/browser/installations/readiness-checks.tsx";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { formatCount, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { findProblems, type InstallationProblem } from "./find-problems.ts";
-import { attentionDocument } from "./overview-documents.ts";
+import { findInstallationProblems, type InstallationProblem } from "./find-problems.ts";
+import { needsAttentionDocument } from "./overview-documents.ts";
 
 interface Findings {
   /** False until the endpoints and deliveries of the installation are loaded. */
@@ -17,7 +17,7 @@ interface Findings {
   readonly problems: readonly InstallationProblem[];
 }
 
-export function AttentionList({
+export function NeedsAttentionList({
   installations,
 }: {
   readonly installations: readonly InstallationWithReadiness[];
@@ -71,15 +71,15 @@ function InstallationProblems({
   isNamed,
   onFound,
 }: InstallationProblemsProps): JSX.Element | null {
-  const { data, failure, reload } = useQuery(attentionDocument, { installationId: installation.id });
+  const { data, failure, reload } = useQuery(needsAttentionDocument, { installationId: installation.id });
   const endpoints = data?.installation?.webhookEndpointList.endpoints ?? [];
   const events = data?.installation?.webhookLog.events ?? [];
-  const problems = findProblems({
+  const problems = findInstallationProblems({
     installation,
     endpoints,
     events,
     nowMs: Date.now(),
-    titleOf: readinessCheckTitle,
+    titleOf: getReadinessCheckTitle,
   });
   const keys = problems.map(({ key }) => key).join("\n");
   useEffect(() => {

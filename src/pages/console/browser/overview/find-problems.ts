@@ -30,7 +30,7 @@ interface ProblemSources {
 }
 
 /** Returns the problems of one installation, the most serious ones first. */
-export function findProblems(sources: ProblemSources): readonly InstallationProblem[] {
+export function findInstallationProblems(sources: ProblemSources): readonly InstallationProblem[] {
   const { endpoints, events, nowMs } = sources;
   const ofEndpoints = endpoints.flatMap((endpoint) => endpointProblem(endpoint, nowMs) ?? []);
   const ofDeliveries = endpoints.flatMap((endpoint) => deliveryProblems(endpoint, events));

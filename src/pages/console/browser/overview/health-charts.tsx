@@ -6,11 +6,11 @@ import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
-import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { formatMilliseconds, timeZone } from "#pages/console/browser/parts/formats.tsx";
-import { summarizeAttempts } from "./attempt-summary.ts";
+import { summarizeDeliveryAttempts } from "./attempt-summary.ts";
 import {
-  type HealthReportVariables,
+  type DeliveryHealthReportVariables,
   type DeliveryHealthBucket,
   healthDocument,
 } from "./overview-documents.ts";
@@ -38,12 +38,12 @@ function dayBack(days: number): string {
   return localDay.format(date);
 }
 
-const reportVariables = (span: Span): HealthReportVariables =>
+const reportVariables = (span: Span): DeliveryHealthReportVariables =>
   span === "day"
     ? { from: dayBack(1), to: dayBack(0), timeZone, interval: "HOUR" }
     : { from: dayBack(daysShown - 1), to: dayBack(0), timeZone, interval: "DAY" };
 
-export function HealthCharts(): JSX.Element {
+export function DeliveryHealthCharts(): JSX.Element {
   const [span, setSpan] = useState<Span>("day");
   const query = useQuery(healthDocument, reportVariables(span));
   const id = useId();
@@ -92,12 +92,12 @@ function Charts({
   const successes = buckets.reduce((sum, bucket) => sum + bucket.successes, 0);
   const failures = buckets.reduce((sum, bucket) => sum + bucket.failures, 0);
   const of = span === "day" ? "the last 24 hours" : "the last 30 days";
-  if (successes + failures === 0) return <EmptyNote>Nothing was sent in {of}.</EmptyNote>;
+  if (successes + failures === 0) return <EmptyListNote>Nothing was sent in {of}.</EmptyListNote>;
   return (
     <div class="charts">
       <BarChart
         title="Successful and failed attempts"
-        description={summarizeAttempts({ successes, failures }, of)}
+        description={summarizeDeliveryAttempts({ successes, failures }, of)}
         labels={labels}
         keys={keys}
         series={[

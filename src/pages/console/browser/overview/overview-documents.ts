@@ -1,6 +1,9 @@
 /** GraphQL documents of the overview page. The documents about app installations are in another file. */
 import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
-import { type Endpoint, getEndpointSelection } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import {
+  type Endpoint,
+  getEndpointFieldSelection,
+} from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import type { ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
 export interface DeliveryHealthBucket {
@@ -11,7 +14,7 @@ export interface DeliveryHealthBucket {
   readonly p95DurationMs: number | null;
 }
 
-export interface HealthReportVariables {
+export interface DeliveryHealthReportVariables {
   /** The first day of the report as YYYY-MM-DD, in the report's time zone; `to` is the last day. */
   readonly from: string;
   readonly to: string;
@@ -21,7 +24,7 @@ export interface HealthReportVariables {
 
 export const healthDocument = createGraphDocument<
   { webhookHealthReport: { buckets: readonly DeliveryHealthBucket[] } },
-  HealthReportVariables
+  DeliveryHealthReportVariables
 >(`
   query ConsoleHealth($from: Date!, $to: Date!, $timeZone: String!, $interval: ReportInterval!) {
     webhookHealthReport(from: $from, to: $to, timeZone: $timeZone, interval: $interval) {
@@ -42,17 +45,20 @@ export interface LoggedEvent {
   }[];
 }
 
-export interface AttentionResult {
+export interface NeedsAttentionQueryResult {
   readonly installation: {
     readonly webhookEndpointList: { readonly endpoints: readonly Endpoint[] };
     readonly webhookLog: { readonly events: readonly LoggedEvent[] };
   } | null;
 }
 
-export const attentionDocument = createGraphDocument<AttentionResult, { installationId: string }>(`
+export const needsAttentionDocument = createGraphDocument<
+  NeedsAttentionQueryResult,
+  { installationId: string }
+>(`
   query ConsoleAttention($installationId: ID!) {
     installation(id: $installationId) {
-      webhookEndpointList { endpoints { ${getEndpointSelection()} } }
+      webhookEndpointList { endpoints { ${getEndpointFieldSelection()} } }
       webhookLog { events { id type occurredAt deliveries { id endpointId status replayOf } } }
     }
   }

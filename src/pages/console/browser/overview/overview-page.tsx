@@ -3,7 +3,7 @@
  * installations with their readiness.
  */
 import type { JSX } from "preact";
-import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   type InstallationWithReadiness,
@@ -12,13 +12,13 @@ import {
 import { formatCount, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { AttentionList } from "./attention.tsx";
-import { HealthCharts } from "./health-charts.tsx";
+import { NeedsAttentionList } from "./attention.tsx";
+import { DeliveryHealthCharts } from "./health-charts.tsx";
 
 const shownMax = 5;
 
@@ -47,23 +47,23 @@ export function OverviewPage(): JSX.Element {
     <>
       <PageHeading title="Overview" />
       {query.data === undefined || query.data.installations.edges.length === 0 ? null : (
-        <AttentionList installations={connectionNodes(query.data.installations)} />
+        <NeedsAttentionList installations={getConnectionNodes(query.data.installations)} />
       )}
-      <HealthCharts />
+      <DeliveryHealthCharts />
       <section aria-labelledby="apps">
         <h2 id="apps">Installations</h2>
         <QueryResultView query={query} what="installations">
           {({ installations }) =>
             installations.edges.length === 0 ? (
-              <EmptyNote>
+              <EmptyListNote>
                 No app is installed yet. <ConsoleLink to="/installations">Install the first app</ConsoleLink>
-              </EmptyNote>
+              </EmptyListNote>
             ) : (
               <>
                 <DataTable
                   caption="Installations"
                   columns={columns}
-                  rows={connectionNodes(installations)}
+                  rows={getConnectionNodes(installations)}
                   keyOf={({ id }) => id}
                 />
                 {installations.pageInfo.hasNextPage ? (

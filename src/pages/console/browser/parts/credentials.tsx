@@ -39,7 +39,7 @@ interface Credential {
   readonly expiresAt: string | null;
 }
 
-export function credentialState({ revokedAt, expiresAt }: Credential, nowMs: number): KeyState {
+export function getCredentialState({ revokedAt, expiresAt }: Credential, nowMs: number): KeyState {
   if (revokedAt !== null) return "REVOKED";
   if (expiresAt === null) return "ACTIVE";
   const restMs = Date.parse(expiresAt) - nowMs;

@@ -26,7 +26,7 @@ interface FieldProps {
 
 function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Element {
   const id = useId();
-  const faults = fieldFaultTexts(failure, pointer);
+  const faults = getFieldFaultTexts(failure, pointer);
   const described = [hint === undefined ? [] : [`${id}-hint`], faults.length === 0 ? [] : [`${id}-fault`]]
     .flat()
     .join(" ");
@@ -131,7 +131,7 @@ interface BannerProps {
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 
-export function fieldFaultTexts(failure: GraphFailure | undefined, pointer: string): readonly string[] {
+export function getFieldFaultTexts(failure: GraphFailure | undefined, pointer: string): readonly string[] {
   const faults = (failure?.details ?? [])
     .filter(({ field }) => isAt(pointer, field))
     .map(({ code, message }) => (/^Too (?:small|big)/.test(message) ? (plain[code] ?? message) : message));
@@ -229,7 +229,7 @@ export function CheckboxGroup({
   onChange,
 }: ChoicesProps): JSX.Element {
   const id = useId();
-  const faults = fieldFaultTexts(failure, pointer);
+  const faults = getFieldFaultTexts(failure, pointer);
   const turn = (value: string, isChosen: boolean): void => {
     const next = new Set(chosen);
     if (isChosen) next.add(value);

@@ -4,10 +4,10 @@
  * amounts and times are formatted for the reader's locale.
  */
 import type { JSX } from "preact";
-import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
+import type { LiveSubscriptionState } from "#pages/console/browser/graph/hooks.ts";
 
 /** `AUTO_DISABLED` → “Auto disabled”. */
-export const enumLabel = (value: string): string => {
+export const formatEnumValue = (value: string): string => {
   const words = value
     .toLowerCase()
     .replaceAll("_", " ")
@@ -67,9 +67,9 @@ const failures: Readonly<Record<string, string>> = {
 };
 
 /** Returns a short text that says why a webhook delivery attempt failed. */
-export function deliveryFailureLabel(errorCode: string, httpStatus: number | null): string {
+export function getDeliveryFailureLabel(errorCode: string, httpStatus: number | null): string {
   if (errorCode.toUpperCase() === "HTTP_STATUS" && httpStatus !== null) return `Answered ${httpStatus}`;
-  return failures[errorCode.toUpperCase()] ?? enumLabel(errorCode);
+  return failures[errorCode.toUpperCase()] ?? formatEnumValue(errorCode);
 }
 
 /**
@@ -85,7 +85,7 @@ interface BadgeProps {
 export const StatusBadge = ({
   value,
   tone = toneOf(value),
-  text = enumLabel(value),
+  text = formatEnumValue(value),
 }: BadgeProps): JSX.Element => <span class={`badge ${tone}`}>{text}</span>;
 
 /** An amount of money in the form in which GraphQL returns it. */
@@ -160,13 +160,13 @@ export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
 /** The texts for the states of a subscription's connection. */
-const words: Readonly<Record<LiveState, string>> = {
+const words: Readonly<Record<LiveSubscriptionState, string>> = {
   connecting: "Connecting …",
   live: "Live",
   waiting: "Not live, trying again …",
   ended: "Not live",
 };
 
-export const LiveStateBadge = ({ state }: { readonly state: LiveState }): JSX.Element => (
+export const LiveStateBadge = ({ state }: { readonly state: LiveSubscriptionState }): JSX.Element => (
   <span class={`live ${state}`}>{words[state]}</span>
 );

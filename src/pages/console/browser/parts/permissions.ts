@@ -36,7 +36,7 @@ export const grantableScopes: readonly Permission[] = [
  * Returns the permissions among which staff can choose in a form. Each is shown in words and with its scope,
  * for example “Manage webhooks (webhooks:write)”.
  */
-export const permissionChoices = (
+export const listPermissionChoices = (
   allowed: readonly string[] = grantableScopes.map(({ name }) => name),
 ): readonly { readonly value: string; readonly label: string; readonly hint: string }[] =>
   grantableScopes
@@ -44,4 +44,4 @@ export const permissionChoices = (
     .map(({ name, title, hint }) => ({ value: name, label: `${title} (${name})`, hint }));
 
 /** Converts a scope into its GraphQL enum value: `catalog:read` → `CATALOG_READ`. */
-export const scopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();
+export const toScopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();

@@ -88,7 +88,7 @@ interface FactProps {
   readonly children: ComponentChildren;
 }
 
-export const DescriptionRow = ({ name, children }: FactProps): JSX.Element => (
+export const DescriptionListRow = ({ name, children }: FactProps): JSX.Element => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>
@@ -120,6 +120,6 @@ export function QueryResultView<Result>({ query, what, children }: LoadedProps<R
   );
 }
 
-export const EmptyNote = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
+export const EmptyListNote = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
   <p class="empty">{children}</p>
 );

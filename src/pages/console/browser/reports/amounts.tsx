@@ -32,7 +32,7 @@ interface AmountProps {
 }
 
 /** “€12.50”, and below it 1250. */
-export const AmountText = ({ minor, currency }: AmountProps): JSX.Element =>
+export const MinorAmountText = ({ minor, currency }: AmountProps): JSX.Element =>
   minor === null ? (
     <span class="soft">–</span>
   ) : (

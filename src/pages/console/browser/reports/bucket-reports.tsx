@@ -4,18 +4,18 @@ import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   DataTable,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
-  AmountText,
+  MinorAmountText,
   formatMinorAmount,
   formatShare,
   getBrowserCurrencyExponent,
   filterRowsByCurrency,
 } from "./amounts.tsx";
-import { chooseReportInterval, type ReportChoices } from "./report-choices.ts";
+import { chooseReportInterval, type ReportFilter } from "./report-choices.ts";
 import {
   type FunnelBucket,
   funnelDocument,
@@ -31,7 +31,7 @@ const intervalTitles = { DAY: "Day", WEEK: "Week of", MONTH: "Month of" } as con
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 const formatReportDay = (day: string): string => dayFormat.format(new Date(`${day}T00:00:00.000Z`));
 
-const toVariables = (choices: ReportChoices) => ({
+const toVariables = (choices: ReportFilter) => ({
   from: choices.from,
   to: choices.to,
   timeZone: choices.timeZone,
@@ -39,7 +39,7 @@ const toVariables = (choices: ReportChoices) => ({
 });
 
 interface ReportViewProps {
-  readonly choices: ReportChoices;
+  readonly choices: ReportFilter;
 }
 
 export function SalesReportView({ choices }: ReportViewProps): JSX.Element {
@@ -49,10 +49,10 @@ export function SalesReportView({ choices }: ReportViewProps): JSX.Element {
       {({ salesReport }) => {
         const shown = filterRowsByCurrency(salesReport.currencies, choices.currency);
         return shown.length === 0 ? (
-          <EmptyNote>
+          <EmptyListNote>
             No order was placed in this period
             {choices.currency === null ? "" : ` in ${choices.currency}`}.
-          </EmptyNote>
+          </EmptyListNote>
         ) : (
           <>
             {shown.map((sales) => (
@@ -91,7 +91,7 @@ function listTotals(totals: ReportedSales): readonly TotalRow[] {
     ...countTitles.map(([key, title]) => ({ title, value: <>{totals[key].toLocaleString()}</> })),
     ...amountTitles.map(([key, title]) => ({
       title,
-      value: <AmountText minor={totals[key]} currency={totals.currency} />,
+      value: <MinorAmountText minor={totals[key]} currency={totals.currency} />,
     })),
   ];
 }
@@ -152,7 +152,7 @@ export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
     <QueryResultView query={query} what="the carts">
       {({ funnelReport: { totals, buckets } }) =>
         totals.carts === 0 ? (
-          <EmptyNote>No cart was created in this period.</EmptyNote>
+          <EmptyListNote>No cart was created in this period.</EmptyListNote>
         ) : (
           <>
             <BarChart

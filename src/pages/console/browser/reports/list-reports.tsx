@@ -1,26 +1,26 @@
 /** The reports without a time axis: promotions, returns by reason, and what buyers search for. */
 import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { enumLabel } from "#pages/console/browser/parts/formats.tsx";
+import { formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { AmountText, filterRowsByCurrency } from "./amounts.tsx";
-import { type ReportChoices, toPeriodVariables } from "./report-choices.ts";
+import { MinorAmountText, filterRowsByCurrency } from "./amounts.tsx";
+import { type ReportFilter, toPeriodVariables } from "./report-choices.ts";
 import {
   type ReportedPromotion,
   promotionsDocument,
-  type ReturnRow,
+  type ConsoleReturnReportRow,
   returnsDocument,
-  type SearchRow,
+  type ConsoleSearchReportRow,
   searchesDocument,
 } from "./report-documents.ts";
 
 interface ListReportProps {
-  readonly choices: ReportChoices;
+  readonly choices: ReportFilter;
 }
 
 const promotionColumns: TableColumn<ReportedPromotion>[] = [
@@ -30,17 +30,17 @@ const promotionColumns: TableColumn<ReportedPromotion>[] = [
   {
     title: "Discount",
     isNumber: true,
-    cell: ({ discountMinor, currency }) => <AmountText minor={discountMinor} currency={currency} />,
+    cell: ({ discountMinor, currency }) => <MinorAmountText minor={discountMinor} currency={currency} />,
   },
   {
     title: "Gross of its orders",
     isNumber: true,
-    cell: ({ grossMinor, currency }) => <AmountText minor={grossMinor} currency={currency} />,
+    cell: ({ grossMinor, currency }) => <MinorAmountText minor={grossMinor} currency={currency} />,
   },
   {
     title: "Net of its orders",
     isNumber: true,
-    cell: ({ netMinor, currency }) => <AmountText minor={netMinor} currency={currency} />,
+    cell: ({ netMinor, currency }) => <MinorAmountText minor={netMinor} currency={currency} />,
   },
 ];
 
@@ -51,7 +51,7 @@ export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
       {({ promotionReport }) => {
         const rows = filterRowsByCurrency(promotionReport.promotions, choices.currency);
         return rows.length === 0 ? (
-          <EmptyNote>No order of this period used a promotion.</EmptyNote>
+          <EmptyListNote>No order of this period used a promotion.</EmptyListNote>
         ) : (
           <DataTable
             caption="Promotions by their discount"
@@ -65,9 +65,9 @@ export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
   );
 }
 
-const returnColumns: TableColumn<ReturnRow>[] = [
-  { title: "Reason", cell: ({ reason }) => enumLabel(reason) },
-  { title: "Kind", cell: ({ kind }) => enumLabel(kind) },
+const returnColumns: TableColumn<ConsoleReturnReportRow>[] = [
+  { title: "Reason", cell: ({ reason }) => formatEnumValue(reason) },
+  { title: "Kind", cell: ({ kind }) => formatEnumValue(kind) },
   { title: "Returns", isNumber: true, cell: ({ returns }) => returns.toLocaleString() },
   { title: "Units", isNumber: true, cell: ({ units }) => units.toLocaleString() },
   { title: "Declined", isNumber: true, cell: ({ declined }) => declined.toLocaleString() },
@@ -75,17 +75,17 @@ const returnColumns: TableColumn<ReturnRow>[] = [
   {
     title: "Promised",
     isNumber: true,
-    cell: ({ promisedMinor, currency }) => <AmountText minor={promisedMinor} currency={currency} />,
+    cell: ({ promisedMinor, currency }) => <MinorAmountText minor={promisedMinor} currency={currency} />,
   },
   {
     title: "Fees",
     isNumber: true,
-    cell: ({ feeMinor, currency }) => <AmountText minor={feeMinor} currency={currency} />,
+    cell: ({ feeMinor, currency }) => <MinorAmountText minor={feeMinor} currency={currency} />,
   },
   {
     title: "Refunded",
     isNumber: true,
-    cell: ({ refundedMinor, currency }) => <AmountText minor={refundedMinor} currency={currency} />,
+    cell: ({ refundedMinor, currency }) => <MinorAmountText minor={refundedMinor} currency={currency} />,
   },
 ];
 
@@ -96,7 +96,7 @@ export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
       {({ returnReport }) => {
         const rows = filterRowsByCurrency(returnReport.reasons, choices.currency);
         return rows.length === 0 ? (
-          <EmptyNote>No return was requested in this period.</EmptyNote>
+          <EmptyListNote>No return was requested in this period.</EmptyListNote>
         ) : (
           <DataTable
             caption="Returns by reason"
@@ -110,7 +110,7 @@ export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
   );
 }
 
-const searchColumns: TableColumn<SearchRow>[] = [
+const searchColumns: TableColumn<ConsoleSearchReportRow>[] = [
   { title: "Words", cell: ({ query }) => query },
   { title: "Searches", isNumber: true, cell: ({ searches }) => searches.toLocaleString() },
   { title: "Without result", isNumber: true, cell: ({ empty }) => empty.toLocaleString() },
@@ -122,10 +122,10 @@ export function SearchReportView({ choices }: ListReportProps): JSX.Element {
     <QueryResultView query={query} what="the searches">
       {({ searchReport: { top, withoutResults } }) =>
         top.length === 0 ? (
-          <EmptyNote>
+          <EmptyListNote>
             Nothing was searched for in this period. Days of this report are days in UTC, and its words are
             counted after a short time.
-          </EmptyNote>
+          </EmptyListNote>
         ) : (
           <>
             <h3>Most frequent</h3>
@@ -148,5 +148,5 @@ const SearchTable = ({
   rows,
 }: {
   readonly caption: string;
-  readonly rows: readonly SearchRow[];
+  readonly rows: readonly ConsoleSearchReportRow[];
 }) => <DataTable caption={caption} columns={searchColumns} rows={rows} keyOf={({ query }) => query} />;

@@ -1,16 +1,21 @@
 /** The reports on refunds, returning buyers, shipping and stock. */
 import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { enumLabel, formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  formatEnumValue,
+  formatCount,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import {
   DataTable,
-  DescriptionRow,
-  EmptyNote,
+  DescriptionListRow,
+  EmptyListNote,
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { AmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
+import { MinorAmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
 import {
   buyersDocument,
   type BuyerMonthRow,
@@ -23,10 +28,10 @@ import {
   toBuyerMonths,
   type UnshippedRow,
 } from "./operation-report-documents.ts";
-import { inventoryDays, type ReportChoices, toPeriodVariables } from "./report-choices.ts";
+import { inventoryDays, type ReportFilter, toPeriodVariables } from "./report-choices.ts";
 
 interface ReportProps {
-  readonly choices: ReportChoices;
+  readonly choices: ReportFilter;
 }
 
 const countColumn = <Row,>(title: string, read: (row: Row) => number): TableColumn<Row> => ({
@@ -41,11 +46,11 @@ const amountColumn = <Row extends { readonly currency: string }>(
 ): TableColumn<Row> => ({
   title,
   isNumber: true,
-  cell: (row) => <AmountText minor={read(row)} currency={row.currency} />,
+  cell: (row) => <MinorAmountText minor={read(row)} currency={row.currency} />,
 });
 
 const refundColumns: TableColumn<RefundRow>[] = [
-  { title: "Reason", cell: ({ reason }) => enumLabel(reason) },
+  { title: "Reason", cell: ({ reason }) => formatEnumValue(reason) },
   countColumn("Refunds", ({ refunds }) => refunds),
   amountColumn("Refunded", ({ refundedMinor }) => refundedMinor),
   amountColumn("Pending", ({ pendingMinor }) => pendingMinor),
@@ -59,7 +64,7 @@ export function RefundReportView({ choices }: ReportProps): JSX.Element {
       {({ refundReport }) => {
         const rows = filterRowsByCurrency(refundReport.reasons, choices.currency);
         return rows.length === 0 ? (
-          <EmptyNote>No refund was requested in this period.</EmptyNote>
+          <EmptyListNote>No refund was requested in this period.</EmptyListNote>
         ) : (
           <DataTable
             caption="Refunds by reason"
@@ -90,17 +95,21 @@ export function BuyerReportView({ choices }: ReportProps): JSX.Element {
     <QueryResultView query={query} what="the buyers">
       {({ buyerReport: { totals, cohorts } }) =>
         totals.buyers + totals.guestOrders === 0 ? (
-          <EmptyNote>No buyer ordered in this period.</EmptyNote>
+          <EmptyListNote>No buyer ordered in this period.</EmptyListNote>
         ) : (
           <>
             <dl class="facts">
-              <DescriptionRow name="Buyers">{totals.buyers.toLocaleString()}</DescriptionRow>
-              <DescriptionRow name="New buyers">{totals.newBuyers.toLocaleString()}</DescriptionRow>
-              <DescriptionRow name="Buyers with several orders">
+              <DescriptionListRow name="Buyers">{totals.buyers.toLocaleString()}</DescriptionListRow>
+              <DescriptionListRow name="New buyers">{totals.newBuyers.toLocaleString()}</DescriptionListRow>
+              <DescriptionListRow name="Buyers with several orders">
                 {totals.repeatBuyers.toLocaleString()} ({formatShare(totals.repeatRate)})
-              </DescriptionRow>
-              <DescriptionRow name="Orders of buyers">{totals.orders.toLocaleString()}</DescriptionRow>
-              <DescriptionRow name="Orders of guests">{totals.guestOrders.toLocaleString()}</DescriptionRow>
+              </DescriptionListRow>
+              <DescriptionListRow name="Orders of buyers">
+                {totals.orders.toLocaleString()}
+              </DescriptionListRow>
+              <DescriptionListRow name="Orders of guests">
+                {totals.guestOrders.toLocaleString()}
+              </DescriptionListRow>
             </dl>
             {cohorts.length === 0 ? null : (
               <DataTable
@@ -151,7 +160,7 @@ export function FulfillmentReportView({ choices }: ReportProps): JSX.Element {
         <>
           <h3>Parcels by carrier</h3>
           {carriers.length === 0 ? (
-            <EmptyNote>No parcel was shipped in this period.</EmptyNote>
+            <EmptyListNote>No parcel was shipped in this period.</EmptyListNote>
           ) : (
             <DataTable
               caption="Parcels by carrier"
@@ -208,7 +217,7 @@ export function InventoryReportView(): JSX.Element {
             reserved. “Sold” counts the last {inventoryDays} days.
           </p>
           {rows.length === 0 ? (
-            <EmptyNote>No variant was sold in the last {inventoryDays} days.</EmptyNote>
+            <EmptyListNote>No variant was sold in the last {inventoryDays} days.</EmptyListNote>
           ) : (
             <DataTable
               caption="Variants by the days that their stock lasts"

@@ -3,12 +3,12 @@ import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   DataTable,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { AmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
-import type { ReportChoices } from "./report-choices.ts";
+import { MinorAmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
+import type { ReportFilter } from "./report-choices.ts";
 import { productsDocument, type SoldProduct } from "./report-documents.ts";
 
 const columns: TableColumn<SoldProduct>[] = [
@@ -24,16 +24,16 @@ const columns: TableColumn<SoldProduct>[] = [
   {
     title: "Gross",
     isNumber: true,
-    cell: ({ grossMinor, currency }) => <AmountText minor={grossMinor} currency={currency} />,
+    cell: ({ grossMinor, currency }) => <MinorAmountText minor={grossMinor} currency={currency} />,
   },
   {
     title: "Net",
     isNumber: true,
-    cell: ({ netMinor, currency }) => <AmountText minor={netMinor} currency={currency} />,
+    cell: ({ netMinor, currency }) => <MinorAmountText minor={netMinor} currency={currency} />,
   },
 ];
 
-export function ProductReportView({ choices }: { readonly choices: ReportChoices }): JSX.Element {
+export function ProductReportView({ choices }: { readonly choices: ReportFilter }): JSX.Element {
   const { from, to, timeZone } = choices;
   const query = useQuery(productsDocument, { from, to, timeZone });
   return (
@@ -41,7 +41,7 @@ export function ProductReportView({ choices }: { readonly choices: ReportChoices
       {({ productReport }) => {
         const rows = filterRowsByCurrency(productReport.rows, choices.currency);
         return rows.length === 0 ? (
-          <EmptyNote>Nothing was sold in this period.</EmptyNote>
+          <EmptyListNote>Nothing was sold in this period.</EmptyListNote>
         ) : (
           <>
             <p class="soft">

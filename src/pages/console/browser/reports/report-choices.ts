@@ -2,7 +2,7 @@
  * The choices that all reports have in common: the report, the days, the time zone and the currency. They are
  * stored in the page's URL.
  */
-import type { ReportIntervalName, ReportVariables } from "./report-documents.ts";
+import type { ConsoleReportInterval, ReportVariables } from "./report-documents.ts";
 
 export const reportNames = [
   "sales",
@@ -18,7 +18,7 @@ export const reportNames = [
 ] as const;
 export type ReportName = (typeof reportNames)[number];
 
-export interface ReportChoices extends ReportVariables {
+export interface ReportFilter extends ReportVariables {
   readonly report: ReportName;
   /** Null shows all currencies. */
   readonly currency: string | null;
@@ -53,7 +53,7 @@ export function isKnownTimeZone(text: string): boolean {
  * Reads the chosen report, days, time zone and currency from the page's URL. The default is the sales of the
  * last 30 days in the reader's time zone.
  */
-export function parseReportChoices(query: URLSearchParams, now = new Date()): ReportChoices {
+export function parseReportFilter(query: URLSearchParams, now = new Date()): ReportFilter {
   const timeZone = query.get("zone") ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const dayZone = isKnownTimeZone(timeZone) ? timeZone : "UTC";
   const [from, to, currency] = [query.get("from"), query.get("to"), query.get("currency")];
@@ -70,7 +70,7 @@ export function parseReportChoices(query: URLSearchParams, now = new Date()): Re
  * Returns the path of the reports page below /console, with the chosen report, days, time zone and currency
  * in its query.
  */
-export function getReportPath({ report, from, to, timeZone, currency }: ReportChoices): string {
+export function getReportPath({ report, from, to, timeZone, currency }: ReportFilter): string {
   const query = new URLSearchParams({ report, from, to, zone: timeZone });
   if (currency !== null) query.set("currency", currency);
   return `/reports?${query.toString()}`;
@@ -80,7 +80,7 @@ export const countReportDays = ({ from, to }: Pick<ReportVariables, "from" | "to
   Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 
 /** Returns a message if the chosen days or time zone of a report are invalid; otherwise undefined. */
-export function findChoiceFault(choices: ReportVariables): string | undefined {
+export function findReportFilterFault(choices: ReportVariables): string | undefined {
   if (!isKnownTimeZone(choices.timeZone))
     return `There is no time zone “${choices.timeZone}”. Use a name such as Europe/Berlin or UTC.`;
   const days = countReportDays(choices);
@@ -94,7 +94,7 @@ export function findChoiceFault(choices: ReportVariables): string | undefined {
  * Chooses the length of time that one bar of a report's chart covers: days for up to two months, weeks for up
  * to a year, otherwise months.
  */
-export function chooseReportInterval(choices: ReportVariables): ReportIntervalName {
+export function chooseReportInterval(choices: ReportVariables): ConsoleReportInterval {
   const days = countReportDays(choices);
   return days <= 62 ? "DAY" : days <= 366 ? "WEEK" : "MONTH";
 }
@@ -104,14 +104,14 @@ const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales",
 /** The number of past days whose sales the report on the stock counts. */
 export const inventoryDays = 30;
 
-export const toPeriodVariables = ({ from, to, timeZone }: ReportChoices): ReportVariables => ({
+export const toPeriodVariables = ({ from, to, timeZone }: ReportFilter): ReportVariables => ({
   from,
   to,
   timeZone,
 });
 
 /** The path of the report as CSV, below the service's base path. The console's session may read it. */
-export function getCsvPath(choices: ReportChoices): string {
+export function getReportCsvPath(choices: ReportFilter): string {
   const { report, from, to, timeZone } = choices;
   // The report on the stock shows the present, so it has no period.
   if (report === "inventory") return `/reports/inventory.csv?days=${inventoryDays}`;

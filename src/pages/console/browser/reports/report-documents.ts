@@ -11,9 +11,9 @@ export interface ReportVariables {
   readonly timeZone: string;
 }
 
-export type ReportIntervalName = "DAY" | "WEEK" | "MONTH";
+export type ConsoleReportInterval = "DAY" | "WEEK" | "MONTH";
 
-type BucketVariables = ReportVariables & { readonly interval: ReportIntervalName };
+type BucketVariables = ReportVariables & { readonly interval: ConsoleReportInterval };
 
 const days = "$from: Date!, $to: Date!, $timeZone: String!";
 const period = "from: $from, to: $to, timeZone: $timeZone";
@@ -121,7 +121,7 @@ export const promotionsDocument = createGraphDocument<
   }
 `);
 
-export interface ReturnRow {
+export interface ConsoleReturnReportRow {
   readonly kind: string;
   readonly reason: string;
   readonly currency: string;
@@ -135,7 +135,7 @@ export interface ReturnRow {
 }
 
 export const returnsDocument = createGraphDocument<
-  { returnReport: { reasons: readonly ReturnRow[] } },
+  { returnReport: { reasons: readonly ConsoleReturnReportRow[] } },
   ReportVariables
 >(`
   query ConsoleReturnReport(${days}) {
@@ -145,14 +145,19 @@ export const returnsDocument = createGraphDocument<
   }
 `);
 
-export interface SearchRow {
+export interface ConsoleSearchReportRow {
   readonly query: string;
   readonly searches: number;
   readonly empty: number;
 }
 
 export const searchesDocument = createGraphDocument<
-  { searchReport: { top: readonly SearchRow[]; withoutResults: readonly SearchRow[] } },
+  {
+    searchReport: {
+      top: readonly ConsoleSearchReportRow[];
+      withoutResults: readonly ConsoleSearchReportRow[];
+    };
+  },
   ReportVariables
 >(`
   query ConsoleSearchReport(${days}) {

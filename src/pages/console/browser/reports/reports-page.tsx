@@ -22,12 +22,12 @@ import {
 } from "./operation-reports.tsx";
 import { PromotionReportView, ReturnReportView, SearchReportView } from "./list-reports.tsx";
 import {
-  findChoiceFault,
-  getCsvPath,
+  findReportFilterFault,
+  getReportCsvPath,
   getReportPath,
   listPeriodPresets,
-  parseReportChoices,
-  type ReportChoices,
+  parseReportFilter,
+  type ReportFilter,
   type ReportName,
   reportNames,
 } from "./report-choices.ts";
@@ -47,7 +47,7 @@ const reportTitles: Readonly<Record<ReportName, string>> = {
   searches: "Searches",
 };
 
-const views: Readonly<Record<ReportName, (props: { readonly choices: ReportChoices }) => JSX.Element>> = {
+const views: Readonly<Record<ReportName, (props: { readonly choices: ReportFilter }) => JSX.Element>> = {
   sales: SalesReportView,
   products: ProductReportView,
   funnel: FunnelReportView,
@@ -61,14 +61,14 @@ const views: Readonly<Record<ReportName, (props: { readonly choices: ReportChoic
 };
 
 export function ReportsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const choices = parseReportChoices(place.query);
-  const fault = findChoiceFault(choices);
+  const choices = parseReportFilter(place.query);
+  const fault = findReportFilterFault(choices);
   const View = views[choices.report];
   return (
     <>
       <PageHeading title="Reports">
         {fault === undefined ? (
-          <a class="button second" href={`${basePath}${getCsvPath(choices)}`} download>
+          <a class="button second" href={`${basePath}${getReportCsvPath(choices)}`} download>
             Download as CSV
           </a>
         ) : undefined}
@@ -99,13 +99,13 @@ export function ReportsPage({ place }: { readonly place: ConsoleLocation }): JSX
 }
 
 interface ChoiceFormProps {
-  readonly choices: ReportChoices;
+  readonly choices: ReportFilter;
   readonly fault: string | undefined;
 }
 
 function ChoiceForm({ choices, fault }: ChoiceFormProps): JSX.Element {
   const id = useId();
-  const set = (change: Partial<ReportChoices>): void =>
+  const set = (change: Partial<ReportFilter>): void =>
     replaceLocation(getReportPath({ ...choices, ...change }));
   const day = (name: "from" | "to", label: string): JSX.Element => (
     <div>

@@ -51,5 +51,5 @@ export const apiOperations: readonly ApiOperation[] = [
 /** The start of the path that all REST operations have in common. */
 export const apiRoot = "/api/v1";
 
-export const operationPath = (id: string): string | undefined =>
+export const getApiOperationPath = (id: string): string | undefined =>
   apiOperations.find((one) => one.id === id)?.path;

@@ -6,7 +6,7 @@ interface AppName {
   readonly app: { readonly name: string };
 }
 
-export interface ApiRequest {
+export interface ConsoleApiRequest {
   readonly id: string;
   readonly at: string;
   readonly method: string;
@@ -29,7 +29,7 @@ const fields = `
 `;
 
 /** Null does not filter. */
-export interface RequestFilter {
+export interface RequestLogFilter {
   readonly installationId: string | null;
   readonly credentialId: string | null;
   readonly operation: string | null;
@@ -38,16 +38,16 @@ export interface RequestFilter {
   readonly statusTo: number | null;
 }
 
-export interface RequestsResult {
-  readonly apiRequests: GraphConnection<ApiRequest>;
+export interface ApiRequestListQueryResult {
+  readonly apiRequests: GraphConnection<ConsoleApiRequest>;
 }
 
-interface RequestsVariables extends RequestFilter {
+interface RequestsVariables extends RequestLogFilter {
   readonly first: number;
   readonly after: string | null;
 }
 
-export const requestsDocument = createGraphDocument<RequestsResult, RequestsVariables>(`
+export const requestsDocument = createGraphDocument<ApiRequestListQueryResult, RequestsVariables>(`
   query ConsoleRequests($installationId: ID, $credentialId: ID, $operation: String, $statusFrom: Int,
     $statusTo: Int, $first: Int!, $after: String) {
     apiRequests(installationId: $installationId, credentialId: $credentialId, operation: $operation,
@@ -58,7 +58,7 @@ export const requestsDocument = createGraphDocument<RequestsResult, RequestsVari
   }
 `);
 
-export const requestDocument = createGraphDocument<{ apiRequest: ApiRequest | null }, { id: string }>(`
+export const requestDocument = createGraphDocument<{ apiRequest: ConsoleApiRequest | null }, { id: string }>(`
   query ConsoleRequest($id: ID!) {
     apiRequest(id: $id) { ${fields} }
   }

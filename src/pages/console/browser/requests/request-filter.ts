@@ -2,9 +2,9 @@
  * The filter of the request log. This file reads the filter from the page's URL, writes it to the URL, and
  * converts it to variables of the GraphQL query.
  */
-import type { RequestFilter } from "./request-documents.ts";
+import type { RequestLogFilter } from "./request-documents.ts";
 
-export const emptyRequestFilter: RequestFilter = {
+export const emptyRequestFilter: RequestLogFilter = {
   installationId: null,
   credentialId: null,
   operation: null,
@@ -50,7 +50,7 @@ export const exactStatuses: Readonly<Record<string, string>> = {
  * Reads from the page's URL by which HTTP status the request log is filtered: the name of a range, or three
  * digits. Other values are ignored.
  */
-function statusBounds(text: string | null): Pick<RequestFilter, "statusFrom" | "statusTo"> {
+function statusBounds(text: string | null): Pick<RequestLogFilter, "statusFrom" | "statusTo"> {
   const range = text === null ? undefined : statusRanges[text];
   if (range !== undefined) return { statusFrom: range.from, statusTo: range.to };
   if (text === null || !/^[1-5]\d\d$/.test(text)) return { statusFrom: null, statusTo: null };
@@ -60,7 +60,7 @@ function statusBounds(text: string | null): Pick<RequestFilter, "statusFrom" | "
 const named = (text: string | null): string | null => (text === null || text === "" ? null : text);
 
 /** Reads the filter of the request log from the page's address. */
-export const parseRequestFilter = (query: URLSearchParams): RequestFilter => ({
+export const parseRequestLogFilter = (query: URLSearchParams): RequestLogFilter => ({
   installationId: named(query.get("app")),
   credentialId: named(query.get("key")),
   operation: named(query.get("operation")),
@@ -71,7 +71,7 @@ export const parseRequestFilter = (query: URLSearchParams): RequestFilter => ({
  * Returns the path of the request log below /console with one value of the filter changed; an empty value
  * removes this part of the filter.
  */
-export function requestsPath(query: URLSearchParams, name: string, value: string): string {
+export function getRequestLogPath(query: URLSearchParams, name: string, value: string): string {
   const next = new URLSearchParams(query);
   if (value === "") next.delete(name);
   else next.set(name, value);

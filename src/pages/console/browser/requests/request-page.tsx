@@ -4,17 +4,17 @@ import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
 import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { DescriptionRow, EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { apiRoot, operationPath } from "./api-operations.ts";
+import { DescriptionListRow, EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { apiRoot, getApiOperationPath } from "./api-operations.ts";
 import { RequestErrorExplanation } from "./error-explanation.tsx";
-import { type ApiRequest, requestDocument } from "./request-documents.ts";
+import { type ConsoleApiRequest, requestDocument } from "./request-documents.ts";
 import { exactStatuses } from "./request-filter.ts";
-import { requestKeyText, RequestStatusBadge } from "./request-table.tsx";
+import { formatRequestCredential, RequestStatusBadge } from "./request-table.tsx";
 
-export function RequestPage({ id }: { readonly id: string }): JSX.Element {
+export function ApiRequestPage({ id }: { readonly id: string }): JSX.Element {
   const query = useQuery(requestDocument, { id });
   const request = query.data?.apiRequest;
-  const path = request ? operationPath(request.operation) : undefined;
+  const path = request ? getApiOperationPath(request.operation) : undefined;
   return (
     <>
       <p class="trail">
@@ -24,10 +24,10 @@ export function RequestPage({ id }: { readonly id: string }): JSX.Element {
       <QueryResultView query={query} what="the request">
         {({ apiRequest }) =>
           apiRequest === null ? (
-            <EmptyNote>
+            <EmptyListNote>
               Your shop has no request with the id {id}. Requests are stored for three days, and of very many
               requests only a sample. <ConsoleLink to="/requests">Show all requests</ConsoleLink>
-            </EmptyNote>
+            </EmptyListNote>
           ) : (
             <>
               <Facts request={apiRequest} />
@@ -43,9 +43,9 @@ export function RequestPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-function Facts({ request }: { readonly request: ApiRequest }): JSX.Element {
+function Facts({ request }: { readonly request: ConsoleApiRequest }): JSX.Element {
   const { id, method, operation, status, durationMs, at, installation, apiKey, credentialId } = request;
-  const path = operationPath(operation);
+  const path = getApiOperationPath(operation);
   const name = exactStatuses[String(status)];
   return (
     <>
@@ -58,27 +58,27 @@ function Facts({ request }: { readonly request: ApiRequest }): JSX.Element {
             </code>
           </dd>
         </div>
-        <DescriptionRow name="Status">
+        <DescriptionListRow name="Status">
           <RequestStatusBadge status={status} /> {name}
-        </DescriptionRow>
-        <DescriptionRow name="Answered">
+        </DescriptionListRow>
+        <DescriptionListRow name="Answered">
           <TimeText at={at} />
-        </DescriptionRow>
-        <DescriptionRow name="Took">{formatMilliseconds(durationMs)}</DescriptionRow>
-        <DescriptionRow name="Operation">
+        </DescriptionListRow>
+        <DescriptionListRow name="Took">{formatMilliseconds(durationMs)}</DescriptionListRow>
+        <DescriptionListRow name="Operation">
           <a href={`${basePath}/docs/operations/${operation}`}>{operation}</a>
-        </DescriptionRow>
-        <DescriptionRow name="App">
+        </DescriptionListRow>
+        <DescriptionListRow name="App">
           <ConsoleLink to={`/installations/${installation.id}`}>{installation.app.name}</ConsoleLink>
-        </DescriptionRow>
-        <DescriptionRow name={apiKey === null ? "Sent with" : "API key"}>
-          {requestKeyText(request)}
+        </DescriptionListRow>
+        <DescriptionListRow name={apiKey === null ? "Sent with" : "API key"}>
+          {formatRequestCredential(request)}
           <br />
           <code>{apiKey?.prefix ?? credentialId}</code>
-        </DescriptionRow>
-        <DescriptionRow name="Request id">
+        </DescriptionListRow>
+        <DescriptionListRow name="Request id">
           <code>{id}</code>
-        </DescriptionRow>
+        </DescriptionListRow>
       </dl>
       <p class="lead">
         Parameters, headers and bodies are not stored, because they can contain personal data. If you ask for
@@ -89,7 +89,7 @@ function Facts({ request }: { readonly request: ApiRequest }): JSX.Element {
 }
 
 /** Links to lists of requests that have something in common with this request, for example the operation. */
-function Related({ request }: { readonly request: ApiRequest }): JSX.Element {
+function Related({ request }: { readonly request: ConsoleApiRequest }): JSX.Element {
   const { operation, credentialId, status } = request;
   return (
     <section aria-labelledby="related">

@@ -4,7 +4,11 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import {
+  getConnectionNodes,
+  getNextPageCursor,
+  listPageSize,
+} from "#pages/console/browser/graph/documents.ts";
 import { type QueryState, useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import {
@@ -15,17 +19,17 @@ import {
 } from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
-  EmptyNote,
+  EmptyListNote,
   QueryResultView,
   PageButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
-import { operationPath } from "./api-operations.ts";
+import { getApiOperationPath } from "./api-operations.ts";
 import {
-  type ApiRequest,
-  type RequestFilter,
+  type ConsoleApiRequest,
+  type RequestLogFilter,
   requestsDocument,
-  type RequestsResult,
+  type ApiRequestListQueryResult,
 } from "./request-documents.ts";
 import "./requests.css";
 
@@ -36,7 +40,7 @@ export const RequestStatusBadge = ({ status }: { readonly status: number }): JSX
 export const RequestErrorLink = ({
   errorCode,
   docUrl,
-}: Pick<ApiRequest, "errorCode" | "docUrl">): JSX.Element =>
+}: Pick<ConsoleApiRequest, "errorCode" | "docUrl">): JSX.Element =>
   errorCode === null ? (
     <span class="soft">–</span>
   ) : docUrl === null ? (
@@ -46,17 +50,17 @@ export const RequestErrorLink = ({
   );
 
 /** The name of the key that sent the request, or “OAuth”. */
-export const requestKeyText = ({ apiKey }: Pick<ApiRequest, "apiKey">): string =>
+export const formatRequestCredential = ({ apiKey }: Pick<ConsoleApiRequest, "apiKey">): string =>
   apiKey === null ? "OAuth access token" : `${apiKey.name} (…${apiKey.lastFour})`;
 
-const columns: TableColumn<ApiRequest>[] = [
+const columns: TableColumn<ConsoleApiRequest>[] = [
   { title: "Status", cell: ({ status }) => <RequestStatusBadge status={status} /> },
   {
     title: "Request",
     cell: ({ id, method, operation }) => (
       <>
         <ConsoleLink to={`/requests/${id}`}>
-          <code>{method}</code> {operationPath(operation) ?? operation}
+          <code>{method}</code> {getApiOperationPath(operation) ?? operation}
         </ConsoleLink>
         <br />
         <span class="soft small">{operation}</span>
@@ -70,7 +74,7 @@ const columns: TableColumn<ApiRequest>[] = [
       <>
         {installation.app.name}
         <br />
-        <span class="soft small">{requestKeyText(request)}</span>
+        <span class="soft small">{formatRequestCredential(request)}</span>
       </>
     ),
   },
@@ -79,12 +83,12 @@ const columns: TableColumn<ApiRequest>[] = [
 ];
 
 interface RequestTableProps {
-  readonly filter: RequestFilter;
+  readonly filter: RequestLogFilter;
   /** The text that is shown if no request matches the filter. */
   readonly empty: ComponentChildren;
 }
 
-export function RequestTable({ filter, empty }: RequestTableProps): JSX.Element {
+export function ApiRequestList({ filter, empty }: RequestTableProps): JSX.Element {
   const key = JSON.stringify(filter);
   const pages = useListPaging(key);
   const [isPaused, setPaused] = useState(false);
@@ -108,17 +112,17 @@ export function RequestTable({ filter, empty }: RequestTableProps): JSX.Element 
         {({ apiRequests }) => (
           <>
             {apiRequests.edges.length === 0 ? (
-              <EmptyNote>{empty}</EmptyNote>
+              <EmptyListNote>{empty}</EmptyListNote>
             ) : (
               <DataTable
                 caption="Requests, the newest first"
                 columns={columns}
-                rows={connectionNodes(apiRequests)}
+                rows={getConnectionNodes(apiRequests)}
                 keyOf={({ id }) => id}
                 isNew={({ id }) => arrived.has(id)}
               />
             )}
-            <PageButtons pages={pages} what="requests" older={nextPageCursor(apiRequests)} />
+            <PageButtons pages={pages} what="requests" older={getNextPageCursor(apiRequests)} />
           </>
         )}
       </QueryResultView>
@@ -142,7 +146,7 @@ function LiveText({ isNewest, isPaused, isFailing }: LiveTextProps): JSX.Element
 const pollEveryMs = 3_000;
 
 /** Loads the request log again every few seconds, and at once when the window becomes visible again. */
-function usePolling({ refresh }: QueryState<RequestsResult>, isLive: boolean): void {
+function usePolling({ refresh }: QueryState<ApiRequestListQueryResult>, isLive: boolean): void {
   useEffect(() => {
     if (!isLive) return undefined;
     const poll = (): void => {
@@ -163,12 +167,12 @@ const nothing: ReadonlySet<string> = new Set();
  * Returns the ids of the requests that have been added since the list was loaded before; empty after the
  * first load.
  */
-function useArrived(data: RequestsResult | undefined, key: string): ReadonlySet<string> {
+function useArrived(data: ApiRequestListQueryResult | undefined, key: string): ReadonlySet<string> {
   const before = useRef<{ readonly key: string; readonly ids: ReadonlySet<string> } | undefined>(undefined);
   const [arrived, setArrived] = useState(nothing);
   useEffect(() => {
     if (data === undefined) return;
-    const ids = new Set(connectionNodes(data.apiRequests).map(({ id }) => id));
+    const ids = new Set(getConnectionNodes(data.apiRequests).map(({ id }) => id));
     const known = before.current?.key === key ? before.current.ids : ids;
     before.current = { key, ids };
     const newIds = new Set([...ids].filter((id) => !known.has(id)));

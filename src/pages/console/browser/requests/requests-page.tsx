@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
@@ -15,12 +15,12 @@ import {
 } from "#pages/console/browser/navigation.tsx";
 import { apiOperations } from "./api-operations.ts";
 import { type RequestSenders, requestSendersDocument } from "./request-documents.ts";
-import { exactStatuses, parseRequestFilter, requestsPath, statusRanges } from "./request-filter.ts";
-import { RequestTable } from "./request-table.tsx";
+import { exactStatuses, parseRequestLogFilter, getRequestLogPath, statusRanges } from "./request-filter.ts";
+import { ApiRequestList } from "./request-table.tsx";
 import "#pages/console/browser/parts/filters.css";
 
-export function RequestsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const filter = parseRequestFilter(place.query);
+export function ApiRequestsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
+  const filter = parseRequestLogFilter(place.query);
   const isFiltered = Object.values(filter).some((value) => value !== null);
   return (
     <>
@@ -36,7 +36,7 @@ export function RequestsPage({ place }: { readonly place: ConsoleLocation }): JS
         many requests, the log has a sample of them.
       </p>
       <RequestFilters query={place.query} />
-      <RequestTable filter={filter} empty={isFiltered ? <NoMatch /> : <NoRequestsNote />} />
+      <ApiRequestList filter={filter} empty={isFiltered ? <NoMatch /> : <NoRequestsNote />} />
     </>
   );
 }
@@ -59,7 +59,7 @@ function RequestFilters({ query }: { readonly query: URLSearchParams }): JSX.Ele
   const { data } = useQuery(requestSendersDocument, {});
   const filterOf = (name: string): Pick<FilterSelectProps, "value" | "onChange"> => ({
     value: query.get(name) ?? "",
-    onChange: (value) => replaceLocation(requestsPath(query, name, value)),
+    onChange: (value) => replaceLocation(getRequestLogPath(query, name, value)),
   });
   return (
     <div class="filters compact" role="search" aria-label="Filters of the requests">
@@ -133,7 +133,7 @@ interface SenderProps extends OwnProps {
 }
 
 function AppSelect({ senders, ...props }: SenderProps): JSX.Element {
-  const apps = senders === undefined ? [] : connectionNodes(senders.installations);
+  const apps = senders === undefined ? [] : getConnectionNodes(senders.installations);
   return (
     <FilterSelect label="App" {...props} options={apps.map(({ id }) => id)}>
       <option value="">All apps</option>
@@ -147,8 +147,8 @@ function AppSelect({ senders, ...props }: SenderProps): JSX.Element {
 }
 
 function KeySelect({ senders, ...props }: SenderProps): JSX.Element {
-  const keys = senders === undefined ? [] : connectionNodes(senders.apiKeys).toReversed();
-  const grants = senders === undefined ? [] : connectionNodes(senders.oauthGrants).toReversed();
+  const keys = senders === undefined ? [] : getConnectionNodes(senders.apiKeys).toReversed();
+  const grants = senders === undefined ? [] : getConnectionNodes(senders.oauthGrants).toReversed();
   return (
     <FilterSelect label="Key" {...props} options={[...keys, ...grants].map(({ id }) => id)}>
       <option value="">All keys</option>

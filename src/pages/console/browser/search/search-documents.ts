@@ -21,7 +21,7 @@ export interface FoundInstallation extends ById, AppOf {
   readonly status: string;
 }
 
-export interface FoundKey extends ById {
+export interface FoundApiKey extends ById {
   readonly name: string;
   readonly prefix: string;
   readonly lastFour: string;
@@ -96,7 +96,7 @@ export const findInstallationDocument = createGraphDocument<{ installation: Foun
   `query ConsoleFindInstallation($id: ID!) { installation(id: $id) { id status app { name } } }`,
 );
 
-export const findKeyDocument = createGraphDocument<{ apiKey: FoundKey | null }, ById>(
+export const findKeyDocument = createGraphDocument<{ apiKey: FoundApiKey | null }, ById>(
   `query ConsoleFindKey($id: ID!) { apiKey(id: $id) { ${key} } }`,
 );
 
@@ -132,12 +132,12 @@ export const findStaffDocument = createGraphDocument<{ staffAccounts: GraphConne
   `query ConsoleFindStaff { ${staff} }`,
 );
 
-export interface NamedObjects {
+export interface ObjectsSearchedByName {
   readonly orders: GraphConnection<FoundOrder>;
   readonly installations: GraphConnection<
     FoundInstallation & { readonly webhookEndpointList: { readonly endpoints: readonly FoundEndpoint[] } }
   >;
-  readonly apiKeys: GraphConnection<FoundKey>;
+  readonly apiKeys: GraphConnection<FoundApiKey>;
   readonly staffAccounts: GraphConnection<FoundStaff>;
 }
 
@@ -145,7 +145,7 @@ export interface NamedObjects {
  * Reads the order with the searched number, and the objects that can be found by name: the first 100 app
  * installations with their webhook endpoints, the newest 100 API keys, and the first 100 staff accounts.
  */
-export const namedObjectsDocument = createGraphDocument<NamedObjects, { number: string }>(`
+export const namedObjectsDocument = createGraphDocument<ObjectsSearchedByName, { number: string }>(`
   query ConsoleNamedObjects($number: String!) {
     orders(first: 1, number: $number) { edges { node { ${order} } } ${pageInfo} }
     installations(first: 100) {

@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "#pages/console/browser/graph/client.ts";
 import { type ConsoleLocation, navigateTo } from "#pages/console/browser/navigation.tsx";
-import { searchTextMax, removeSecrets } from "./search-terms.ts";
+import { searchTextMax, removeSecretsFromSearchText } from "./search-terms.ts";
 
 /** True if the reader is typing into a field, so that the pressed key is not meant as a shortcut. */
 const isTyping = (target: EventTarget | null): boolean =>
@@ -21,7 +21,7 @@ export function SearchField({ place }: { readonly place: ConsoleLocation }): JSX
   const searched = place.parts[0] === "search" ? (place.query.get("q") ?? "") : "";
   const [text, setText] = useState(searched);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => setText(removeSecrets(searched)), [searched]);
+  useEffect(() => setText(removeSecretsFromSearchText(searched)), [searched]);
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       // While a dialog is open, the keys do not move the focus to the search field.
@@ -35,7 +35,7 @@ export function SearchField({ place }: { readonly place: ConsoleLocation }): JSX
   }, []);
   const search = (event: Event): void => {
     event.preventDefault();
-    const wanted = removeSecrets(text);
+    const wanted = removeSecretsFromSearchText(text);
     setText(wanted);
     navigateTo(wanted === "" ? "/search" : `/search?${new URLSearchParams({ q: wanted })}`);
   };

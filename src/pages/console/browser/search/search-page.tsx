@@ -16,11 +16,11 @@ import { formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts
 import { RequestStatusBadge } from "#pages/console/browser/requests/request-table.tsx";
 import { searchConsole, type ConsoleSearchHit, type ConsoleSearchResult } from "./search-results.ts";
 import {
-  nothingFoundText,
-  parseSearchTerm,
+  getNothingFoundMessage,
+  parseConsoleSearchTerm,
   searchedKinds,
-  type SearchTerm,
-  removeSecrets,
+  type ConsoleSearchTerm,
+  removeSecretsFromSearchText,
 } from "./search-terms.ts";
 
 interface SearchPageProps {
@@ -30,8 +30,8 @@ interface SearchPageProps {
 }
 
 export function SearchPage({ place, hasPage }: SearchPageProps): JSX.Element {
-  const text = removeSecrets(place.query.get("q") ?? "");
-  const term = parseSearchTerm(text);
+  const text = removeSecretsFromSearchText(place.query.get("q") ?? "");
+  const term = parseConsoleSearchTerm(text);
   const { result, failure, retry } = useHits(term, hasPage);
   return (
     <>
@@ -59,13 +59,13 @@ export function SearchPage({ place, hasPage }: SearchPageProps): JSX.Element {
 }
 
 function searchStateText(
-  term: SearchTerm,
+  term: ConsoleSearchTerm,
   { text, result, failure }: Pick<SearchState, "result" | "failure"> & { readonly text: string },
 ): string {
   if (failure !== undefined) return `The search for “${text}” failed.`;
   if (result === undefined) return `Searching for “${text}” …`;
   return result.hits.length === 0
-    ? nothingFoundText(term)
+    ? getNothingFoundMessage(term)
     : `${formatCount(result.hits.length, "result")} for “${text}”`;
 }
 
@@ -81,7 +81,7 @@ interface HitsState {
   readonly failure?: GraphFailure;
 }
 
-function useHits(term: SearchTerm, hasPage: SearchPageProps["hasPage"]): SearchState {
+function useHits(term: ConsoleSearchTerm, hasPage: SearchPageProps["hasPage"]): SearchState {
   const key = JSON.stringify(term);
   const [tries, setTries] = useState(0);
   const [state, setState] = useState<HitsState>({ key });

@@ -1,9 +1,9 @@
 /** Finds the objects that a search term names, and describes each for the page of results. */
 import { requestGraph } from "#pages/console/browser/graph/client.ts";
-import { connectionNodes, type GraphDocument } from "#pages/console/browser/graph/documents.ts";
-import { credentialState } from "#pages/console/browser/parts/credentials.tsx";
+import { getConnectionNodes, type GraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { getCredentialState } from "#pages/console/browser/parts/credentials.tsx";
 import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
-import { operationPath } from "#pages/console/browser/requests/api-operations.ts";
+import { getApiOperationPath } from "#pages/console/browser/requests/api-operations.ts";
 import {
   findCartDocument,
   findDeliveryDocument,
@@ -21,19 +21,19 @@ import {
   findStaffDocument,
   type FoundEndpoint,
   type FoundInstallation,
-  type FoundKey,
+  type FoundApiKey,
   type FoundOrder,
   type FoundSessionOrOrderPart,
   type FoundStaff,
-  type NamedObjects,
+  type ObjectsSearchedByName,
   namedObjectsDocument,
 } from "./search-documents.ts";
 import {
   containsIgnoringCaseAndAccents,
-  orderNumberIn,
+  parseOrderNumber,
   searchedKinds,
-  type SearchedPrefix,
-  type SearchTerm,
+  type SearchedIdPrefix,
+  type ConsoleSearchTerm,
 } from "./search-terms.ts";
 
 export interface ConsoleSearchHit {
@@ -84,13 +84,20 @@ const installationHit = ({ id, status, app }: FoundInstallation): ConsoleSearchH
   facts: "",
 });
 
-const keyHit = ({ id, name, prefix, lastFour, installation, ...credential }: FoundKey): ConsoleSearchHit => ({
+const keyHit = ({
+  id,
+  name,
+  prefix,
+  lastFour,
+  installation,
+  ...credential
+}: FoundApiKey): ConsoleSearchHit => ({
   kind: searchedKinds.key,
   id,
   title: name,
   to: `/keys?installation=${installation.id}`,
   isOwnPage: false,
-  status: credentialState(credential, Date.now()),
+  status: getCredentialState(credential, Date.now()),
   facts: `${prefix}…${lastFour}, of ${installation.app.name}`,
 });
 
@@ -119,7 +126,7 @@ const staffHit = ({ id, name, email, disabledAt }: FoundStaff): ConsoleSearchHit
  * the order; if there is no order, to the page of the cart.
  */
 function partHit(
-  prefix: SearchedPrefix,
+  prefix: SearchedIdPrefix,
   { id, status, orderId, cartId }: FoundSessionOrOrderPart,
 ): ConsoleSearchHit {
   const kind = searchedKinds[prefix];
@@ -160,7 +167,7 @@ const finder =
   };
 
 const partFinder = (
-  prefix: SearchedPrefix,
+  prefix: SearchedIdPrefix,
   document: GraphDocument<{ found: FoundSessionOrOrderPart | null }, { readonly id: string }>,
 ): Finder =>
   finder(
@@ -169,7 +176,7 @@ const partFinder = (
     (found) => partHit(prefix, found),
   );
 
-const finders: Readonly<Record<SearchedPrefix, Finder>> = {
+const finders: Readonly<Record<SearchedIdPrefix, Finder>> = {
   ord: finder(findOrderDocument, ({ order }) => order, orderHit),
   cart: finder(
     findCartDocument,
@@ -214,7 +221,7 @@ const finders: Readonly<Record<SearchedPrefix, Finder>> = {
     ({ id, method, operation, status, at }) => ({
       kind: searchedKinds.req,
       id,
-      title: `${method} ${operationPath(operation) ?? operation}`,
+      title: `${method} ${getApiOperationPath(operation) ?? operation}`,
       to: `/requests/${id}`,
       isOwnPage: true,
       status: String(status),
@@ -224,7 +231,7 @@ const finders: Readonly<Record<SearchedPrefix, Finder>> = {
   ),
   stf: async (id) => {
     const { staffAccounts } = await requestGraph(findStaffDocument, {});
-    return connectionNodes(staffAccounts)
+    return getConnectionNodes(staffAccounts)
       .filter((member) => member.id === id)
       .map(staffHit);
   },
@@ -236,7 +243,7 @@ const finders: Readonly<Record<SearchedPrefix, Finder>> = {
  */
 async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHit[]> {
   const { installations } = await requestGraph(findEventDocument, { id });
-  return connectionNodes(installations).flatMap(({ app, webhookEvent }) => {
+  return getConnectionNodes(installations).flatMap(({ app, webhookEvent }) => {
     if (webhookEvent === null) return [];
     const { type, occurredAt, deliveries } = webhookEvent;
     return deliveries.map(({ id: deliveryId, status }) => ({
@@ -256,26 +263,26 @@ async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHi
  * Returns the listed objects that match the searched text as search results: first orders, then apps,
  * endpoints, keys and staff.
  */
-export function toNameSearchResult(text: string, found: NamedObjects): ConsoleSearchResult {
-  const installations = connectionNodes(found.installations);
+export function toNameSearchResult(text: string, found: ObjectsSearchedByName): ConsoleSearchResult {
+  const installations = getConnectionNodes(found.installations);
   const endpoints = installations.flatMap(({ webhookEndpointList }) => webhookEndpointList.endpoints);
   return {
     hits: [
-      ...connectionNodes(found.orders).map(orderHit),
+      ...getConnectionNodes(found.orders).map(orderHit),
       ...installations
         .filter(({ app }) => containsIgnoringCaseAndAccents(text, app.name))
         .map(installationHit),
       ...endpoints
         .filter(({ url, description }) => containsIgnoringCaseAndAccents(text, url, description))
         .map(endpointHit),
-      ...connectionNodes(found.apiKeys)
+      ...getConnectionNodes(found.apiKeys)
         .filter(
           ({ name, prefix, lastFour }) =>
             containsIgnoringCaseAndAccents(text, name, prefix) || text === lastFour,
         )
         .map(keyHit)
         .toReversed(),
-      ...connectionNodes(found.staffAccounts)
+      ...getConnectionNodes(found.staffAccounts)
         .filter(({ name, email }) => containsIgnoringCaseAndAccents(text, name, email))
         .map(staffHit),
     ],
@@ -286,9 +293,9 @@ export function toNameSearchResult(text: string, found: NamedObjects): ConsoleSe
   };
 }
 
-export async function searchConsole(term: SearchTerm): Promise<ConsoleSearchResult> {
+export async function searchConsole(term: ConsoleSearchTerm): Promise<ConsoleSearchResult> {
   if (term.kind === "id") return { hits: await finders[term.prefix](term.id), isPartial: false };
   if (term.kind !== "name") return { hits: [], isPartial: false };
-  const number = orderNumberIn(term.text);
+  const number = parseOrderNumber(term.text);
   return toNameSearchResult(term.text, await requestGraph(namedObjectsDocument, { number }));
 }

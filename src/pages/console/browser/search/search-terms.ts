@@ -21,17 +21,17 @@ export const searchedKinds = {
   stf: "staff member",
 } as const;
 
-export type SearchedPrefix = keyof typeof searchedKinds;
+export type SearchedIdPrefix = keyof typeof searchedKinds;
 
-const isSearchedPrefix = (prefix: string): prefix is SearchedPrefix => Object.hasOwn(searchedKinds, prefix);
+const isSearchedPrefix = (prefix: string): prefix is SearchedIdPrefix => Object.hasOwn(searchedKinds, prefix);
 
-export type SearchTerm =
+export type ConsoleSearchTerm =
   | { readonly kind: "empty" }
-  | { readonly kind: "id"; readonly prefix: SearchedPrefix; readonly id: string }
+  | { readonly kind: "id"; readonly prefix: SearchedIdPrefix; readonly id: string }
   /** An id whose prefix is not one of the object types that the console's search finds. */
   | { readonly kind: "unknownPrefix"; readonly prefix: string; readonly id: string }
   /** A known id prefix followed by a text that is too short, too long or has characters that no id has. */
-  | { readonly kind: "malformedId"; readonly prefix: SearchedPrefix }
+  | { readonly kind: "malformedId"; readonly prefix: SearchedIdPrefix }
   | { readonly kind: "name"; readonly text: string };
 
 /** Matches an id in a text. After its prefix and `_`, an id has 26 letters and digits, without i, l, o and u. */
@@ -45,14 +45,14 @@ const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
  * Removes secrets from a pasted text, so that they do not get into URLs and the browser's history. The part
  * of an API key that the console shows anyway is kept.
  */
-export const removeSecrets = (text: string): string =>
+export const removeSecretsFromSearchText = (text: string): string =>
   text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
 
 /** The maximum number of characters of a searched text; longer texts are cut. */
 export const searchTextMax = 200;
 
-export function parseSearchTerm(entered: string): SearchTerm {
-  const text = removeSecrets(entered);
+export function parseConsoleSearchTerm(entered: string): ConsoleSearchTerm {
+  const text = removeSecretsFromSearchText(entered);
   if (text === "") return { kind: "empty" };
   const lower = text.toLowerCase();
   const [, prefix, tail] = idPattern.exec(lower) ?? [];
@@ -69,7 +69,7 @@ export function parseSearchTerm(entered: string): SearchTerm {
  * Converts a text to the form of an order number: removes a leading “#”, and inserts a hyphen in the middle
  * if the text has ten characters and no hyphen.
  */
-export const orderNumberIn = (text: string): string =>
+export const parseOrderNumber = (text: string): string =>
   text.replace(/^#\s*/, "").replace(/^([0-9A-Za-z]{5})([0-9A-Za-z]{5})$/, "$1-$2");
 
 /** Returns whether a value contains the searched text. Upper and lower case and accents are ignored. */
@@ -84,7 +84,7 @@ const fold = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, 
  * Returns the message for a search without results. An id that belongs to another merchant gets the same
  * message as an unknown id.
  */
-export function nothingFoundText(term: SearchTerm): string {
+export function getNothingFoundMessage(term: ConsoleSearchTerm): string {
   if (term.kind === "empty") return "";
   if (term.kind === "id") return `Your shop has no ${searchedKinds[term.prefix]} with the id ${term.id}.`;
   if (term.kind === "unknownPrefix") return `The search knows no ids that begin with ${term.prefix}_.`;

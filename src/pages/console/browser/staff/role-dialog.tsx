@@ -5,9 +5,9 @@ import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
 import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
-import { type RoleName, setRoleDocument, type StaffMember } from "./staff-documents.ts";
+import { type ConsoleStaffRole, setRoleDocument, type StaffMember } from "./staff-documents.ts";
 
-export const roleNames: Readonly<Record<RoleName, string>> = { ADMIN: "Admin", ANALYST: "Analyst" };
+export const roleNames: Readonly<Record<ConsoleStaffRole, string>> = { ADMIN: "Admin", ANALYST: "Analyst" };
 
 const roleOptions = [
   { value: "ADMIN", label: "Admin: sees and changes everything" },
@@ -15,9 +15,9 @@ const roleOptions = [
 ] as const;
 
 interface RoleFieldProps {
-  readonly value: RoleName;
+  readonly value: ConsoleStaffRole;
   readonly failure: GraphFailure | undefined;
-  readonly onChange: (role: RoleName) => void;
+  readonly onChange: (role: ConsoleStaffRole) => void;
 }
 
 export function RoleField({ value, failure, onChange }: RoleFieldProps): JSX.Element {
@@ -46,7 +46,7 @@ interface RoleDialogProps {
 }
 
 export function StaffRoleDialog({ member, isSelf, isLastAdmin, ...on }: RoleDialogProps): JSX.Element {
-  const [role, setRole] = useState<RoleName>(member.role);
+  const [role, setRole] = useState<ConsoleStaffRole>(member.role);
   const { isBusy, failure, run } = useMutation(setRoleDocument);
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();

@@ -10,7 +10,7 @@ import {
   disableStaffDocument,
   enableStaffDocument,
   setPasswordDocument,
-  type RoleName,
+  type ConsoleStaffRole,
   type StaffMember,
 } from "./staff-documents.ts";
 import { RoleField } from "./role-dialog.tsx";
@@ -23,7 +23,7 @@ interface InviteProps {
 export function InviteStaffDialog({ onMade, onClose }: InviteProps): JSX.Element {
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
-  const [role, setRole] = useState<RoleName>("ADMIN");
+  const [role, setRole] = useState<ConsoleStaffRole>("ADMIN");
   const [password, setPassword] = useState<string>();
   const { isBusy, failure, run } = useMutation(createStaffDocument);
   const invite = async (event: Event): Promise<void> => {

@@ -3,13 +3,13 @@ import { type GraphConnection, createGraphDocument } from "#pages/console/browse
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 /** A staff member’s role, as in the GraphQL enum `StaffRole`. */
-export type RoleName = "ADMIN" | "ANALYST";
+export type ConsoleStaffRole = "ADMIN" | "ANALYST";
 
 export interface StaffMember {
   readonly id: string;
   readonly email: string;
   readonly name: string;
-  readonly role: RoleName;
+  readonly role: ConsoleStaffRole;
   readonly createdAt: string;
   readonly disabledAt: string | null;
   readonly lastSignedInAt: string | null;
@@ -17,12 +17,15 @@ export interface StaffMember {
 
 const fields = "id email name role createdAt disabledAt lastSignedInAt";
 
-export interface StaffList {
+export interface StaffListQueryResult {
   readonly viewer: { readonly staff: { readonly id: string } | null };
   readonly staffAccounts: GraphConnection<StaffMember>;
 }
 
-export const staffDocument = createGraphDocument<StaffList, { first: number; after: string | null }>(`
+export const staffDocument = createGraphDocument<
+  StaffListQueryResult,
+  { first: number; after: string | null }
+>(`
   query ConsoleStaff($first: Int!, $after: String) {
     viewer { staff { id } }
     staffAccounts(first: $first, after: $after) {
@@ -40,7 +43,7 @@ interface StaffPasswordResult {
 
 export const createStaffDocument = createGraphDocument<
   { staffCreate: StaffPasswordResult },
-  IdempotencyVariables & { input: { email: string; name: string; role: RoleName } }
+  IdempotencyVariables & { input: { email: string; name: string; role: ConsoleStaffRole } }
 >(`
   mutation ConsoleStaffCreate($idempotencyKey: String!, $input: StaffCreateInput!) {
     staffCreate(idempotencyKey: $idempotencyKey, input: $input) { password staff { ${fields} } }
@@ -64,7 +67,7 @@ export const setPasswordDocument = createGraphDocument<
 
 export const setRoleDocument = createGraphDocument<
   { staffRoleSet: { id: string } },
-  IdempotencyVariables & { input: { staffId: string; role: RoleName } }
+  IdempotencyVariables & { input: { staffId: string; role: ConsoleStaffRole } }
 >(`
   mutation ConsoleStaffRoleSet($idempotencyKey: String!, $input: StaffRoleSetInput!) {
     staffRoleSet(idempotencyKey: $idempotencyKey, input: $input) { id }

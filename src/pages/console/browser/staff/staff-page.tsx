@@ -1,7 +1,11 @@
 /** The page of the merchant's staff: their accounts, with the actions on each account. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { connectionNodes, listPageSize, nextPageCursor } from "#pages/console/browser/graph/documents.ts";
+import {
+  getConnectionNodes,
+  listPageSize,
+  getNextPageCursor,
+} from "#pages/console/browser/graph/documents.ts";
 import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
@@ -18,7 +22,7 @@ import {
   SetPasswordDialog,
 } from "./staff-dialogs.tsx";
 import { roleNames, StaffRoleDialog } from "./role-dialog.tsx";
-import { type StaffList, type StaffMember, staffDocument } from "./staff-documents.ts";
+import { type StaffListQueryResult, type StaffMember, staffDocument } from "./staff-documents.ts";
 
 type StaffAction = {
   readonly what: "password" | "role" | "disable" | "enable";
@@ -48,13 +52,13 @@ export function StaffPage(): JSX.Element {
             <DataTable
               caption="Staff accounts, the oldest first"
               columns={columnsWith(data, setDoing)}
-              rows={connectionNodes(data.staffAccounts)}
+              rows={getConnectionNodes(data.staffAccounts)}
               keyOf={({ id }) => id}
             />
             <PageButtons
               pages={pages}
               what="staff accounts"
-              older={nextPageCursor(data.staffAccounts)}
+              older={getNextPageCursor(data.staffAccounts)}
               isOldestFirst
             />
             {doing === undefined ? null : (
@@ -75,7 +79,7 @@ export function StaffPage(): JSX.Element {
 
 interface OpenDialogProps {
   readonly doing: StaffAction;
-  readonly data: StaffList;
+  readonly data: StaffListQueryResult;
   readonly onChanged: () => void;
   readonly onClose: () => void;
 }
@@ -97,15 +101,18 @@ function OpenDialog({ doing: { what, member }, data, onChanged, onClose }: OpenD
  * True if it is certain that the staff member is the only enabled admin. False if not all accounts are
  * loaded, because another admin may be among the others.
  */
-const isOnlyAdmin = ({ staffAccounts }: StaffList, member: StaffMember): boolean =>
+const isOnlyAdmin = ({ staffAccounts }: StaffListQueryResult, member: StaffMember): boolean =>
   member.role === "ADMIN" &&
   !staffAccounts.pageInfo.hasNextPage &&
   !staffAccounts.pageInfo.hasPreviousPage &&
-  connectionNodes(staffAccounts).every(
+  getConnectionNodes(staffAccounts).every(
     ({ id, role, disabledAt }) => id === member.id || role !== "ADMIN" || disabledAt !== null,
   );
 
-function columnsWith({ viewer }: StaffList, begin: (doing: StaffAction) => void): TableColumn<StaffMember>[] {
+function columnsWith(
+  { viewer }: StaffListQueryResult,
+  begin: (doing: StaffAction) => void,
+): TableColumn<StaffMember>[] {
   return [
     {
       title: "Name",

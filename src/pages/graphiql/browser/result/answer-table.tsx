@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AnswerCell, AnswerList } from "./answer-lists.ts";
-import { csvFileName, formatAnswerListAsCsv } from "./csv-file.ts";
+import { getAnswerCsvFileName, formatAnswerListAsCsv } from "./csv-file.ts";
 
 /** The maximum number of rows that the table shows. The CSV file contains all rows of the answer. */
 const rowsMax = 500;
@@ -106,7 +106,7 @@ function saveCsv(list: AnswerList): void {
   );
   const link = document.createElement("a");
   link.href = url;
-  link.download = csvFileName(list);
+  link.download = getAnswerCsvFileName(list);
   link.click();
   // The URL of the file is released a moment later, when the browser has started to read the file.
   setTimeout(() => URL.revokeObjectURL(url), 0);

@@ -24,5 +24,5 @@ function csvField(cell: AnswerCell): string {
 }
 
 /** Returns a file name such as `orders-lines-2026-01-31.csv`. */
-export const csvFileName = ({ path }: Pick<AnswerList, "path">, now = new Date()): string =>
+export const getAnswerCsvFileName = ({ path }: Pick<AnswerList, "path">, now = new Date()): string =>
   `${path.replaceAll(/[^\w]+/g, "-")}-${now.toISOString().slice(0, 10)}.csv`;

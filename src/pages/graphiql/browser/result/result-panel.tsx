@@ -6,7 +6,7 @@ import { readAnswerErrors } from "./answer-errors.ts";
 import { findAnswerLists } from "./answer-lists.ts";
 import { AnswerListView } from "./answer-table.tsx";
 import { ErrorList, type ErrorListLinks } from "./error-list.tsx";
-import { type LoadedSchema, typeNameOfList } from "./schema-types.ts";
+import { type LoadedSchema, getTypeNameOfList } from "./schema-types.ts";
 
 export interface ResultLinks extends ErrorListLinks {
   /** URL path of the type map. */
@@ -46,7 +46,7 @@ export function ResultPanel({ text, schema, links, host }: ResultPanelProps): JS
           <AnswerListView
             lists={lists}
             typeOf={({ path }) => {
-              const name = schema === undefined ? undefined : typeNameOfList(schema, path);
+              const name = schema === undefined ? undefined : getTypeNameOfList(schema, path);
               return name === undefined ? undefined : { name, url: `${links.map}?type=${name}` };
             }}
           />

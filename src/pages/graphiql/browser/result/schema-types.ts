@@ -19,7 +19,7 @@ export interface LoadedSchema {
  * Returns the name of the type of a list's items. Returns undefined if a field of the path is not in the
  * schema, for example because the operation renames it.
  */
-export function typeNameOfList(schema: LoadedSchema, path: string): string | undefined {
+export function getTypeNameOfList(schema: LoadedSchema, path: string): string | undefined {
   const names = path.split(".");
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const found = roots.map((root) =>

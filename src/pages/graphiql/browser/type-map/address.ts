@@ -5,7 +5,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 
-export interface MapAddress {
+export interface TypeMapAddress {
   /** The name of the type in the URL of the type map; empty if the URL names an area or nothing. */
   readonly type: string;
   readonly area: string;
@@ -13,24 +13,24 @@ export interface MapAddress {
   readonly field: string;
 }
 
-export const typeUrl = (type: string, field = ""): string =>
+export const getTypeUrl = (type: string, field = ""): string =>
   `?type=${encodeURIComponent(type)}${field === "" ? "" : `#${encodeURIComponent(field)}`}`;
 
-export const areaUrl = (area: string): string => `?area=${encodeURIComponent(area)}`;
+export const getAreaUrl = (area: string): string => `?area=${encodeURIComponent(area)}`;
 
-export const overviewUrl = (): string => location.pathname;
+export const getTypeMapOverviewUrl = (): string => location.pathname;
 
 /**
  * Returns the id of the HTML element that describes a field. The prefix `field-` prevents that a field has
  * the same id as another element of the page.
  */
-export const fieldElementId = (field: string): string => `field-${field}`;
+export const getFieldElementId = (field: string): string => `field-${field}`;
 
 /**
  * Returns which type, field or area the URL of the type map names. The calling component is rendered again
  * when the reader clicks a link of the map or goes back.
  */
-export function useMapAddress(): MapAddress {
+export function useTypeMapAddress(): TypeMapAddress {
   const [href, setHref] = useState(location.href);
   useEffect(() => {
     const follow = (): void => setHref(location.href);
@@ -38,7 +38,7 @@ export function useMapAddress(): MapAddress {
       const url = clickedUrl(event);
       if (url === undefined) return;
       event.preventDefault();
-      openMapUrl(url);
+      openTypeMapUrl(url);
     };
     history.scrollRestoration = "manual";
     addEventListener("popstate", follow);
@@ -55,7 +55,7 @@ export function useMapAddress(): MapAddress {
  * Shows another URL of the type map. Stores how far the current page is scrolled, for the case that the
  * reader goes back.
  */
-export function openMapUrl(url: string): void {
+export function openTypeMapUrl(url: string): void {
   const target = new URL(url, location.href).href;
   history.replaceState({ top: scrollY }, "");
   if (target !== location.href) history.pushState(null, "", target);
@@ -66,7 +66,7 @@ export function openMapUrl(url: string): void {
  * Returns how far the type map was scrolled when the reader last left this URL; 0 if the reader opens this
  * URL for the first time.
  */
-export function storedScrollTop(): number {
+export function getStoredScrollTop(): number {
   const state: unknown = history.state;
   return typeof state === "object" && state !== null && "top" in state && typeof state.top === "number"
     ? state.top
@@ -86,7 +86,7 @@ function clickedUrl(event: MouseEvent): string | undefined {
   return url.origin === location.origin && url.pathname === location.pathname ? url.href : undefined;
 }
 
-function parseAddress(href: string): MapAddress {
+function parseAddress(href: string): TypeMapAddress {
   const { searchParams, hash } = new URL(href);
   return {
     type: searchParams.get("type") ?? "",

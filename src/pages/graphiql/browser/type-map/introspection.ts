@@ -79,5 +79,5 @@ export function formatTypeReference({ kind, name, ofType }: NamedType): string {
  * Returns the name of the type to which a reference leads, without list brackets and exclamation marks:
  * `Order` for `[Order!]!`.
  */
-export const unwrappedTypeName = ({ name, ofType }: NamedType): string =>
-  ofType === null || ofType === undefined ? (name ?? "") : unwrappedTypeName(ofType);
+export const getUnwrappedTypeName = ({ name, ofType }: NamedType): string =>
+  ofType === null || ofType === undefined ? (name ?? "") : getUnwrappedTypeName(ofType);

@@ -4,53 +4,53 @@
  */
 import { type JSX, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { readPageData, type TokenPageData } from "#pages/graphiql/browser/page-data.ts";
+import { readEmbeddedPageData, type TokenDialogPageData } from "#pages/graphiql/browser/page-data.ts";
 import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.tsx";
 import { TokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
 import "./type-map.css";
 import {
-  areaUrl,
-  fieldElementId,
-  storedScrollTop,
-  type MapAddress,
-  overviewUrl,
-  useMapAddress,
+  getAreaUrl,
+  getFieldElementId,
+  getStoredScrollTop,
+  type TypeMapAddress,
+  getTypeMapOverviewUrl,
+  useTypeMapAddress,
 } from "./address.ts";
-import { AreaPage, TypePage } from "./pages.tsx";
+import { TypeMapAreaPage, TypeMapTypePage } from "./pages.tsx";
 import { typeMapQuery, type IntrospectedSchema } from "./introspection.ts";
-import { TypeMapOverview, TypeSearch } from "./overview.tsx";
+import { TypeMapOverview, TypeMapSearch } from "./overview.tsx";
 import { areaNames, createTypeMap, type TypeMapEntry, type TypeMap } from "./type-map.ts";
 
 function Page({ map }: { readonly map: TypeMap }): JSX.Element {
-  const address = useMapAddress();
+  const address = useTypeMapAddress();
   const { type, area, field } = address;
   const place = mapLocation(address, map);
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     document.title = `${place.title} – Type map – Commerce Gateway`;
-    const element = field === "" ? null : document.getElementById(fieldElementId(field));
+    const element = field === "" ? null : document.getElementById(getFieldElementId(field));
     if (element !== null) {
       element.scrollIntoView({ block: "center" });
       element.focus({ preventScroll: true });
     } else if (!isFirst.current) {
       // After a click on a link in the type map, the heading of the new content gets the focus. When the page
       // is first loaded, the focus stays at its top.
-      scrollTo(0, storedScrollTop());
+      scrollTo(0, getStoredScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
     isFirst.current = false;
   }, [type, area, field]);
   return (
     <>
-      <TypeSearch key={`${type} ${area} ${field}`} map={map} />
+      <TypeMapSearch key={`${type} ${area} ${field}`} map={map} />
       {place.kind === "overview" ? null : (
         <p class="path">
-          <a href={overviewUrl()}>All areas</a>
+          <a href={getTypeMapOverviewUrl()}>All areas</a>
           {place.kind === "type" && place.type.area !== "" ? (
             <>
               {" "}
-              › <a href={areaUrl(place.type.area)}>{place.type.area}</a>
+              › <a href={getAreaUrl(place.type.area)}>{place.type.area}</a>
             </>
           ) : null}
         </p>
@@ -64,8 +64,8 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
         </p>
       ) : null}
       {place.kind === "overview" ? <TypeMapOverview map={map} /> : null}
-      {place.kind === "area" ? <AreaPage map={map} area={place.title} /> : null}
-      {place.kind === "type" ? <TypePage map={map} type={place.type} field={field} /> : null}
+      {place.kind === "area" ? <TypeMapAreaPage map={map} area={place.title} /> : null}
+      {place.kind === "type" ? <TypeMapTypePage map={map} type={place.type} field={field} /> : null}
     </>
   );
 }
@@ -86,7 +86,7 @@ async function loadMap(keeper: TokenKeeper): Promise<TypeMap> {
 async function begin(): Promise<void> {
   const [tools, app] = ["tools", "app"].map((id) => document.getElementById(id));
   if (!tools || !app) return;
-  const data = readPageData() as TokenPageData;
+  const data = readEmbeddedPageData() as TokenDialogPageData;
   const keeper = new TokenKeeper(data.endpoint);
   render(
     <>
@@ -120,7 +120,7 @@ type MapLocation =
  * Finds the type, field or area that the URL of the type map names. A URL with only a fragment, for example
  * `#Order`, names a type too, because readers can easily type it.
  */
-function mapLocation({ type, area, field }: MapAddress, map: TypeMap): MapLocation {
+function mapLocation({ type, area, field }: TypeMapAddress, map: TypeMap): MapLocation {
   if (areaNames.includes(area)) return { kind: "area", title: area };
   const name = type === "" && area === "" ? field : type;
   if (name === "" && area === "") return { kind: "overview", title: "All areas" };

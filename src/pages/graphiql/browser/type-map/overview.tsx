@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { areaUrl, openMapUrl, typeUrl } from "./address.ts";
+import { getAreaUrl, openTypeMapUrl, getTypeUrl } from "./address.ts";
 import { areaNames, isPaginationType, rootTypeNames, nameOfSharedArea, type TypeMap } from "./type-map.ts";
 
 interface AreaNode {
@@ -27,11 +27,11 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
   return (
     <>
       <p class="soft">
-        {map.size} types. Choose an area, or start with a root type: <a href={typeUrl("Query")}>Query</a>,{" "}
-        <a href={typeUrl("Mutation")}>Mutation</a>
+        {map.size} types. Choose an area, or start with a root type: <a href={getTypeUrl("Query")}>Query</a>,{" "}
+        <a href={getTypeUrl("Mutation")}>Mutation</a>
         {map.has("Subscription") ? (
           <>
-            , <a href={typeUrl("Subscription")}>Subscription</a>
+            , <a href={getTypeUrl("Subscription")}>Subscription</a>
           </>
         ) : null}
         .
@@ -41,7 +41,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
       <ul class="areas">
         {nodes.map(({ name, count }) => (
           <li key={name}>
-            <a href={areaUrl(name)}>{name}</a>{" "}
+            <a href={getAreaUrl(name)}>{name}</a>{" "}
             <span class="soft">
               {count} types; {name === nameOfSharedArea ? "used by all areas" : neighboursOf(name, ties)}
             </span>
@@ -79,7 +79,7 @@ function Picture({
         );
       })}
       {nodes.map(({ name, count, x, y }) => (
-        <a key={name} href={areaUrl(name)}>
+        <a key={name} href={getAreaUrl(name)}>
           <rect
             class="box"
             x={x - size.box / 2}
@@ -156,12 +156,12 @@ interface Hit {
 
 const hitsMax = 24;
 
-export function TypeSearch({ map }: { readonly map: TypeMap }): JSX.Element {
+export function TypeMapSearch({ map }: { readonly map: TypeMap }): JSX.Element {
   const [words, setWords] = useState("");
   const hits = words.trim() === "" ? [] : findHits(map, words.trim().toLowerCase());
   const open = (event: Event): void => {
     event.preventDefault();
-    if (hits[0] !== undefined) openMapUrl(typeUrl(hits[0].type, hits[0].part ?? ""));
+    if (hits[0] !== undefined) openTypeMapUrl(getTypeUrl(hits[0].type, hits[0].part ?? ""));
   };
   return (
     <search>
@@ -182,7 +182,7 @@ export function TypeSearch({ map }: { readonly map: TypeMap }): JSX.Element {
       <ul class="hits">
         {hits.map(({ type, part }) => (
           <li key={`${type}.${part}`}>
-            <a href={typeUrl(type, part ?? "")}>
+            <a href={getTypeUrl(type, part ?? "")}>
               {type}
               {part === null ? null : <span class="soft">.{part}</span>}
             </a>

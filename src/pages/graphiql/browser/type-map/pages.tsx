@@ -4,10 +4,10 @@
  * types that are related to it.
  */
 import type { JSX } from "preact";
-import { fieldElementId, typeUrl } from "./address.ts";
+import { getFieldElementId, getTypeUrl } from "./address.ts";
 import { TypePicture } from "./type-picture.tsx";
 import {
-  areaOfRootField,
+  getAreaOfRootField,
   type FieldArgument,
   isPaginationType,
   type TypeKind,
@@ -35,7 +35,7 @@ const partNames: Readonly<Record<TypeKind, string>> = {
   scalar: "Fields",
 };
 
-export function TypePage({ map, type, field }: TypePageProps): JSX.Element {
+export function TypeMapTypePage({ map, type, field }: TypePageProps): JSX.Element {
   return (
     <>
       <p>
@@ -61,7 +61,7 @@ export function TypePage({ map, type, field }: TypePageProps): JSX.Element {
           <ul class="type-list">
             {type.relatives.map((name) => (
               <li key={name}>
-                <a href={typeUrl(name)}>{name}</a>
+                <a href={getTypeUrl(name)}>{name}</a>
               </li>
             ))}
           </ul>
@@ -80,14 +80,14 @@ interface PartItemProps {
 
 function PartItem({ type, part, isMarked }: PartItemProps): JSX.Element {
   return (
-    <li id={fieldElementId(part.name)} tabIndex={-1} class={isMarked ? "marked" : undefined}>
-      <a class="part" href={typeUrl(type, part.name)} aria-label={`Link to ${type}.${part.name}`}>
+    <li id={getFieldElementId(part.name)} tabIndex={-1} class={isMarked ? "marked" : undefined}>
+      <a class="part" href={getTypeUrl(type, part.name)} aria-label={`Link to ${type}.${part.name}`}>
         <code>{part.name}</code>
       </a>
       {part.type === null ? null : (
         <>
           {" "}
-          <a href={typeUrl(part.leadsTo ?? "")}>
+          <a href={getTypeUrl(part.leadsTo ?? "")}>
             <code>{part.type}</code>
           </a>
         </>
@@ -115,7 +115,7 @@ function ArgumentItem({
   return (
     <li>
       <code>{name}</code>{" "}
-      <a href={typeUrl(leadsTo)}>
+      <a href={getTypeUrl(leadsTo)}>
         <code>{type}</code>
       </a>
       {defaultValue === null ? null : (
@@ -141,7 +141,7 @@ function IncomingReferences({ references }: { readonly references: readonly Type
       <ul class="type-list references">
         {references.map(({ from, part }) => (
           <li key={`${from}.${part}`}>
-            <a href={typeUrl(from, part.replace(/\(.*/, ""))}>{from}</a>
+            <a href={getTypeUrl(from, part.replace(/\(.*/, ""))}>{from}</a>
             <span class="soft">.{part}</span>
           </li>
         ))}
@@ -165,7 +165,7 @@ const titles: Readonly<Record<TypeKind, string>> = {
   scalar: "Scalars",
 };
 
-export function AreaPage({ map, area }: Area): JSX.Element {
+export function TypeMapAreaPage({ map, area }: Area): JSX.Element {
   const types = [...map.values()].filter((type) => type.area === area && !rootTypeNames.includes(type.name));
   return (
     <>
@@ -186,7 +186,7 @@ export function AreaPage({ map, area }: Area): JSX.Element {
 
 function rootParts({ map, area }: Area, root: string): readonly TypeMember[] {
   return (map.get(root)?.parts ?? []).filter(
-    (part) => areaOfRootField(part, (name) => map.get(name)?.area) === area,
+    (part) => getAreaOfRootField(part, (name) => map.get(name)?.area) === area,
   );
 }
 
@@ -209,7 +209,7 @@ function RootFields({
       <ul class="type-list">
         {parts.map(({ name, leadsTo, description }) => (
           <li key={name}>
-            <code>{name}</code> → <a href={typeUrl(leadsTo ?? "")}>{leadsTo}</a>{" "}
+            <code>{name}</code> → <a href={getTypeUrl(leadsTo ?? "")}>{leadsTo}</a>{" "}
             <span class="soft">
               <Description text={firstSentence(description)} />
             </span>
@@ -233,7 +233,7 @@ function Types({
       <ul class="type-list">
         {types.map(({ name, description }) => (
           <li key={name}>
-            <a href={typeUrl(name)}>{name}</a>{" "}
+            <a href={getTypeUrl(name)}>{name}</a>{" "}
             <span class="soft">
               <Description text={firstSentence(description)} />
             </span>

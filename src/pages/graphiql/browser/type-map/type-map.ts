@@ -3,7 +3,7 @@
  * types to which they refer, the references to the type, and the type's area.
  */
 import {
-  unwrappedTypeName,
+  getUnwrappedTypeName,
   formatTypeReference,
   type IntrospectedField,
   type IntrospectedInput,
@@ -66,9 +66,11 @@ function connectionContents(
   publicTypes: readonly IntrospectedType[],
 ): readonly (readonly [string, string])[] {
   const edges = name.endsWith("Connection") ? fields?.find((field) => field.name === "edges") : undefined;
-  const edge = publicTypes.find((type) => edges !== undefined && type.name === unwrappedTypeName(edges.type));
+  const edge = publicTypes.find(
+    (type) => edges !== undefined && type.name === getUnwrappedTypeName(edges.type),
+  );
   const node = edge?.fields?.find((field) => field.name === "node");
-  return node === undefined ? [] : [[name, unwrappedTypeName(node.type)]];
+  return node === undefined ? [] : [[name, getUnwrappedTypeName(node.type)]];
 }
 
 const toArgument = (input: IntrospectedInput): FieldArgument => ({
@@ -76,7 +78,7 @@ const toArgument = (input: IntrospectedInput): FieldArgument => ({
   type: formatTypeReference(input.type),
   description: input.description ?? "",
   defaultValue: input.defaultValue,
-  leadsTo: unwrappedTypeName(input.type),
+  leadsTo: getUnwrappedTypeName(input.type),
 });
 
 function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>): readonly TypeMember[] {
@@ -86,7 +88,7 @@ function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>
     type: of,
     ...rest
   }: IntrospectedInput | IntrospectedField): TypeMember => {
-    const direct = unwrappedTypeName(of);
+    const direct = getUnwrappedTypeName(of);
     const args = "args" in rest ? rest.args.map(toArgument) : [];
     const deprecation = "deprecationReason" in rest ? rest.deprecationReason : null;
     return {
@@ -255,7 +257,7 @@ function typesReachedFromOneArea(
  * Returns the area of a query, mutation or subscription: the area that its name indicates (`orders`,
  * `orderCancel`), otherwise the area of its result type.
  */
-export function areaOfRootField(
+export function getAreaOfRootField(
   { name, leadsTo }: Pick<TypeMember, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,
 ): string {
