@@ -2,7 +2,10 @@
  * The GraphQL queries of all lists: each list without filters, with each of its filters, and in each order.
  * `list-plans.test.ts` checks that every filter of the schema occurs.
  */
-import type { MeasuredQuery } from "./report-queries.ts";
+export interface MeasuredQuery {
+  readonly name: string;
+  readonly query: string;
+}
 
 /** Values of existing objects, which the filters of lists need. */
 export interface FilterSubjects {

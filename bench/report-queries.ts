@@ -1,11 +1,6 @@
 /** The GraphQL queries that `npm run bench:reports` measures: all reports, and each list with its filters. */
 import { z } from "zod";
-import { createListQueries, dayAgo, type FilterSubjects } from "./list-queries.ts";
-
-export interface MeasuredQuery {
-  readonly name: string;
-  readonly query: string;
-}
+import { createListQueries, dayAgo, type FilterSubjects, type MeasuredQuery } from "./list-queries.ts";
 
 /** Runs a GraphQL query and returns its data. */
 export type AskGraphql = (query: string) => Promise<unknown>;

@@ -51,10 +51,11 @@ export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope
   if (row === undefined) throw new Error("The report on buyers has no row.");
   const { cohorts, ...totals } = row;
   const firstDayOf = (number: number): string => `${months[number - 1]?.day.slice(0, 7)}-01`;
-  const named = (cohorts ?? []).map(({ cohort, month, ...counts }): CohortRow => ({
-    cohort: firstDayOf(cohort),
-    month: firstDayOf(month),
-    ...counts,
+  const named = (cohorts ?? []).map((numbered): CohortRow => ({
+    cohort: firstDayOf(numbered.cohort),
+    month: firstDayOf(numbered.month),
+    buyers: numbered.buyers,
+    orders: numbered.orders,
   }));
   return {
     totals,

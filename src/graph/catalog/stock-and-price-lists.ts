@@ -128,6 +128,9 @@ builder.queryFields((t) => ({
     },
     ...createConnectionTypeOptions("StockMovement", "stock movements"),
   ),
+}));
+
+builder.queryFields((t) => ({
   priceHistory: t.connection(
     {
       type: PriceHistoryEntryType,

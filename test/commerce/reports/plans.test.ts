@@ -110,7 +110,7 @@ describe("lists", () => {
   };
   let subjects: FilterSubjects;
   beforeAll(async () => {
-    subjects = await findFilterSubjects(plans.ask);
+    subjects = await findFilterSubjects((query) => plans.ask(query));
   });
 
   it("are all measured, with each of their filters", () => {
