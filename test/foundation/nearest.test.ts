@@ -49,7 +49,7 @@ describe("the nearest name", () => {
   });
 });
 
-describe("a country is recognized", () => {
+describe("a country is recognized in a text", () => {
   it.each([
     ["Germany", "DE"],
     ["Deutschland", "DE"],

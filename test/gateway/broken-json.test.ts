@@ -12,7 +12,7 @@ function messageOf(body: string | Uint8Array): string {
   return expect.unreachable();
 }
 
-describe("broken JSON", () => {
+describe("the answer to broken JSON", () => {
   it.each([
     ["a comma before the end", '{"secret": "A1",}', 1, 17, "without a comma before a closing brace"],
     ["single quotation marks", "{'secret': 'A1'}", 1, 2, "double quotation marks"],

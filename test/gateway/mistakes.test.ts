@@ -32,7 +32,7 @@ async function change(method: string, url: string, body: unknown): Promise<Refus
   return refusalOf(await world().send({ method, url, headers, body }));
 }
 
-describe("credentials", () => {
+describe("the answer to credentials", () => {
   const cases: readonly [string, () => Record<string, string>, string, RegExp][] = [
     [
       "in X-API-Key",
@@ -115,7 +115,7 @@ describe("credentials", () => {
       /has no such API key/,
     ],
   ];
-  it.each(cases)("%s", async (_name, headers, code, message) => {
+  it.each(cases)("%s names the remedy", async (_name, headers, code, message) => {
     const sent = headers();
     const answer = await world().get(identity, sent);
     expect(refusalOf(answer)).toMatchObject({ status: 401, code, message: expect.stringMatching(message) });
@@ -123,7 +123,7 @@ describe("credentials", () => {
     expect(JSON.stringify(world().logged)).not.toContain(world().demo.keys.full.slice(-20));
   });
 
-  it("in the query string", async () => {
+  it("in the query string names the parameter", async () => {
     const answer = await world().get(`${identity}?api_key=abc`);
     expect(answer.body.error.details).toMatchObject([
       { in: "query", field: "api_key", code: "credentials_misplaced", allowed: ["Authorization"] },
@@ -137,7 +137,7 @@ describe("credentials", () => {
   });
 });
 
-describe("a path", () => {
+describe("the answer to a wrong path", () => {
   it.each([
     ["GET", "/api/v1/open/storefront/cart/x", "GET /api/v1/open/storefront/carts/{cartId}"],
     ["GET", "/open/identity", "GET /api/v1/open/identity"],
@@ -147,6 +147,7 @@ describe("a path", () => {
     ["GET", "/api/v1/products", "GET /api/v1/open/catalog/products"],
     ["DELETE", "/api/v1/open/carts/x/promotion", "DELETE /api/v1/open/storefront/carts/{cartId}/promotion"],
     ["GET", "/health", "GET /healthz"],
+    ["GET", "/api/v1/open/storefront/orders", "GET /api/v1/open/storefront/orders/{orderId}"],
   ])("%s %s is answered with the nearest, %s", async (method, url, nearest) => {
     const refusal = refusalOf(await world().send({ method, url }));
     expect(refusal).toEqual({
@@ -186,7 +187,7 @@ describe("a path", () => {
   });
 });
 
-describe("an id", () => {
+describe("the answer to a wrong id", () => {
   const read = async (url: string): Promise<Refusal> => refusalOf(await world().get(url, asKey()));
 
   it.each([
@@ -217,7 +218,7 @@ describe("an id", () => {
       "product_not_found",
       /^productSlug must be a slug/,
     ],
-  ])("in %s", async (url, code, message) => {
+  ])("in %s names the kinds", async (url, code, message) => {
     expect(await read(url)).toMatchObject({ status: 404, code, message: expect.stringMatching(message) });
   });
 
@@ -244,7 +245,7 @@ describe("an id", () => {
   });
 });
 
-describe("a value", () => {
+describe("the answer to a wrong value", () => {
   const search = async (name: string, value: string): Promise<Refusal> => {
     const query = {
       q: "",
