@@ -174,7 +174,7 @@ describe("files", () => {
 
   const sources = filesUnder("src", ".ts").filter((name) => name !== "database/tables.ts");
 
-  it("have at most 310 lines with their comments; oxlint counts at most 300 without", () => {
+  it("have at most 366 lines with their comments; oxlint counts at most 300 without", () => {
     const long = sources.filter(
       (name) => readFileSync(join(root, "src", name), "utf8").split("\n").length > 366,
     );

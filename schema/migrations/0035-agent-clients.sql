@@ -4,5 +4,5 @@ alter table oauth_client
   add column registration text not null default 'operator'
     check (registration in ('operator', 'dynamic', 'metadata_document')),
   -- The URL of the metadata document, which is the client id that the client sends.
-  add column metadata_url text unique,
-  add check ((registration = 'metadata_document') = (metadata_url is not null));
+  add column metadata_url text unique
+    check ((registration = 'metadata_document') = (metadata_url is not null));

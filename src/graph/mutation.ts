@@ -8,14 +8,9 @@ import type { GraphQLField, GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
-import {
-  appendAuditEntries,
-  type AuditedMutationCall,
-  getAuditTargetAndDetails,
-  getAuditActor,
-} from "#access/audit.ts";
 import { builder } from "./builder.ts";
 import { addArgumentNameToNotFoundError } from "./missing-objects.ts";
+import { recordMutation } from "./record-mutation.ts";
 import { type CallerKind, type GraphContext, type GraphServices, staffCallers } from "./context.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
@@ -340,30 +335,4 @@ export function reloadChangedRow<Key, Row>(
   key: Key,
 ): Promise<Row> {
   return loader.clear(key).load(key);
-}
-
-interface ChangeToRecord {
-  readonly mutation: AuditedMutationCall;
-  readonly merchantId: string | null;
-  readonly now: Date;
-  readonly changed: unknown;
-}
-
-async function recordMutation(
-  transaction: Transaction,
-  context: GraphContext,
-  change: ChangeToRecord,
-): Promise<void> {
-  const { viewer, operationId, requestId } = context;
-  const { mutation, merchantId, now, changed } = change;
-  const actor = getAuditActor(viewer);
-  if (actor === undefined) return;
-  await appendAuditEntries(transaction, {
-    ...actor,
-    merchantId,
-    now,
-    action: operationId ?? mutation.name,
-    requestId,
-    ...getAuditTargetAndDetails(mutation, changed),
-  });
 }

@@ -139,6 +139,8 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
         lease: null,
         createdAt: now,
         finishedAt: null,
+        orderedPosition: null,
+        orderedSubjectId: null,
       });
     },
   );

@@ -1,0 +1,36 @@
+/** Writes the audit entry of a mutation, in the transaction of the mutation. */
+import {
+  appendAuditEntries,
+  type AuditedMutationCall,
+  getAuditActor,
+  getAuditTargetAndDetails,
+} from "#access/audit.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { GraphContext } from "./context.ts";
+
+interface MutationToRecord {
+  readonly mutation: AuditedMutationCall;
+  readonly merchantId: string | null;
+  readonly now: Date;
+  readonly changed: unknown;
+}
+
+/** Appends the audit entry; appends none for callers whose changes have no audit entries, for example buyers. */
+export async function recordMutation(
+  transaction: Transaction,
+  context: GraphContext,
+  change: MutationToRecord,
+): Promise<void> {
+  const { viewer, operationId, requestId } = context;
+  const { mutation, merchantId, now, changed } = change;
+  const actor = getAuditActor(viewer);
+  if (actor === undefined) return;
+  await appendAuditEntries(transaction, {
+    ...actor,
+    merchantId,
+    now,
+    action: operationId ?? mutation.name,
+    requestId,
+    ...getAuditTargetAndDetails(mutation, changed),
+  });
+}
