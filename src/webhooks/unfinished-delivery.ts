@@ -65,6 +65,6 @@ function describeProgress({ isSending, isStopped, attempt, at, secondsLeft }: Pr
   if (isStopped) return "The delivery waits until its endpoint is enabled. Enable the endpoint first.";
   return (
     `The delivery is not finished: its attempt ${attempt} is due at ${at.toISOString()}. To send the delivery at ` +
-    "once, use “Retry now” in the console or the GraphQL mutation webhookDeliveryRetry."
+    "once, use “Retry now” in the console or the mutation webhookDeliveryRetry."
   );
 }

@@ -89,6 +89,7 @@ it("the OpenAPI document leaves out Retry-After and rate limit headers, which ar
     "ApiStability",
     "IdempotentReplayed",
     "ETag",
+    "ContentETag",
   ]);
 });
 

@@ -143,7 +143,8 @@ it("the reader of settings reads the environment once, and its result cannot be 
 });
 
 it.each([
-  ["RATE_LIMIT_SCAEL", []],
+  ["RATE_LIMIT_SCAEL", ["RATE_LIMIT_SCALE"]],
+  ["RATE_LIMIT_SLACE", []],
   ["RATE_LIMIT_SCAL", ["RATE_LIMIT_SCALE"]],
   ["DATABASE_URLS", ["DATABASE_URL"]],
   ["DATABSE_URL", ["DATABASE_URL"]],
