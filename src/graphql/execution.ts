@@ -24,8 +24,8 @@ export const createDocumentExecution =
         run(document, context, options),
       );
     } catch (error) {
-      // Errors of the code limit and of hooks of additional Mesh plugins become failures of the answer.
-      // `run` throws no other errors.
+      // Errors that `run` throws become failures of the answer: that too much code was compiled, or that a
+      // hook of an additional Mesh plugin failed. `run` throws no other errors.
       return { errors: [new PublicError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
     }
   };

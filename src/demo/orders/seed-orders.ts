@@ -81,8 +81,8 @@ export async function seedOpenCheckout(
 }
 
 /**
- * Returns whether a cart has all lines of its scenario and no warnings after its prices were computed, and
- * can be delivered to the buyer's country.
+ * Returns true if pricing has added no warning to the cart and removed none of its scenario's lines, and if
+ * the cart can be delivered to the buyer's country.
  */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;

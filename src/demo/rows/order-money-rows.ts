@@ -141,8 +141,8 @@ interface OperationInput {
 }
 
 /**
- * Creates the order's payment operations (for example authorization and capture), all with the status
- * succeeded.
+ * Creates the order's payment operations (for example authorization and capture). All of them have the status
+ * "succeeded".
  */
 function createOperationRows(
   history: OrderHistory,

@@ -25,8 +25,7 @@ export interface VariantRowsContext {
   readonly markets: readonly DemoMarketIdAndPriceIndex[];
   readonly now: Date;
   /**
-   * The time at which the product was created; also the time of its publication, unless the product is a
-   * draft.
+   * The time at which the product was created. A product that is not a draft was published at the same time.
    */
   readonly createdAt: Date;
   /**

@@ -52,7 +52,10 @@ const listenBody = z.strictObject({
   /** The cursor of the previous answer; without it, the listener begins with events from `since` on. */
   cursor: listenCursor.nullish(),
   since: z.iso.datetime({ offset: true }).nullish(),
-  /** Required only if a merchant's staff listens and the merchant has several installations. */
+  /**
+   * The id of the app installation whose events are requested. Required only if the caller is a staff member
+   * of a merchant with several installations.
+   */
   installationId: z.string().max(64).nullish(),
   waitSeconds: z.int().min(0).max(waitSecondsMax).default(waitSecondsMax),
 });
@@ -167,7 +170,10 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Returns the next events; none if no event occurs before the caller's time ends or the process stops. */
+/**
+ * Returns the next events. Returns no events if none occurs before the caller's waiting time (`waitSeconds`)
+ * ends or the process stops.
+ */
 async function waitForEvents(
   { services: { db, clock } }: Pick<ListenPluginOptions, "services">,
   { input, installation, signal }: Waiting,
