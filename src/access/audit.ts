@@ -211,11 +211,14 @@ const listIdFields = (value: object): [name: string, id: string][] =>
   });
 
 /**
- * Input fields that are not recorded as changed fields. They are a condition of the change, or explain why
- * the caller changes the object.
+ * Input fields that do not change the object, so the audit entry does not list them as changed fields: a
+ * condition of the change (the expected version), or an explanation of the change.
  */
 const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
-/** The mutations whose note is stored in no other place than the audit log. */
+/**
+ * Mutations with a note from the caller that only the audit log stores; other mutations store their note with
+ * the changed object.
+ */
 const mutationsWithNote = new Set(["cartPromotionRemove"]);
 
 function toAuditDetails(

@@ -9,8 +9,8 @@ export const authSchemes = ["bearer", "dpop"] as const;
 export type AuthScheme = (typeof authSchemes)[number];
 
 /**
- * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example all routes of the
- * REST API.
+ * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example the group of all
+ * routes of the REST API.
  */
 export interface WwwAuthenticateChallengeOptions {
   readonly publicUrl: string;
@@ -44,7 +44,8 @@ export function addWwwAuthenticateChallenges(
   { publicUrl, schemes, hint, resource = "api" }: WwwAuthenticateChallengeOptions,
   used: AuthScheme = schemes[0],
 ): Failure {
-  // The REST API accepts access tokens only with DPoP; the MCP server also accepts bearer tokens.
+  // If the REST API refuses an access token, its challenge has the scheme DPoP even if the token was sent as
+  // a bearer token, because the REST API accepts access tokens only with DPoP. The MCP server accepts both.
   const preferred = resource === "api" && isTokenFailure(failure.code) ? "dpop" : used;
   const scheme = schemes.includes(preferred) ? preferred : schemes[0];
   const place = { publicUrl, resource };
@@ -97,8 +98,8 @@ export const dpopProofAlgorithms = [...tokenSigningAlgorithms, "Ed25519"] as con
 
 export const accessTokenLifetimeSeconds = 600;
 /**
- * Lifetime of access tokens for the MCP server. It is shorter, because most of these tokens are bearer
- * tokens, which whoever steals them can use.
+ * Lifetime in seconds of access tokens for the MCP server. It is shorter than that of other access tokens,
+ * because most tokens for the MCP server are bearer tokens, which a thief can use without any further proof.
  */
 export const mcpTokenLifetimeSeconds = 300;
 
@@ -120,7 +121,8 @@ export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resou
 
 /**
  * Returns the path of a protected resource's metadata document. RFC 9728 section 3.1 appends the path of the
- * resource to the well-known path; the REST API's document also stands at the well-known path itself.
+ * resource to the well-known path. The document of the REST API is also available at the well-known path
+ * without an appended path.
  */
 const getResourceMetadataPath = (resource: ProtectedResource): string =>
   resource === "api" ? protectedResourceMetadataPath : `${protectedResourceMetadataPath}/${resource}`;

@@ -90,8 +90,8 @@ export async function updateMerchant(
 }
 
 /**
- * Returns the new value of the column `suspendedAt` for a change of the status of a merchant or an
- * installation. Returns an empty object if the status stays the same.
+ * Returns the new value of the column `suspendedAt` when the status of a merchant or an installation changes,
+ * as an object to add to the update. Returns an empty object if the status stays the same.
  */
 export function buildSuspendedAtPatch(
   current: { readonly status: string },
@@ -114,7 +114,7 @@ export function toStatusConflictDetail(
   return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
 }
 
-/** A merchant's columns, without those that only orders and readiness checks read. */
+/** A merchant's row without `referenceKey` and `suspendedAt`, which only orders and readiness checks read. */
 export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey" | "suspendedAt">;
 
 const merchantColumns = [

@@ -60,7 +60,10 @@ SchemaBuilder.allowPluginReRegistration = true;
 SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
 SchemaBuilder.allowPluginReRegistration = false;
 
-/** The zod schemas of one argument or input field: its own schemas, and the schemas of its input type. */
+/**
+ * The zod schemas that validate one argument or input field: `field` has those defined on the argument or
+ * field, `type` those defined on its input type.
+ */
 interface InputRules {
   readonly field: readonly z.ZodType[];
   readonly type: readonly z.ZodType[];

@@ -84,9 +84,9 @@ export const getPlainDescription = ({
   extensions.plainDescription === undefined ? description : extensions.plainDescription;
 
 /**
- * Returns the roles of internal tokens that may read a field; null if everyone may read the field who may
- * read the object. Callers of REST, and the service itself, are left out: they cannot send GraphQL
- * documents.
+ * Returns the roles of internal tokens that may read a field; null if the field has no restriction of its
+ * own, so that every role that may read the object may read the field. Callers of REST, and the service
+ * itself, are left out: they cannot send GraphQL documents.
  */
 export function getFieldRoles({
   extensions,

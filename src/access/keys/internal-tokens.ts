@@ -291,7 +291,7 @@ export async function revokeInternalToken(
   await invalidateCachedCredentials(transaction, { credentialId: internalTokenId });
 }
 
-/** Records the last use of the token, with at most one write per token and minute. */
+/** Records the time of the last use of the token, if the stored time is at least one minute old. */
 export function recordInternalTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordCredentialUseOncePerMinute(db, { credentialId: internalTokenId, now }, () =>

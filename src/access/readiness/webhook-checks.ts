@@ -36,8 +36,8 @@ export function assessWebhookEndpointPresence(data: ReadinessCheckData): Readine
 }
 
 /**
- * Names endpoints by their ids. URLs are not named, because a URL may contain secrets and every key of the
- * installation reads its readiness.
+ * Lists endpoints by their ids. Their URLs are not listed: a URL may contain secrets, and every key of the
+ * installation can read this text.
  */
 function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): string {
   const ids = endpoints.map(({ id }) => id).join(", ");
