@@ -24,8 +24,8 @@ export const createDocumentExecution =
         run(document, context, options),
       );
     } catch (error) {
-      // Errors that `run` throws become failures of the answer: that too much code was compiled, or that a
-      // hook of an additional Mesh plugin failed. `run` throws no other errors.
+      // Two kinds of errors are thrown instead of returned in a result: `rate_limited` after too many wrong
+      // promotion codes, and errors of hooks of additional Mesh plugins. They become failures of the answer.
       return { errors: [new PublicError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
     }
   };

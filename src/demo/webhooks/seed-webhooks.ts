@@ -1,7 +1,8 @@
 /**
  * Adds a webhook endpoint for the app that the first merchant has installed, with events about orders, and
  * deliveries in different statuses. The creation time of the endpoint is some days in the past. No server
- * listens at its URL. Every call replaces the endpoint of an earlier call, because users may have changed it.
+ * listens at its URL. Every call replaces the endpoint of an earlier call, because users may have changed
+ * it.
  */
 import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
