@@ -84,8 +84,8 @@ const isoRegionCodes = Map.groupBy(
 );
 
 /**
- * Matches the key of a region in Google's address metadata if the key is the region's ISO code, for example
- * `CA`. In the metadata, a region without an ISO code has its name as the key.
+ * Matches those keys of regions in Google's address metadata that are ISO codes, for example `CA`. A region
+ * without an ISO code has its name as the key in the metadata.
  */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
@@ -117,9 +117,9 @@ const currentCodes = new Map(
 );
 
 /**
- * Countries that the postal service of the United States treats as US states. For an address there, Google's
- * address metadata requires a "state" that is only the country itself, so this service requires no region
- * code.
+ * Countries that the postal service of the United States treats as US states, for example Palau. Google's
+ * address metadata requires a "state" for these countries, but the only state in its list is the country
+ * itself. This service therefore requires no region code for these countries.
  */
 const countriesListedAsUsStates = new Set(["FM", "MH", "PW", "UM"]);
 

@@ -34,8 +34,8 @@ export interface AfterSalesEligibilityFacts {
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
   /**
-   * Future times, in milliseconds since 1970, at which these facts change without a change of data, for
-   * example because a stock hold expires or a price ends.
+   * Future times, in milliseconds since 1970, at which these facts change although no row of the database
+   * changes, for example because a stock hold expires or a price ends.
    */
   readonly changeTimes: readonly number[];
 }
@@ -141,10 +141,9 @@ export function buildAfterSalesOption({
 }
 
 /**
- * Merges two after-sales options for the same units: one for return reasons that are the merchant's fault,
- * and one for all other reasons. Returns the option for other reasons, with the reason codes of both options,
- * unless this option is denied. Then returns the option for the merchant's fault if this option is not
- * denied.
+ * Merges two after-sales options for the same units: `ordinary` is for return reasons that are not the
+ * merchant's fault, `fault` is for reasons that are. If only `ordinary` is denied, returns `fault`. If both
+ * are denied, returns `ordinary`. Otherwise returns `ordinary` with the reason codes of both.
  */
 export function mergeOrdinaryAndMerchantFaultOption(
   ordinary: AfterSalesOption,
@@ -227,7 +226,7 @@ export function getAfterSalesWindowBoundaryTimes(windows: AfterSalesWindows): nu
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
-/** Returns the time window that ends later. A window without an end counts as the longer one. */
+/** Returns the time window that ends later. A window without an end counts as ending later than any other. */
 function longer(one: OrderTimeWindow, other: OrderTimeWindow): OrderTimeWindow {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;

@@ -255,8 +255,9 @@ interface LineOption {
 }
 
 /**
- * Selects the options that one request can contain. Goods to send back and units that were never sent need
- * separate requests. If there are goods to send back, only their options are returned.
+ * Selects those options of the order lines that one return request can combine. One request cannot contain
+ * both goods that the buyer sends back and units that were never sent. If there are options with goods to
+ * send back, only these are returned; otherwise all are returned.
  */
 function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
@@ -282,7 +283,7 @@ function combinedRefund(
   return { estimatedRefund: createMoney(refundMinor, order.currency) };
 }
 
-/** Returns the time window that starts first. A window without a start counts as the last. */
+/** Returns the time window that starts first. A window without a start counts as starting after all others. */
 function earliestWindow(windows: readonly OrderTimeWindow[]): OrderTimeWindow {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");

@@ -18,8 +18,9 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * The next times at which the loaded facts change without a change of data: when a stock hold expires, when
-   * a price changes, and when the buyer's oldest counted return becomes older than 365 days.
+   * The next times at which the loaded facts change although no row of the database changes: when a stock
+   * hold expires, when a price changes, and when the oldest of the buyer's returns in the last 365 days
+   * becomes older than 365 days.
    */
   readonly changeTimes: readonly (string | null)[];
 }

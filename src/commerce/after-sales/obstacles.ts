@@ -19,7 +19,7 @@ export const returnsPerOrderMax = 100;
 interface OrderStateContext {
   /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
   readonly isRight: boolean;
-  /** The obstacles that do not follow from the order's state. */
+  /** The obstacles that have other causes than the order's state, for example the merchant's return policy. */
   readonly reasons: readonly AfterSalesObstacleReason[];
 }
 
@@ -155,9 +155,9 @@ function limitObstacles(
 }
 
 /**
- * Returns the time window in which the buyer may request a return, with a reason against the return if the
- * given window is over. If the merchant is at fault for the return, the longer window `windows.faults`
- * applies after the end of the given window, and the merchant decides about the request.
+ * Returns the time window in which the buyer may request a return. If the given window is over, also returns
+ * a reason against the return. This reason denies the return, unless the merchant is at fault and the longer
+ * window `windows.faults` is not over: then the merchant decides, and this longer window is returned.
  */
 export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionEvaluationContext,

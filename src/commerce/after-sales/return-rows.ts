@@ -35,8 +35,8 @@ export async function insertReturn(
 }
 
 /**
- * Returns true if the requested units of the return are counted in the `returnRequested` quantity of their
- * order line. Units that were never delivered or never sent cannot come back, so they do not count.
+ * Returns true if the requested units of the return are included in the `returnRequested` quantity of their
+ * order line. Units that were never delivered or never sent are not included, because they cannot come back.
  */
 export function isExpectingReturnedUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
   return !isRefundRequestForUndeliveredUnits(found) && !isWithdrawalOfUnsentUnits(found);

@@ -239,8 +239,8 @@ interface AcceptedReturn {
 }
 
 /**
- * Subtracts the accepted units of a repair or replacement from what the warranty still grants. A unit under
- * an accepted claim was already subtracted when the claim was accepted.
+ * Subtracts the accepted units of a repair or replacement from the repairs or replacements that the warranty
+ * still grants. Skips units with an accepted claim, because accepting the claim has already subtracted them.
  */
 export async function consumeWarrantyBenefits(
   transaction: Transaction,

@@ -138,8 +138,9 @@ export type ComparableCart = Pick<CartAggregate, CartColumn> &
   };
 
 /**
- * Columns that are ignored when a repriced cart is compared with the stored cart. New warnings alone do not
- * count as a change of the cart. The shipping discount is part of the total discount, which is compared.
+ * Columns that are ignored when a repriced cart is compared with the stored cart: the warnings, because a
+ * cart with new warnings only counts as unchanged, and the shipping discount, because it is part of the total
+ * discount, which is compared.
  */
 const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));

@@ -19,8 +19,8 @@ export const cartLifetimeMs = 30 * dayMs;
 export const endedCartRetentionMs = 90 * dayMs;
 
 /**
- * How long the e-mail address of a cart's buyer is kept after the last change of the cart: as long as the
- * cart can be read. If the cart becomes an order, the e-mail address is kept longer.
+ * Time from the last change of a cart to the erasure of the buyer's e-mail address: as long as the cart can
+ * be read. If the cart becomes an order, the e-mail address is kept longer.
  */
 export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 

@@ -158,8 +158,8 @@ export interface LockedCartChange {
   /** The checkout session for which the cart stays locked. If left out, the cart is active after the change. */
   readonly lockingSession?: CartLockingCheckoutSession;
   /**
-   * The cart version that the caller expects. A caller who names a version has read the cart, so the old
-   * warnings of the cart are not repeated.
+   * The cart version that the caller expects. A caller who names the current version has read the cart and
+   * its warnings, so earlier warnings are not returned again.
    */
   readonly target?: ExpectedVersionInput;
 }

@@ -143,8 +143,8 @@ function expiryWarnings(
 }
 
 /**
- * Returns the cart's address with a new expiry time, which is at most `expiresAtMax`. Returns null if the
- * address has expired, or if its country does not belong to the cart's market.
+ * Returns the cart's address with a new expiry time, which is never later than `expiresAtMax`. Returns null
+ * if the address has expired, or if its country does not belong to the cart's market.
  */
 function currentAddress(
   address: StoredCartAddress | null,

@@ -1,4 +1,4 @@
-/** Selects the delivery option of a cart. Possible are the delivery options for the cart's address. */
+/** Selects the delivery option of a cart, among the delivery options that exist for the cart's address. */
 import { createFieldFailure } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";

@@ -36,7 +36,7 @@ export interface LockedCartAndSession {
   readonly session: SessionAggregate;
 }
 
-/** Locks the cart and the checkout session until the end of the transaction, then reads both. */
+/** Locks the cart, then the checkout session, until the end of the transaction, and reads both. */
 export async function lockCartAndSession(
   transaction: Transaction,
   context: CartCommandContext,

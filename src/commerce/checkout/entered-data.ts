@@ -25,8 +25,9 @@ interface EnteringBrowser {
 }
 
 /**
- * Records which browser entered the cart's present address or e-mail address on the checkout page. Must run
- * in the transaction that changed the session, which still holds the locks.
+ * Records which browser entered the cart's present address or e-mail address on the checkout page. The caller
+ * must run this function in the transaction that changed the session, because this transaction has locked the
+ * cart and the session.
  */
 export async function recordBrowserOfEnteredPersonalData(
   transaction: Transaction,

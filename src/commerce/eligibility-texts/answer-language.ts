@@ -17,8 +17,8 @@ import {
 export interface EligibilityAnswerLanguage {
   readonly language: EligibilityLanguage;
   /**
-   * The locales among which the language is chosen, best first: the caller's locales, then the order's
-   * locale.
+   * The locales in which the answer may be written, in the order of preference: the caller's locales, then
+   * the order's locale.
    */
   readonly locales: readonly string[];
 }

@@ -28,7 +28,10 @@ export const exportSettleSeconds = 60;
 
 const settleMs = exportSettleSeconds * 1_000;
 
-/** Returns the time at which an export is deleted if the export ends now or is continued now. */
+/**
+ * Returns the time at which an export is deleted. It is computed again whenever the export is created,
+ * continued or ended at the time `now`, so that each step postpones the deletion.
+ */
 export const getExportExpiryTime = (now: Date): Date =>
   new Date(now.getTime() + exportRetentionHours * 3_600_000);
 

@@ -82,8 +82,8 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
 }
 
 /**
- * Writes up to `chunksPerTurn` chunks of a claimed export. If the export is then not complete, releases it
- * for any worker.
+ * Writes up to `chunksPerTurn` chunks of an export that this worker has claimed (reserved). If rows are left
+ * then, ends the claim, so that any worker can continue the export.
  */
 async function takeTurn(
   options: ExportWorkerOptions,

@@ -1,7 +1,4 @@
-/**
- * Matches a merchant's colour for buttons, in the form `#rrggbb`. This file also computes the colour of the
- * text on these buttons.
- */
+/** Matches a merchant's colour for buttons, in the form `#rrggbb`. */
 
 export const brandColorFormat = /^#[0-9a-f]{6}$/;
 

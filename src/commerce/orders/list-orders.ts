@@ -49,7 +49,10 @@ export interface OrderFilter {
 
 const lowestOrderId = (at: unknown): string => getLowestIdAtTime("order", Number(at));
 
-/** SQL conditions of a filter, without those on the buyer; conditions without a value are left out. */
+/**
+ * The SQL conditions of a filter, except those on the buyer. A field of the filter without a value adds no
+ * condition.
+ */
 const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
   [
     [filter.merchantId, (id: unknown) => sql<boolean>`sales_order.merchant_id = ${id}`] as const,
@@ -69,7 +72,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
     ] as const,
     [
       filter.marketIds,
-      // The equation of one market lets PostgreSQL read the orders of this market in the order of their ids.
+      // With one market, the condition is an equation instead of `any`, so that PostgreSQL can read the
+      // orders of this market from an index in the order of their ids.
       (ids: unknown) =>
         Array.isArray(ids) && ids.length === 1
           ? sql<boolean>`sales_order.market_id = ${ids[0]}`

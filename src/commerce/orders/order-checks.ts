@@ -1,6 +1,6 @@
 /**
- * Checks that several order commands use, of selected lines, amounts and disputes, and the failure of an
- * order command that is refused.
+ * Checks that several order commands have in common: checks of the selected lines, of amounts, and of
+ * disputed payments. Also creates the failure that a refused order command throws.
  */
 import {
   findListLengthFaults,
@@ -53,8 +53,8 @@ export function requireKnownOrderLines(order: OrderAggregate, lines: readonly Li
 }
 
 /**
- * The number of units of an order line that a command may select, with the reasons why the number is not
- * higher.
+ * The number of units of an order line that a command may select at most, and the reasons why the command may
+ * not select more units.
  */
 export interface SelectableOrderLineUnits<Reason extends { readonly code: string }> {
   readonly lineId: string;

@@ -13,8 +13,8 @@ import {
 export interface CanceledUnits extends LineQuantity {
   readonly variantId: string;
   /**
-   * Number of canceled units that were not yet taken from the stock on hand. Such units are canceled before
-   * other units.
+   * Number of canceled units that are still in the stock on hand, because they were not packed. Such units
+   * are canceled before packed units.
    */
   readonly waiting: number;
   /** Number of units among the `waiting` units for which no stock is reserved. */

@@ -1,8 +1,8 @@
 /**
  * Runs the queued payment operations (requests to the payment provider). The provider is called between two
- * transactions: the first claims the operation, the second saves its outcome. If the process stops in
- * between, the lease of the operation ends, and another process claims the operation and asks the provider
- * for the state of the payment.
+ * transactions: the first reserves the operation for this process, the second saves its outcome. If the
+ * process stops in between, the reservation ends after a time. Another process then reserves the operation
+ * and asks the provider for the state of the payment.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
@@ -127,7 +127,10 @@ export function createPaymentOperationDriver(
 }
 
 interface OperationPool {
-  /** Starts a worker that claims a due payment operation, unless `workersMax` workers are already running. */
+  /**
+   * Starts a worker that reserves a due payment operation and runs it, unless `workersMax` workers are
+   * already running.
+   */
   startWorker(): void;
   /** Lets no further worker start. */
   stopStarting(): void;
@@ -141,8 +144,8 @@ interface OperationPoolOptions {
 }
 
 /**
- * Runs up to `workersMax` payment operations at the same time. A worker that has claimed an operation first
- * starts another worker, so that a slow operation does not delay other operations.
+ * Runs up to `workersMax` payment operations at the same time. As soon as a worker has reserved an operation,
+ * it starts another worker, so that a slow operation does not delay other operations.
  */
 function createOperationPool(
   parts: PaymentOperationDriverOptions,
@@ -168,7 +171,7 @@ function createOperationPool(
     const operation = await claimPaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
     startWorker();
-    // While this operation ran, the next operation of the same payment could not be claimed. The worker
+    // While this operation ran, no process could reserve the next operation of the same payment. The worker
     // therefore looks for due operations again.
     await runInSpan(operationSpan(operation), () => processOperation(parts, operation, signal)).finally(
       () => (mustSearchAgain = true),

@@ -80,7 +80,10 @@ export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitle
 interface UnitCounts {
   readonly entitled: number;
   readonly bought: number;
-  /** Number of units in the cart that count as bought, as discounted or as either; each unit counts once. */
+  /**
+   * Number of units in the cart that count as bought (X), as discounted (Y), or as both; a unit that counts
+   * as both is included once.
+   */
   readonly either: number;
 }
 
@@ -192,7 +195,7 @@ function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): reado
   });
 }
 
-/** Units of one cart line for which the same amount is left after the earlier discounts. */
+/** Units of one cart line that have the same price after the earlier discounts. */
 interface UnitGroup {
   readonly line: DiscountableLine;
   readonly position: number;
@@ -201,9 +204,10 @@ interface UnitGroup {
 }
 
 /**
- * Returns the units of the lines that `isWanted` accepts, sorted by the amount that is left of their price,
- * the cheapest first; units of the same price are in the order of their lines. The amount of a line is
- * divided among its units as evenly as possible: the amounts of two units differ by at most one minor unit.
+ * Returns the units of those lines for which `isWanted` returns true. The units are sorted by their price
+ * after earlier discounts, the cheapest first; units of the same price are in the order of their lines. The
+ * price of a line is divided among its units as evenly as possible: the prices of two units differ by at most
+ * one minor unit.
  */
 function unitsOf(
   { lines, linesMinor }: RemainingCartAmounts,

@@ -48,8 +48,8 @@ export interface GeneratedPromotionCodes {
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
 /**
- * Maximum number of rounds in which random codes are generated. Each round replaces codes that already
- * existed. There are so many possible codes that chance alone never needs as many rounds.
+ * Maximum number of attempts to generate the random codes. Each further attempt replaces those codes that
+ * already existed. There are so many possible codes that ten attempts never fail by chance.
  */
 const drawRoundsMax = 10;
 

@@ -114,8 +114,9 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
 }
 
 /**
- * SQL for the part of the orders' tax or discount that belongs to their net amounts (after reductions),
- * rounded for each order. An order with the total 0 keeps its discount, unless the order was canceled.
+ * SQL for the sum of a column (tax or discount) over the orders. Each order adds only the share that belongs
+ * to its net amount: the column × (total − later reductions) ÷ total, rounded for each order. An order with
+ * the total 0 adds its whole discount. A canceled order adds 0.
  */
 const netShareSql = (
   column: string,

@@ -63,7 +63,10 @@ export async function readFunnelReport(
   };
 }
 
-/** Counts of the carts in one bucket whose checkout sessions have the same status and cancellation reason. */
+/**
+ * Numbers of carts of one bucket. Each row counts the carts whose checkout sessions have the same status and
+ * cancellation reason.
+ */
 interface FunnelRow extends Readonly<Record<FunnelCount, number>> {
   readonly bucket: number;
   /** Status of the counted checkout sessions; null in rows that count carts without a checkout session. */

@@ -53,17 +53,17 @@ interface SearchToLimit {
 }
 
 /**
- * Decides how a search with words finds its documents: whether it first reads candidates, and whether it
- * limits the number of ranked documents.
+ * The decision how a search with words finds its documents: whether it first reads candidates with a simpler
+ * tsquery, and whether it ranks only a part of the matches.
  */
 interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
   readonly values: SearchParameterValues;
 }
 
 /**
- * Decides how a search finds its documents: by the full-text query with all conditions, or by a simpler query
- * for candidates, which are checked afterwards. If there are too many matches, the search ranks only the most
- * popular ones.
+ * Decides whether a search uses the full-text query with all conditions, or a simpler query for candidates,
+ * which are checked afterwards. Also decides whether there are so many matches that the search ranks only the
+ * most popular of them.
  */
 export async function planMatchLimits(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
@@ -90,7 +90,10 @@ export async function planMatchLimits(reader: DatabaseReader, search: SearchToLi
 const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly SampledPopularityStep[]>>();
 const [samplesMax, sampleMs] = [5000, 60_000];
 
-/** Names of the parameters that do not influence which documents match a search: the time and the page. */
+/**
+ * Names of the parameters that the cache key omits, because they do not influence which documents match a
+ * search: the time and the page.
+ */
 const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
 
 async function readSample(
@@ -127,8 +130,9 @@ const sampleStatement = (
 };
 
 /**
- * Share of candidates that are no matches. At this share or above, reading candidates takes longer than using
- * the full-text query with all conditions.
+ * The maximum share of candidates (documents that the simpler query finds) which do not match the search. If
+ * the share is higher, the full-text query with all conditions is faster than reading and checking the
+ * candidates.
  */
 const falseCandidatesMin = 0.75;
 

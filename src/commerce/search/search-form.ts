@@ -264,8 +264,9 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchParamete
 
 /**
  * Returns the text that is searched in titles as a whole phrase. Titles get a space at each end, so a space
- * in the phrase matches the border of a word. A phrase may begin inside a text without spaces (as in
- * Chinese). The last word may be the beginning of a longer word, unless it is a known word.
+ * at an end of the phrase matches only at the beginning or end of a word. A phrase in a script without spaces
+ * between words (as in Chinese) may begin anywhere in a title. The last word may be the beginning of a longer
+ * word, unless it is a known word.
  */
 export function buildTitlePhrase({ query, forms }: ExpandedQuery): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");

@@ -98,8 +98,9 @@ export function buildCachedPageStatement(): Sql {
 }
 
 /**
- * SQL that returns all matches, or only the best matches if there are more than the maximum. PostgreSQL
- * evaluates the conditions on `size` first, so only one of the two parts of the union is read.
+ * SQL that returns all matches, or only the best matches if there are more than the maximum. The two parts of
+ * the union have opposite conditions on `size`. PostgreSQL evaluates them first, so it reads only one of the
+ * parts.
  */
 function bestOf(order: Sql): Sql {
   return sql`

@@ -70,8 +70,8 @@ function afterSalesWindowsAt(order: OrderAggregate, now: Date): AfterSalesWindow
 const nonReturnable = ["no_returns", "final_sale", "custom_made", "perishable", "digital", "gift_card"];
 
 /**
- * Returns the return windows of the order lines that have sent units and that the merchant's return policy
- * accepts.
+ * Returns the return windows of those order lines that have sent units and whose products the merchant's
+ * return policy allows to be returned.
  */
 function returnWindows(order: OrderAggregate): OrderTimeWindow[] {
   const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = getOrderPolicy(

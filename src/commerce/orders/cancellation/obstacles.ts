@@ -192,8 +192,8 @@ function splitSetObstacles(
 }
 
 /**
- * Kinds of promotions that connect order lines: the discounted lines with the lines that the buyer had to
- * buy.
+ * Kinds of promotions that connect order lines: if the order has such a promotion, the discounted lines and
+ * the lines that the buyer had to buy for the promotion can only be canceled together.
  */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
@@ -212,8 +212,9 @@ export function findLinesJoinedByPromotions({
 }
 
 /**
- * Returns the ids of lines that a promotion connects and of which the cancellation would take only a part of
- * the units. Returns the first such set of lines; undefined if there is none.
+ * Searches for a promotion that connects several lines of the order, if the cancellation takes only a part of
+ * the units of these lines. Returns the ids of the lines of the first such promotion; undefined if there is
+ * none.
  */
 export function findPartlyCanceledPromotionLines(
   order: Pick<OrderAggregate, "promotions" | "lines">,

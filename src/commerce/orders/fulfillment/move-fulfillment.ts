@@ -167,7 +167,10 @@ export function markFulfillmentFailed(
   });
 }
 
-/** Cancels a fulfillment. Its units that were taken from the stock on hand stay allocated to the order. */
+/**
+ * Cancels a fulfillment. Units that packing has taken from the stock on hand are not put back; they stay
+ * allocated to the order and can be sent with another fulfillment.
+ */
 export function cancelFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
