@@ -93,8 +93,8 @@ export function createCostMeter(schema: GraphQLSchema, document: DocumentNode): 
 }
 
 /**
- * Returns the names of the variables on which the cost of a document depends: those in arguments that
- * multiply the cost of a field.
+ * Returns the names of the variables on which the cost of a document depends: those in the arguments of
+ * fields whose cost is computed from their arguments, for example from the page size.
  */
 function findCostVariables(schema: GraphQLSchema, document: DocumentNode): readonly string[] {
   const names = new Set<string>();

@@ -110,7 +110,10 @@ export const toPeriodVariables = ({ from, to, timeZone }: ReportFilter): ReportV
   timeZone,
 });
 
-/** The path of the report as CSV, below the service's base path. The console's session may read it. */
+/**
+ * Returns the path of the CSV file of a report, below the service's base path. The service accepts the
+ * console's session cookie for this path.
+ */
 export function getReportCsvPath(choices: ReportFilter): string {
   const { report, from, to, timeZone } = choices;
   // The report on the stock shows the present, so it has no period.
