@@ -1,8 +1,8 @@
 /** The days of an export's period, in the time zone of the browser. */
 
 /**
- * Returns the start (midnight) of a day as a time in RFC 3339: of the given day, or of the day that is `days`
- * later.
+ * Returns the start (midnight) of a day as a time in RFC 3339: of the given day, or of the day that is
+ * `daysAfter` days later.
  */
 function toMidnight(day: string, daysAfter = 0): string {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
