@@ -34,7 +34,7 @@ const httpUrl = address(["http:", "https:"], "https://api.example.com").refine(
   (value) => !value.endsWith("/"),
   "must not end with a slash",
 );
-/** The URL of a trace collector, without trailing slashes, which some platforms add. */
+/** The URL of a trace collector. Slashes at its end, which some platforms add, are removed. */
 const collectorUrl = address(["http:", "https:"], "http://collector:4318")
   .refine((value) => !/[?#]/.test(value), "must not have a query or a fragment")
   .transform((value) => value.replace(/\/+$/, ""));
@@ -132,7 +132,10 @@ export interface ServiceSettings {
   readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
-  /** Milliseconds for which a process serves on after SIGTERM, while `/readyz` answers 503. */
+  /**
+   * Milliseconds for which a process still answers requests after SIGTERM. During this time `/readyz` answers
+   * 503, so that load balancers send no new requests.
+   */
   readonly drainMs: number;
   /** False if a serving process must not migrate the database. */
   readonly migrate: boolean;

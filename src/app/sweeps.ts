@@ -1,7 +1,7 @@
 /**
- * Runs the sweeps: periodic jobs that store changes which happen at a certain time, for example that a cart
- * has expired. Before a sweep has stored such a change, every read takes it into account by comparing the
- * times with the current time.
+ * Runs the sweeps. A sweep is a periodic job that stores changes which happen by the passing of time, for
+ * example that a cart has expired. Reads do not depend on the sweeps: until a sweep has stored such a change,
+ * every read compares the stored times with the current time.
  */
 import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
 import { deleteExpiredOauthItems } from "#access/oauth/oauth-items.ts";

@@ -84,8 +84,8 @@ function keysRewrap(): Command {
     await runWithMigratedDatabase(async ({ db }, settings) => {
       const keyring = createConfiguredKeyring(settings);
       const key = keyring.currentKeyId;
-      // The audit log also records that the run begins, because a run that is stopped has already rewrapped
-      // some rows.
+      // The start of `keys rewrap` is recorded in the audit log too, and not only its end: a run that is
+      // interrupted has already rewrapped some rows.
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
         await countRowsWithOldEncryptionKey({ db, keyring }),

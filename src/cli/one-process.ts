@@ -68,7 +68,7 @@ async function start(
     if (settings.databaseUrl === undefined && runCommand !== undefined)
       stopCommands = await startCommandServer({ database: app.database, settings, log, runCommand });
     const { drain } = app;
-    // A worker gets no requests from load balancers, so it stops at once.
+    // A worker stops without a drain period, because load balancers send no requests to it.
     const drainMs = role === "worker" ? 0 : settings.drainMs;
     onReady({ drainMs, drain, close }, { address: await app.listen(), demo });
   } catch (error) {

@@ -69,7 +69,7 @@ export interface ConnectionPoolState {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
-  /** Number of statements that wait for a connection. */
+  /** Number of callers that wait for a connection to run a statement. */
   readonly waiting: number;
 }
 

@@ -114,14 +114,14 @@ const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<u
   sql`select pg_notify(${channel}, ${payload})`.execute(db);
 
 /**
- * Milliseconds within which equal notices are sent only once. The commit of a notice takes a lock of the
- * whole server, so fewer notices are better.
+ * Milliseconds within which several equal notices are sent as one. Committing a notice takes a lock that the
+ * whole database server shares, so the number of notices is kept small.
  */
 const mergeMs = 5;
 
 /**
- * Creates a function that sends a notice after a short delay. Errors are ignored, because every listener also
- * looks for work at intervals.
+ * Creates a function that sends a notice after a short delay. If the notice cannot be sent, the error is
+ * ignored, because the receivers also look for work at regular intervals, without a notice.
  */
 export function createInterProcessNoticeSender(
   db: Kysely<Tables>,
@@ -173,7 +173,10 @@ const retrySendMs = 1_000;
  * arrived before the answer to a query that was sent this long after its commit.
  */
 const lateDeliveryMs = 1_000;
-/** Milliseconds for which an arrived test notice is valid: as long as credentials are cached. */
+/**
+ * Milliseconds for which an arrived test notice is accepted as proof that notices arrive. It is the same time
+ * for which credentials are cached.
+ */
 const provenMs = 30_000;
 const testNoticePrefix = "proof:";
 

@@ -155,8 +155,8 @@ function nextStart(day: Temporal.PlainDate, interval: Exclude<BucketInterval, "h
 const hourMs = 3_600_000;
 
 /**
- * Returns the start of each hour of each day of the period. Hours are counted from the start of the day, so a
- * day on which daylight saving time begins or ends has 23 or 25 hours.
+ * Returns the start of each hour of each local day of the period. Hours are counted from the start of the day
+ * and not by the clock: a day on which daylight saving time begins or ends has 23 or 25 hours.
  */
 function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
   return daysOf(period, "day").flatMap((day) => {

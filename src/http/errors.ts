@@ -30,7 +30,10 @@ const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_MAX_PARAM_LENGTH: "route_not_found",
 };
 
-/** `bodyBytesMax` is the maximum size of the body in bytes, if the route is known. */
+/**
+ * Converts an error to the failure with which the REST API answers it. `bodyBytesMax` is the maximum size of
+ * the request body in bytes, for the message; undefined if the route is not known.
+ */
 export function toPublicFailure(error: unknown, bodyBytesMax?: number): Failure {
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     const code = frameworkFailures[error.code];

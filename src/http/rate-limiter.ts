@@ -33,7 +33,7 @@ export interface RateLimiter {
     bucket: RateLimitBucket,
     key: string,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
-  /** Returns the state of a caller's quota without counting a request. */
+  /** Returns the current state of a caller's quota, and counts no request. */
   peek(
     bucket: RateLimitBucket,
     key: string,

@@ -23,7 +23,10 @@ import { createRouteSuggestions } from "./route-suggestions.ts";
 declare module "fastify" {
   interface FastifyRequest {
     failureCode: string | null;
-    /** The maximum size of the body in bytes for this caller; null if the route's `bodyLimit` applies. */
+    /**
+     * The maximum size of the body in bytes for requests of this caller; null if the route's `bodyLimit` is
+     * the limit.
+     */
     bodyBytesMax: number | null;
     /** The caller, for the log. */
     credential: Readonly<
@@ -68,8 +71,9 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node would refuse a request without a Host header by an answer without a body. This check of Node is
-    // therefore off, and `refusalOf` refuses such requests. Node checks for slow clients once a second.
+    // Node would refuse a request without a Host header by an answer without a body. This check is therefore
+    // off, and `refusalOf` refuses such requests instead. `connectionsCheckingInterval`: Node looks for slow
+    // clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -77,8 +81,8 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
       requireHostHeader: false,
     },
     forceCloseConnections: "idle",
-    // Fastify would answer 503 to requests on open connections while the server stops; this server still
-    // answers them normally.
+    // While the server stops, Fastify would by default answer 503 to requests on connections that are still
+    // open. This server answers these requests normally.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },

@@ -38,7 +38,10 @@ export function createOidcAdapters(
   services: AdapterServices,
   library: OidcProviderModule,
 ): (kind: string) => Adapter {
-  /** Reports an unreachable database to the client as `temporarily_unavailable`. */
+  /**
+   * If the database is unreachable, a call of the adapter fails with the OAuth error
+   * `temporarily_unavailable`, which oidc-provider sends to the client.
+   */
   const translated = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;
@@ -69,8 +72,8 @@ export function createOidcAdapters(
 }
 
 /**
- * Rejects a call that the storage adapter does not support for a kind of record. oidc-provider never makes
- * this call for this kind.
+ * Rejects a call that the storage adapter does not implement for a kind of record, because oidc-provider
+ * never makes it for this kind.
  */
 const rejectOperation = (): Promise<never> =>
   Promise.reject(new Error("The authorization server does not do this."));
@@ -109,8 +112,8 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
 }
 
 /**
- * Returns the same scopes for each protected resource. The feature `resourceIndicators` decides for which of
- * them a client gets tokens.
+ * Returns the given scopes for every protected resource. Which of the resources a client gets tokens for is
+ * decided elsewhere, in the feature `resourceIndicators` of oidc-provider.
  */
 const toScopesByAudience = (publicUrl: string, scopes: readonly string[]): Record<string, string> =>
   Object.fromEntries(
@@ -123,7 +126,7 @@ function endGrant(
   grantId: string,
 ): Promise<void> {
   const now = clock.now();
-  // The id of the HTTP request that oidc-provider is handling.
+  // The id of the HTTP request that caused this call.
   const requestId = Provider.ctx?.response.get("x-request-id") ?? null;
   const reason = Provider.ctx?.oidc.route === "revocation" ? "given_back" : "used_twice";
   return runInTransaction(db, async (transaction) => {
@@ -201,10 +204,10 @@ const remainingFields = [
 ] as const;
 
 /**
- * For each kind of record, the function that returns the part of a record that stays stored after its use. A
- * used code is kept for ten more minutes, so that a second use still revokes the grant. A used refresh token
- * keeps only a few fields, because an app uses a token every ten minutes. These fields suffice to answer a
- * repeated request.
+ * For each kind of record that can be used only once: the function that returns what stays stored after the
+ * use. A used code is kept for ten more minutes, so that a second use within this time revokes the grant. Of
+ * a used refresh token, only a few fields are kept, because an app uses a refresh token every ten minutes and
+ * whole records would need much space. The kept fields are enough to answer a repeated request.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>

@@ -26,7 +26,7 @@ export interface RequestingClient {
   readonly appId: string | null;
   readonly appName: string;
   readonly publisher: string | null;
-  /** The facts about an agent; null for a client that an operator created. */
+  /** Data that only agents have; null for a client that an operator created. */
   readonly agent: RequestingAgent | null;
 }
 

@@ -41,7 +41,10 @@ export interface RefusedOauthRequest {
   readonly request: IncomingMessage;
   /** Error code of RFC 6749. */
   readonly code: string;
-  /** The error of this server that caused the refusal; null if the client's request was invalid. */
+  /**
+   * The error, if the request was refused because of an error of this server; null if the request itself was
+   * invalid.
+   */
   readonly fault: unknown;
 }
 
@@ -214,8 +217,9 @@ function createLookups({ db }: OauthServices): Pick<Configuration, "loadExisting
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // A request to the token endpoint has no session of the browser, because a grant lives longer than a
-      // session. For these requests it is enough that the staff account is enabled.
+      // A request to the token endpoint comes from the app and has no browser session: a grant lasts longer
+      // than the session in which it was given. For such a request, only the staff account is checked, which
+      // must be enabled.
       const staff = await (session === undefined
         ? findActiveStaff(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
@@ -305,8 +309,9 @@ function refusalMessage(
 }
 
 /**
- * Two staff members may sign in with the same browser, in two tabs. oidc-provider would then show its own
- * page, which asks whether to sign the first one out. Instead, the most recent sign-in counts.
+ * Two staff members may sign in with the same browser, in two tabs. oidc-provider would then ask on a page of
+ * its own whether to sign the first one out. Here, the later sign-in replaces the earlier one without that
+ * page.
  */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 

@@ -1,6 +1,7 @@
 /**
- * Makes the next attempt of a waiting delivery due at once. The attempt counts as one of the ten attempts of
- * the delivery. An open circuit breaker still delays the attempt until the next probe.
+ * Makes the next attempt of a waiting delivery due at once. The attempt is one of the delivery's ten
+ * attempts, not an additional one. If the circuit breaker of the endpoint is open, the attempt still waits
+ * for the next probe.
  */
 import { sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";

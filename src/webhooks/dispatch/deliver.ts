@@ -112,8 +112,8 @@ export function decryptWebhookSecret(
 }
 
 /**
- * Returns the W3C trace id of a delivery. All attempts of a delivery belong to one trace, even if several
- * processes make them.
+ * Returns the W3C trace id of a delivery. All attempts of a delivery belong to this one trace, even if
+ * different processes make the attempts.
  */
 function traceIdOf(deliveryId: string): string {
   return createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);

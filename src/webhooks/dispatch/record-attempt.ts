@@ -1,7 +1,8 @@
 /**
- * Records the result of an attempt if its lease is still valid: in the delivery, in the health of the
- * endpoint, and as an event if the endpoint becomes degraded or is disabled. Each failure is recorded in a
- * transaction of its own; successes are recorded in batches (`createDeliverySuccessRecorder`).
+ * Records the result of an attempt if its lease (the time for which the delivery is reserved for this
+ * process) is still valid. The result is recorded in the delivery and in the health of the endpoint; if the
+ * endpoint becomes degraded or is disabled, an event is published too. Each failure is recorded in a
+ * transaction of its own. Successes are recorded in batches (`createDeliverySuccessRecorder`).
  */
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -32,8 +33,8 @@ export interface DeliveryAttemptRecordContext {
 }
 
 /**
- * Records the result of an attempt. Returns false if the lease expired and another process has the delivery,
- * or if the delivery was canceled meanwhile.
+ * Records the result of an attempt. Records nothing and returns false if the lease has expired and another
+ * process has claimed the delivery, or if the delivery was canceled during the attempt.
  */
 export function recordDeliveryAttempt(
   recording: DeliveryAttemptRecordContext,
