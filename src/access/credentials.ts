@@ -30,9 +30,7 @@ export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
   /** Verifies an internal token or the token of a buyer session. */
   internalToken(value: string): Promise<InternalTokenViewer>;
-  /**
-   * Returns whether a publishable token exists that is valid now and that pages of this web origin may send.
-   */
+  /** Returns whether a publishable token exists that is valid now and that pages of this web origin may send. */
   isBrowserOrigin(origin: string): Promise<boolean>;
   readonly accessToken: AccessTokenVerifier;
 }

@@ -60,7 +60,8 @@ export const pageSizeDefault = 20;
 
 /**
  * The form of a list's cursors: either ids of one kind, or texts that match a pattern. If a list is sorted by
- * a number and has ids of one kind, each cursor consists of the number and the id. Other cursors are refused.
+ * a number and has ids of one kind, each cursor consists of the number and the id. Other cursors are
+ * refused.
  */
 export type CursorFormat = IdKind | RegExp;
 

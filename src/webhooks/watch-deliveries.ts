@@ -107,7 +107,8 @@ const statuses: readonly DeliveryStatus[] = [
 
 /**
  * Reads deliveries of the endpoints with one statement, in the order of their ids: the newest, the due, those
- * being sent, and those that were unfinished in the last query. Each subquery reads only a range of an index.
+ * being sent, and those that were unfinished in the last query. Each subquery reads only a range of an
+ * index.
  */
 async function findRows(
   reader: DatabaseReader,

@@ -11,17 +11,13 @@
 export interface RefusedSecret {
   readonly kind: "cpk" | "cit";
   readonly value: string;
-  /**
-   * True if only the checksum of the value is wrong; false if the value does not have the form of its kind.
-   */
+  /** True if only the checksum of the value is wrong; false if the value does not have the form of its kind. */
   readonly hasForm: boolean;
 }
 
 const names = { cpk: "API key", cit: "internal token" } as const;
 
-/**
- * The number of characters after the kind and the label: `_`, the id, `_`, and the secret with its checksum.
- */
+/** The number of characters after the kind and the label: `_`, the id, `_`, and the secret with its checksum. */
 const charactersAfterLabel = 1 + 12 + 1 + 49;
 
 const accepted = {

@@ -3,9 +3,7 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { ApiKeyTable, InternalTokenTable, Tables } from "#database/tables.ts";
 
-/**
- * A row of an API key without its digest and its number of sent expiry notices, which are never displayed.
- */
+/** A row of an API key without its digest and its number of sent expiry notices, which are never displayed. */
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
 
 /**

@@ -163,9 +163,7 @@ export interface LoginRateLimiter {
    * returns the number of seconds to wait.
    */
   take(attempt: LoginAttempt): Promise<number | undefined>;
-  /**
-   * Removes an attempt from the counts of its account and its IP address, because the attempt did not fail.
-   */
+  /** Removes an attempt from the counts of its account and its IP address, because the attempt did not fail. */
   subtract(attempt: LoginAttempt): Promise<void>;
 }
 

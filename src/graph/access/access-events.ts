@@ -1,6 +1,7 @@
 /**
  * Publishes events about installations and API keys. An event about an installation is delivered only to the
- * webhook endpoints of this installation; an event about an API key, only to those of the key's installation.
+ * webhook endpoints of this installation; an event about an API key, only to those of the key's
+ * installation.
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import { findExpiringApiKeys, recordApiKeyExpiryNotice } from "#access/keys/expiry-notices.ts";

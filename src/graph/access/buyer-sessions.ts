@@ -99,9 +99,7 @@ async function createSession(context: GraphContext, input: SessionInput): Promis
   );
 }
 
-/**
- * Returns the buyer reference of the buyer for whom the new session is created; null if the buyer is a guest.
- */
+/** Returns the buyer reference of the buyer for whom the new session is created; null if the buyer is a guest. */
 function readBuyerReference(context: GraphContext, requested: string | null): string | null {
   const named = requested ?? context.buyerReference;
   if (named === null) return null;

@@ -135,9 +135,7 @@ builder.queryFields((t) => ({
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
-  /**
-   * Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout.
-   */
+  /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
     reader: GraphContext["db"],
     ids: readonly string[],

@@ -83,7 +83,8 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
  * of skipping them. Events about carts, orders and their parts go to the installations that may read them.
  * Events about one installation go only to that installation, even after it is uninstalled. Events about an
  * endpoint go to the other endpoints, but not to that endpoint. Endpoints are not locked. A delivery to an
- * endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in `sweeps.ts`.
+ * endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in
+ * `sweeps.ts`.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`
