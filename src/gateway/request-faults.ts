@@ -15,7 +15,7 @@ export interface RequestFault {
   readonly detail: FailureDetail;
 }
 
-/** The part of the request to which a JSON Schema applies: the query or the body. */
+/** The part of the request that is checked with a JSON Schema: the query or the body. */
 export type RequestPart = { readonly in: "query" | "body" };
 
 /** Names of fields and parameters are shown up to this length. */

@@ -1,6 +1,6 @@
 /**
- * The state of one REST request. The steps that handle the request read the state and add to it. A step
- * refuses the request by throwing a `Failure`.
+ * The state of one REST request. The steps of the request read this state and change it. A step refuses the
+ * request by throwing a `Failure`.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";

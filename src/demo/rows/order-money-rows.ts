@@ -215,7 +215,10 @@ function createRefundRow(
   };
 }
 
-/** The payment token of every order scenario: the built-in provider authorizes it. */
+/**
+ * The payment token of every order scenario. The built-in payment provider authorizes every payment with this
+ * token.
+ */
 export const demoPaymentToken = "tok_success";
 
 interface SettlementInput {

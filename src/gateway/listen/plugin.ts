@@ -40,11 +40,17 @@ export interface ListenPluginOptions {
 }
 
 const path = "/listen";
-/** A cursor lists the events of two minutes, so it can be larger than other request bodies. */
+/**
+ * The maximum size of the request body. It is larger than for other routes, because the body contains a
+ * cursor, and a cursor lists all events of two minutes.
+ */
 const bodyBytesMax = 1024 * 1024;
 const pollMs = 400;
 const waitSecondsMax = 20;
-/** The largest number of requests that wait at the same time. Each one reads the database every 400 ms. */
+/**
+ * The largest number of requests that wait for events at the same time. Each waiting request reads the
+ * database every 400 ms.
+ */
 const waitingMax = 50;
 
 const listenBody = z.strictObject({

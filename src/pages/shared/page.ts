@@ -22,8 +22,9 @@ export interface HtmlPage {
   readonly title: string;
   readonly body: Markup;
   /**
-   * Another URL besides those of this service to which a form of the page may redirect. The
-   * Content-Security-Policy of the page allows this URL in `form-action`.
+   * Left out if forms of the page redirect only to this service. Otherwise, the source (for example the
+   * scheme of a URL) to which they may also redirect; the page's Content-Security-Policy allows it in
+   * `form-action`.
    */
   readonly leadsTo?: string | undefined;
   /** The language of the page's text (BCP 47); English by default. */
@@ -92,9 +93,8 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the HTTP headers of a page. If a form of the page redirects to the URL `leadsTo`, the
- * Content-Security-Policy must allow this URL too, because browsers apply `form-action` also to redirects
- * after a form was sent.
+ * Returns the HTTP headers of a page. In the Content-Security-Policy, `form-action` contains `leadsTo`
+ * besides this service, because browsers apply `form-action` also to the redirects after a form was sent.
  */
 export function getPageHttpHeaders({
   leadsTo,

@@ -8,7 +8,7 @@ import type { GraphDocument } from "./documents.ts";
 export interface GraphFailureDetail {
   /** JSON pointer to the invalid input field. */
   readonly field: string;
-  /** Code of the broken rule, for example `too_long`. */
+  /** Code of the rule that the value of the field breaks, for example `too_long`. */
   readonly code: string;
   readonly message: string;
 }

@@ -101,7 +101,7 @@ export function chooseReportInterval(choices: ReportVariables): ConsoleReportInt
 
 const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales", "funnel"]);
 
-/** The number of past days whose sales the report on the stock counts. */
+/** The number of past days from which the report on the stock adds up the sales. */
 export const inventoryDays = 30;
 
 export const toPeriodVariables = ({ from, to, timeZone }: ReportFilter): ReportVariables => ({
