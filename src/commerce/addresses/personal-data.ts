@@ -148,8 +148,8 @@ export async function keepPersonalDataForOrder(
 }
 
 /**
- * Erases rows of `personal_data`. Returns the number of rows that this call erased; rows that were erased
- * before do not count.
+ * Erases rows of `personal_data`. Returns the number of rows that this call erased, without rows that were
+ * erased before.
  */
 export async function erasePersonalData(
   transaction: Transaction,

@@ -1,7 +1,8 @@
 /**
  * Decides which after-sales options (refund, exchange, repair and so on) a buyer has for each order line and
- * for the whole order. The functions are pure: they read only the order, its policies and the loaded facts.
- * `requestReturn` uses the same functions, so a request and the displayed options cannot disagree.
+ * for the whole order. The functions are pure: they read only the order, its policies, and the stock, prices
+ * and earlier returns that the caller has loaded. `requestReturn` uses the same functions, so a request and
+ * the displayed options cannot disagree.
  */
 import {
   findMostFavorableDecision,

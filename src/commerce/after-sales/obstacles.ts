@@ -206,15 +206,15 @@ function countSettledUnits(order: Returns, line: OrderLine): number {
 
 /**
  * Counts the units of an order line that were refunded, or that the merchant has accepted for a refund.
- * Exchanged units do not count, because their price is not refunded.
+ * Exchanged units are left out, because their price is not refunded.
  */
 export function countRefundedOrAcceptedForRefundUnits(order: Returns, line: OrderLine): number {
   return countSettledUnits(order, line) - countAcceptedUnits(order, line, isExchanged);
 }
 
 /**
- * Counts the units of services and digital products in an order line that the merchant has not provided yet.
- * Units for which the buyer has already requested a withdrawal do not count.
+ * Counts the units of services and digital products in an order line that the merchant has not provided yet,
+ * without units for which the buyer has already requested a withdrawal.
  */
 export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
   const requestedReturns = returns.filter(
@@ -231,8 +231,8 @@ export const isWithdrawalOfUnsentUnits = ({ kind, method }: Pick<OrderReturn, "k
   kind === "withdrawal" && method === "keep_item";
 
 /**
- * Counts the units of an order line that were sent and not delivered. Units that the buyer has already
- * reported as lost do not count.
+ * Counts the units of an order line that were sent and not delivered, without units that the buyer has
+ * already reported as lost.
  */
 export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): number {
   const reportedLost = countRequestedUnits(

@@ -74,7 +74,10 @@ export interface CartChangePlan {
   readonly checkResult?: (next: RepricedCart, refusal: PromotionRefusal | null) => void;
 }
 
-/** Plans a change of the locked cart. Returns null if the cart needs no change. */
+/**
+ * A function that plans a change of a locked cart: it returns the new values of the cart, or null if the cart
+ * needs no change. It must not save the cart.
+ */
 export type CartChangePlanner = (cart: CartAggregate) => CartChangePlan | null;
 
 export interface CartChangeRequest {

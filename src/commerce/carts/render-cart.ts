@@ -134,8 +134,8 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
 }
 
 /**
- * Compares a cart before and after a change. Returns the top-level fields of the rendered cart that differ,
- * with their values before the change.
+ * Compares a cart before and after a change. Returns the top-level fields of the rendered cart that the
+ * change has altered, each with its value before the change.
  */
 export function getPreviousValuesOfChangedCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },

@@ -1,7 +1,8 @@
 /**
- * Computes the next stored state of a cart from a cart draft and the current offer: all amounts, promotions,
- * delivery options and warnings. Pure. Every change of a cart uses this file, so that all amounts of a cart
- * are always calculated together.
+ * Computes the next stored state of a cart: all amounts, promotions, delivery options and warnings. The
+ * inputs are the cart draft (the values that callers choose) and the current offer (prices, stock, taxes,
+ * delivery methods and promotions). Pure. Every change of a cart uses this file, so that all amounts of a
+ * cart are always calculated together.
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import {

@@ -27,7 +27,10 @@ export function selectCartDelivery(
   });
 }
 
-/** Returns the plan to select a delivery option for a cart that is active or in checkout. */
+/**
+ * Returns the function that plans to select a delivery option for a cart. The function works for active carts
+ * and for carts in checkout.
+ */
 export function planDeliveryOptionSelection(
   input: Pick<CartDeliveryOptionSelectInput, "optionId">,
   now: Date,

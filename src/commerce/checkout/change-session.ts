@@ -184,7 +184,10 @@ function cartDifferences(
 }
 
 export interface SessionRepriceInput extends LockedCartAndSession {
-  /** Plans the change of the session's cart. If left out, the cart is only priced again. */
+  /**
+   * The function that plans a change of the session's cart, for example of its address. If left out, the cart
+   * is only priced again.
+   */
   readonly plan?: CartChangePlanner;
   /** The version of the checkout session that the caller expects; if left out, all versions are accepted. */
   readonly target?: ExpectedVersionInput;
@@ -254,8 +257,8 @@ export interface SessionIdAndExpectedVersion extends ExpectedVersionInput {
 export interface SessionChangeRequest {
   readonly target: SessionIdAndExpectedVersion;
   /**
-   * Returns the plan to change the session's cart. Called before the cart is priced; may write rows that
-   * belong to the change, for example an encrypted address.
+   * Returns the function that plans the change of the session's cart. Called before the cart is priced.
+   * `prepare` may write rows that belong to the change, for example an encrypted address.
    */
   readonly prepare: (
     cart: CartAggregate,

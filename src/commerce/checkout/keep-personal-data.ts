@@ -10,8 +10,8 @@ import { endedCartRetentionMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /**
- * How long personal data is kept after the end of its checkout session, in milliseconds, so that problems can
- * be analyzed.
+ * Time from the end of a checkout session to the erasure of its personal data, in milliseconds. The delay
+ * lets operators analyze problems.
  */
 const retentionAfterSessionMs = 24 * 3_600_000;
 

@@ -1,8 +1,8 @@
 /**
  * The type of a stored checkout session, with the statement that reads sessions, the query that lists
  * sessions, the computation of the status, and the conflict errors. The status depends on the time: an open
- * session whose expiry time has passed counts as expired, even before a background job stores this status.
- * The items of a session are those of its cart.
+ * session whose expiry time has passed is treated as expired, even before a background job stores this
+ * status. A session stores no items; they are those of its cart.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";

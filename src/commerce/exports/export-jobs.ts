@@ -16,7 +16,7 @@ export type ExportJobRow = Selectable<ExportJobTable>;
 
 /** Maximum number of a merchant's exports that are waiting or running at the same time. */
 export const unfinishedExportsMax = 2;
-/** Maximum number of a merchant's stored exports; canceled exports do not count. */
+/** Maximum number of a merchant's stored exports, without canceled exports. */
 export const storedExportsMax = 20;
 /** How long an export is stored after it has ended, in hours. */
 export const exportRetentionHours = 24;

@@ -190,8 +190,8 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
 }
 
 /**
- * For each transaction (by its outbox), the changes of stock levels by variant id, until their events are
- * published.
+ * The changes of stock levels for which no event was published yet: for each transaction (identified by its
+ * outbox), the changes by variant id.
  */
 const pendingChanges = new WeakMap<Outbox, Map<string, StockLevelBeforeAndAfter>>();
 

@@ -26,7 +26,10 @@ export interface OrderFilter {
    * orders of all buyers are selected.
    */
   readonly buyer: BuyerRepresentedByCaller;
-  /** An additional SQL condition that selects the orders of an opaque buyer reference; null for none. */
+  /**
+   * An additional SQL condition, which selects the orders with one opaque buyer reference (`byr_…`); null to
+   * select orders with any reference.
+   */
   readonly opaqueBuyer: RawBuilder<boolean> | null;
   readonly status?: Optional<OrderStatus>;
   readonly paymentStatus?: Optional<OrderPaymentStatus>;

@@ -204,9 +204,9 @@ export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine):
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * Counts the refunded units of an order line that never reached the buyer: the refunded units that were
- * reported as not received, or the refunded units minus the delivered units if this number is larger. Units
- * that `countUnitsRefundedBeforeLoss` counts are subtracted.
+ * Counts the refunded units of an order line that never reached the buyer. The number is the larger of two:
+ * the refunded units that were reported as not received, or the refunded units minus the delivered units.
+ * Units that `countUnitsRefundedBeforeLoss` counts are subtracted from it.
  */
 export function countRefundedUndeliveredUnits(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -232,7 +232,7 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
 
 /**
  * Counts the units of an order line that must not be sent, because they were refunded without being
- * delivered. Refunded units in transit do not count, because they have already been sent.
+ * delivered. Refunded units in transit are left out, because they have already been sent.
  */
 export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
   return (

@@ -51,8 +51,8 @@ const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * sec
 const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
 /**
- * Runs all due payment operations, including those that become due through them at once. When all have ended,
- * throws the first error that occurred.
+ * Runs all due payment operations, and also the operations that they queue for the same moment. When all have
+ * ended, throws the first error that occurred.
  */
 export async function runDuePaymentOperations(
   parts: PaymentOperationDriverOptions,

@@ -32,7 +32,10 @@ export interface PromotionCodesGenerateInput {
   /** Length of each random code in characters, without the prefix. */
   readonly length?: number | null | undefined;
   readonly codes?: readonly string[] | null | undefined;
-  /** Maximum number of orders that may use each of the codes; null if only the limit of the promotion counts. */
+  /**
+   * Maximum number of orders that may use each of the codes. If null, a code has no limit of its own, and
+   * only the usage limit of the promotion applies.
+   */
   readonly usageLimit?: number | null | undefined;
 }
 

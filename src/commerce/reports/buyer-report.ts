@@ -7,7 +7,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { dividePeriodIntoBuckets, type PeriodBucket } from "#foundation/period.ts";
 import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
-/** Numbers of buyers and orders in a period. Orders that were canceled as a whole do not count. */
+/** Numbers of buyers and orders in a period, without orders that were canceled as a whole. */
 export interface BuyerTotals {
   readonly buyers: number;
   /** Number of buyers whose first order is in the period. */

@@ -49,7 +49,7 @@ export async function findWordCorrections(
   return corrections;
 }
 
-/** Chooses one correction for each misspelt word: among its candidates, the word that occurs in most products. */
+/** Chooses one correction for each misspelt word: the candidate that occurs in most products. */
 async function mostFrequent(
   search: QueryToCorrect,
   candidates: readonly CandidateWithForms[],

@@ -1,8 +1,8 @@
 /**
- * SQL that finds the matches of a search, the first part of the search statement. Without words, the first
- * offers in the requested order are read from an index of the table `search_offer`. With words, the full-text
- * index of the table `search_document` finds the documents, which are scored and counted without reading
- * other tables.
+ * SQL that finds the matches of a search, the first part of the search statement. For a search without words,
+ * the first offers in the requested order are read from an index of the table `search_offer`; an offer is a
+ * product that is sold in one country. For a search with words, the full-text index of the table
+ * `search_document` finds the documents, which are scored and counted without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -51,8 +51,8 @@ export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchM
 }
 
 /**
- * Returns SQL for the offers of a search without words. All offers are equally relevant then, so the sort
- * order RELEVANCE sorts by popularity.
+ * Returns SQL for the offers (products that are sold in the country) of a search without words. All offers
+ * are equally relevant then, so the sort order RELEVANCE sorts by popularity.
  */
 function baseOf(form: SearchStatementForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
@@ -74,8 +74,8 @@ const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
 const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
 /**
- * SQL for a `from` clause that returns the offers in the country that pass the filters. The SQL ends with a
- * `where` condition, so further conditions must start with `and`.
+ * SQL for a `from` clause that returns the offers (products that are sold in the requested country) that pass
+ * the filters. The SQL ends with a `where` condition, so further conditions must start with `and`.
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
@@ -110,9 +110,9 @@ function byTitle(form: SearchStatementForm): Sql {
 }
 
 /**
- * SQL that sorts offers by price: first the offers in the main currency, then the offers in other currencies,
- * both read from an index. Offers in other currencies are read only if there are too few offers in the main
- * currency.
+ * SQL that sorts offers by price: first the offers in the main currency (the most frequent one), then the
+ * offers in other currencies. An index returns both parts in order. The second part is read only if the first
+ * part has too few offers for the page.
  */
 function byPrice(form: SearchStatementForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
@@ -326,7 +326,10 @@ export function scoreTierSql({ hasCode }: SearchStatementForm): Sql {
 
 export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8`;
 
-/** SQL for the score of a document: the score of its tier, plus stock, popularity and text rank. */
+/**
+ * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,
+ * popularity and text rank.
+ */
 export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
   sql`(${scoreTierSql(form)} + case when ${isOfferInStockSql(key)} then ${points(stockScore)} else 0 end
     + ${points(popularityStepScore)} * ${offerPopularitySql(key)}

@@ -1,9 +1,9 @@
 /**
- * The offer key: one short text with the properties of an offer by which search facets are counted. Grouping
- * by one text is three times as fast as grouping by separate columns, and there are only few different keys.
- * The key consists of one digit for the availability, the currency, and two digits for the price step of the
- * lowest price. In a search document, the key also contains the fallback locale, the lowest price and the
- * popularity step, separated by slashes.
+ * Defines the offer key: one short text with those properties of an offer (a product that is sold in one
+ * country) by which search facets are counted. Grouping by one text is three times as fast as grouping by
+ * separate columns, and there are only few different keys. The key consists of one digit for the
+ * availability, the currency, and two digits for the price step of the lowest price. In a search document,
+ * the key also contains the fallback locale, the lowest price and the popularity step, separated by slashes.
  */
 import { type RawBuilder, sql } from "kysely";
 import { availabilities, type Availability } from "#commerce/catalog/availability.ts";

@@ -184,8 +184,8 @@ export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder
     from merchant where status = 'suspended'))`;
 
 /**
- * SQL for the main currency of the found products. If all offers in the country have the same currency, this
- * currency is returned without counting.
+ * SQL for the main currency of the found products: the currency that most of them have. If all offers in the
+ * country have the same currency, returns this currency without counting.
  */
 export const mainCurrencySql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency

@@ -170,7 +170,10 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
 
 const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
 
-/** SQL for the parts of a found product's score: tier, stock, popularity step and text rank. */
+/**
+ * SQL for the parts of a found product's score: score tier (which fields contain the words), stock,
+ * popularity step and text rank.
+ */
 const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${scoreTierSql(form)},
   'isInStock', ${isOfferInStockSql(offerKey)}, 'popularityStep', ${offerPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;

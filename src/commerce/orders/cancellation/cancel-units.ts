@@ -135,8 +135,8 @@ async function keepLines(
 }
 
 /**
- * Voids the payment authorizations if the buyer owes nothing any more, and refunds what the buyer has paid
- * too much.
+ * Refunds the amount that the buyer has paid too much. Before that, voids the payment authorizations, but
+ * only if the buyer owes nothing any more.
  */
 async function moveMoney(
   transaction: Transaction,

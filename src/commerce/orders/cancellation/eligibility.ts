@@ -56,8 +56,8 @@ export type CancellationConsequence =
 
 export interface CancellationDeadline {
   /**
-   * The time of the cancellation deadline. If the deadline is the start of packing: the time at which packing
-   * started, or null if packing has not started.
+   * The time of the cancellation deadline. If the policy sets the start of packing as the deadline: the time
+   * at which packing started; null before that.
    */
   readonly at: string | null;
   readonly clock: "placed" | "packing_started";
@@ -176,8 +176,8 @@ function deadlineOf(
 }
 
 /**
- * Estimates the refund of a cancellation. A captured amount is refunded; an authorized amount is voided, or
- * captured only in part.
+ * Estimates the refund of a cancellation. The part that was captured is refunded. If only an authorization
+ * exists, it is voided, or less than the whole authorization is captured later.
  */
 function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): EstimatedCancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);

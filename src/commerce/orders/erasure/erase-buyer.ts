@@ -18,10 +18,7 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-scope.ts";
 
 export interface BuyerErasureResult {
-  /**
-   * Number of addresses and e-mail addresses that this call erased. Data that was erased before does not
-   * count.
-   */
+  /** Number of addresses and e-mail addresses that this call erased, without those that were erased before. */
   readonly personalData: number;
   readonly carts: number;
   readonly orders: number;
