@@ -218,7 +218,7 @@ async function findSubjectId(
 
 /**
  * Sets the times of the endpoint's last success and last failure from its delivery attempts. The newest
- * attempt succeeded, so the endpoint counts as healthy.
+ * attempt succeeded, so the service shows the endpoint as healthy.
  */
 async function setEndpointHealth({ transaction, endpointId }: EndpointContext): Promise<void> {
   const attempts = transaction

@@ -63,7 +63,7 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
  * that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
-/** Form actions that are allowed while the payment is being processed. */
+/** Form actions that the service accepts while the payment is being processed. */
 const waitingActions: ReadonlySet<string> = new Set(["give-up"]);
 
 /**

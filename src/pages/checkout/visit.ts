@@ -108,8 +108,9 @@ export async function readSessionStatusAndVersion(
 const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();
 
 /**
- * For each request, the URL paths of the style sheets with the merchant's colour. Stored when the checkout
- * session of a request has been found.
+ * For each request, the URL paths of the style sheets with the merchant's colour. `openCheckoutVisit` stores
+ * them, and `sendCheckoutPage` adds them to the page; they are missing if the checkout session was not
+ * found.
  */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
 

@@ -110,8 +110,8 @@ export interface OpenApiDocumentOperation {
   readonly stability: "stable" | "candidate";
   readonly isDeprecated: boolean;
   /**
-   * The credential that the operation requires: none, an API key (or OAuth token), or an OAuth token with a
-   * DPoP proof.
+   * The credential that the operation requires: `none`, an API key or OAuth token (`key`), or an OAuth token
+   * with a DPoP proof (`token`).
    */
   readonly credential: "none" | "key" | "token";
   readonly scope: string | null;

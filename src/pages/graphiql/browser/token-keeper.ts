@@ -58,7 +58,10 @@ interface Waiting {
 }
 
 interface Fault extends TokenPrompt {
-  /** True if the service refused the token. False for other errors, for example too many requests. */
+  /**
+   * True if the service refused the token. False if the request failed for another reason, for example after
+   * too many requests.
+   */
   readonly isRefusal: boolean;
 }
 
