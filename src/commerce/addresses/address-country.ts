@@ -160,7 +160,8 @@ function possibleSpellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
   const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
   const withoutCountry = compact.startsWith(country) ? compact.slice(country.length) : compact;
-  // Removes leading letters that are separated from the digits, as in D-10115, SE 113 30 and PC 112.
+  // Removes up to three leading letters that a space or hyphen separates from the digits, as in D-10115, SE
+  // 113 30 and PC 112.
   const withoutLetters = /^[A-Z]{1,3}[\s-]+(?=\d)/.test(given) ? compact.replace(/^[A-Z]+/, "") : compact;
   return [
     ...[compact, withoutCountry, withoutLetters].flatMap((code) => [withSeparator(country, code), code]),
@@ -203,7 +204,7 @@ const addressForms = new Map<string, AddressFormLayout>();
 
 /**
  * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns a
- * form with the fields that are the same in all countries.
+ * form with only those fields that the forms of all countries have in common.
  */
 export function getAddressFormLayout(countryCode: string): AddressFormLayout {
   const code = isCountry(countryCode) ? countryCode : "";

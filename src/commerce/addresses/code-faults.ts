@@ -1,6 +1,6 @@
 /**
- * The faults of the coded parts of an address: region and postal code. The messages name the allowed regions
- * or the most similar ones, and an example of a postal code. They never repeat the entered values.
+ * Finds the faults of the region and the postal code of an address. The messages name the allowed regions or
+ * the most similar ones, and an example of a postal code. They never repeat the entered values.
  */
 import type { FailureDetail } from "#foundation/failure.ts";
 import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";

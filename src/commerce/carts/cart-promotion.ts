@@ -29,8 +29,8 @@ import { type CartPromotionStateView, toCartPromotionStateView } from "./render-
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
   /**
-   * What happens if the cart already has another promotion code. `replace` (the default) replaces the old
-   * code; `reject` refuses the new code.
+   * The behavior if the cart already has another promotion code: `replace` (the default) replaces the old
+   * code, `reject` refuses the new code.
    */
   readonly onExisting?: "replace" | "reject" | null | undefined;
 }

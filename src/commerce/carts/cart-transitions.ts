@@ -61,7 +61,10 @@ export async function revokeCart(
   });
 }
 
-/** Time from the end of a cart to the erasure of its address and e-mail address, in milliseconds. */
+/**
+ * Time from the end of a cart to the erasure of its address and of the buyer's e-mail address, in
+ * milliseconds.
+ */
 const erasureDelayMs = 24 * 3_600_000;
 
 /**

@@ -20,8 +20,8 @@ interface ExportSource {
   readonly from: string;
   readonly merchantId: string;
   /**
-   * The keys by which the rows are sorted; an index of the table supports this order. The first key is the
-   * creation time, or an id that begins with the creation time.
+   * The keys by which the rows are sorted. An index of the table has the same keys in the same order. The
+   * first key is the creation time, or an id that begins with the creation time.
    */
   readonly keys: readonly [SortKey, ...SortKey[]];
   /** The kind of id, if the first sort key is an id; left out if the first sort key is a time. */

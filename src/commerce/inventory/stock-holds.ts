@@ -20,8 +20,8 @@ export interface StockShortage {
   readonly variantId: string;
   readonly wanted: number;
   /**
-   * Number of units that the caller can have, including the units that the caller's checkout session already
-   * holds.
+   * Number of units that the caller can get at most, including the units that the caller's checkout session
+   * already holds.
    */
   readonly available: number;
 }

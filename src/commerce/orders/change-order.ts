@@ -129,7 +129,10 @@ export interface LockedOrderChange extends ExpectedVersionInput {
   readonly work: OrderChangeFunction;
 }
 
-/** Changes an order that the caller has locked. A transaction may call this at most once for each order. */
+/**
+ * Changes an order that the caller has locked. Within one transaction, this function may be called only once
+ * for the same order.
+ */
 export async function changeLockedOrder(
   transaction: Transaction,
   context: OrderCommandContext,

@@ -106,8 +106,8 @@ function unitsOf(
 }
 
 /**
- * Computes the value of the next units of an order line that are canceled or refunded. The value is at most
- * the part of the line's total that was not reduced before.
+ * Computes the value of units of an order line that are canceled or refunded now. The value is at most the
+ * part of the line's total that was not reduced before.
  */
 export function computeLineUnitsValueMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,

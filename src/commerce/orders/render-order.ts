@@ -205,7 +205,8 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
 
 /**
  * Returns the amount that can still be refunded for an order line: the value of its units that are neither
- * canceled nor refunded, but at most the order's captured amount that is not refunded.
+ * canceled nor refunded. The result is never more than the part of the order's captured amount that was not
+ * refunded.
  */
 export function computeRefundableLineAmountMinor(
   line: OrderLine,

@@ -12,7 +12,10 @@ export interface BuyerTotals {
   readonly buyers: number;
   /** Number of buyers whose first order is in the period. */
   readonly newBuyers: number;
-  /** Number of buyers of the period who had placed at least two orders by the end of the period. */
+  /**
+   * Number of buyers who ordered in the period and had placed at least two orders in total by the end of the
+   * period.
+   */
   readonly repeatBuyers: number;
   /** Number of orders of buyers with a buyer reference. */
   readonly orders: number;
@@ -25,7 +28,7 @@ export interface BuyerCohort {
   /** First day of the month in the report's time zone, as YYYY-MM-DD. */
   readonly month: string;
   readonly buyers: number;
-  /** Number of orders of these buyers in the month of their first order. */
+  /** Number of orders that these buyers placed in the month of their first order, including the first order. */
   readonly orders: number;
   /** The later months of the period in which buyers of the cohort ordered again, in chronological order. */
   readonly later: readonly BuyerCohortMonth[];

@@ -25,8 +25,8 @@ import {
 import type { ExpandedQuery } from "./word-forms.ts";
 
 /**
- * PostgreSQL's estimate of the number of search documents. Every search with words reads this estimate and
- * stores it, by database connection, for the next search.
+ * PostgreSQL's estimate of the number of search documents, for each database connection. Every search with
+ * words reads the estimate together with its results, and stores it here for the next search.
  */
 export const documentCountSql = sql<number>`(select reltuples::int from pg_class
   where oid = 'search_document'::regclass)`;

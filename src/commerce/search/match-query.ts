@@ -83,7 +83,7 @@ function requiredParts(
   return others.length === 0 ? forms : others;
 }
 
-/** Builds a tsquery for the documents that contain the given part of the search query. */
+/** Builds a tsquery for the documents that contain the one given part of the search query. */
 export const buildTsqueryOfPart = (
   part: ExpandedQueryPart,
   options: TsqueryOptions = { hasMerchants: true },

@@ -224,8 +224,8 @@ const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[
   rows.map((row) => [row, factor]);
 
 /**
- * Cache of the numbers of documents that contain the words of recent queries, by database connection. Used
- * only in large catalogues. The numbers may be up to one minute old.
+ * For each database connection, a cache of the numbers of documents that contain the words of recent queries.
+ * Used only in large catalogues. The numbers may be up to one minute old.
  */
 type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
 const [countsMax, countsMs] = [20_000, 60_000];

@@ -42,8 +42,8 @@ export function findCancellationAlternatives(
 }
 
 /**
- * Whether the buyer can return units or withdraw from the purchase. This is only a hint; the after-sales
- * eligibility answers exactly, with quantities and terms.
+ * Whether the buyer can return units or withdraw from the purchase. This information is inexact: the
+ * after-sales eligibility query gives the exact answer, with quantities and terms.
  */
 interface AfterSalesWindows {
   readonly canReturn: boolean;

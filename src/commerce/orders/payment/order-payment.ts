@@ -56,8 +56,8 @@ export async function lockPaymentWithOrder(
 }
 
 /**
- * Returns the amount of a payment that can be captured now: the authorized amount without pending captures,
- * but at most what the buyer still owes.
+ * Returns the amount of a payment that can be captured now: the authorized amount minus pending captures. The
+ * result is never more than what the buyer still owes.
  */
 export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment): number {
   return Math.max(
