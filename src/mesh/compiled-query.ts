@@ -172,7 +172,7 @@ function withPassedVariables(document: DocumentNode): DocumentNode {
 
 const programSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
-/** Returns the schema with which documents of a graph are compiled. The schema is created once for each graph. */
+/** Returns the schema with which documents of a graph are compiled. It is created once for each graph. */
 function getProgramSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = programSchemas.get(graph);
   if (schema === undefined) programSchemas.set(graph, (schema = createProgramSchema(graph)));

@@ -67,7 +67,7 @@ export type CostMeter = (values: CostContext) => number;
  * variables.
  */
 const knownCostsMax = 100;
-/** If the text of a combination of variables is longer than this number of characters, its cost is not cached. */
+/** If the text of a combination of variables has more characters than this, its cost is not cached. */
 const combinationLengthMax = 500;
 
 /**

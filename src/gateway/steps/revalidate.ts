@@ -18,7 +18,7 @@ interface RevalidatedRequest {
   readonly render: () => string;
 }
 
-/** Sets the headers of an answer. Returns the text of the body; null if the status is 304, which has no body. */
+/** Sets the headers of an answer. Returns the body's text; null if the status is 304, which has no body. */
 export type RevalidatedRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);

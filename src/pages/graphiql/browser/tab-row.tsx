@@ -1,4 +1,4 @@
-/** A row of tabs. The arrow keys move the focus from tab to tab. The Tab key moves the focus out of the row. */
+/** A row of tabs. The arrow keys move the focus between the tabs; the Tab key moves it out of the row. */
 import type { JSX, TargetedKeyboardEvent } from "preact";
 
 interface TabRowProps<Name extends string> {

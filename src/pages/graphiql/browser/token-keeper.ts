@@ -4,7 +4,7 @@
  * closed. Sends the credential with every query, and asks again when the service refuses it.
  */
 
-/** The owner of the stored credential (a token or a session of the merchants' console): its role and merchant. */
+/** The role and the merchant of the stored token or of the session in the merchants' console. */
 export interface CredentialIdentity {
   readonly role: string;
   readonly isConsoleSession: boolean;
@@ -12,7 +12,7 @@ export interface CredentialIdentity {
   readonly merchant: string | null;
 }
 
-/** The message in the token dialog, which asks the reader for a token; undefined while the dialog is closed. */
+/** The message in the token dialog, which asks the reader for a token. */
 export interface TokenPrompt {
   readonly message: string;
   readonly isFault: boolean;

@@ -8,7 +8,7 @@ import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
 export interface AttemptRequestHeader {
   readonly name: string;
   readonly value: string;
-  /** True if the value of the header is not known; `value` then contains a description instead of the value. */
+  /** True if the value of the header is not known; `value` then contains a description instead. */
   readonly isDescribed: boolean;
 }
 

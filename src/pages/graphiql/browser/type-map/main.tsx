@@ -111,7 +111,7 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** The type, field or area that the page's URL names; the type map shows the page of this part of the schema. */
+/** The type, field or area that the page's URL names; the type map shows the page for it. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };
