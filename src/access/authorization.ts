@@ -29,8 +29,8 @@ export interface WwwAuthenticateChallengeOptions {
 }
 
 /**
- * The protected resources of the service, each the audience of its own access tokens: the REST API at `/api`,
- * and the MCP server at `/mcp`.
+ * The protected resources of the service: the REST API at `/api`, and the MCP server at `/mcp`. An access
+ * token is valid for only one of them, which is its audience.
  */
 export const protectedResources = ["api", "mcp"] as const;
 export type ProtectedResource = (typeof protectedResources)[number];
@@ -128,8 +128,8 @@ const getResourceMetadataPath = (resource: ProtectedResource): string =>
   resource === "api" ? protectedResourceMetadataPath : `${protectedResourceMetadataPath}/${resource}`;
 
 /**
- * Returns the `aud` claim of access tokens for a protected resource, which is also the `resource` of its
- * metadata document.
+ * Returns the `aud` claim of access tokens for a protected resource. The metadata document of the resource
+ * has the same value in its field `resource`.
  */
 export const getAccessTokenAudience = (publicUrl: string, resource: ProtectedResource): string =>
   `${publicUrl}/${resource}`;

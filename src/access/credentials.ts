@@ -160,8 +160,9 @@ const rowMsMax = 30_000;
 /** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
 /**
- * Milliseconds for which further requests for the same row may wait for a look-up that is already running.
- * The result of an older look-up is not used for them, because the row may have changed since it began.
+ * While a look-up of a row runs, other requests for this row wait for its result if the look-up began less
+ * than this number of milliseconds ago. They do not use the result of an older look-up, because the row may
+ * have changed since that look-up began.
  */
 const sharedMsMax = 250;
 

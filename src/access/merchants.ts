@@ -141,8 +141,8 @@ export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): P
   reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
 
 /**
- * Selects a single merchant, or all merchants if `owner` is null. The caller orders, pages or counts the
- * query, for example with `applyKeysetPage`.
+ * Selects the merchant with the id `owner`, or all merchants if `owner` is null. The caller orders, pages or
+ * counts the query, for example with `applyKeysetPage`.
  */
 export const buildMerchantQuery = (
   reader: DatabaseReader,

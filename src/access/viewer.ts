@@ -33,8 +33,8 @@ export interface ApiKeyViewer extends InstallationCredential {
 }
 
 /**
- * An app with an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449) and belongs
- * to a grant, which a staff member of the merchant has given.
+ * An app that sent an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449) and was
+ * issued for a grant, with which a staff member of the merchant has given the app access.
  */
 export interface OAuthViewer extends InstallationCredential {
   readonly kind: "oauth";
@@ -125,8 +125,8 @@ export function isIntegratorViewer(viewer: Viewer): viewer is IntegratorViewer {
 }
 
 /**
- * The id of a credential, and the merchant and the installation to which the credential belongs. Expired and
- * revoked API keys have an owner too.
+ * The id of a credential, with the ids of the merchant and the installation that own it. These ids are also
+ * known for API keys that are expired or revoked.
  */
 export interface CredentialOwner {
   readonly merchantId: string;

@@ -38,7 +38,8 @@ async function verifyKeyring(transaction: Transaction, keyring: Keyring): Promis
     .values({ id, canary, wrappedKey })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
-  // Another process that started at the same time may have inserted the canary of another key with this id.
+  // Another process that started at the same time, with another key under the same id, may have inserted its
+  // canary first.
   if (numInsertedOrUpdatedRows === 0n) await openCanaries(transaction, keyring);
 }
 

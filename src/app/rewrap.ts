@@ -25,8 +25,8 @@ export interface DataKeyRewrapResult {
    */
   readonly broken: readonly string[];
   /**
-   * The number of rows that still use another key than the first of ENCRYPTION_KEYS, because a running
-   * process with older settings encrypts with that key.
+   * The number of rows that still use another key than the first one of ENCRYPTION_KEYS after the run. Such
+   * rows remain if a running process has older settings, and therefore still encrypts with that other key.
    */
   readonly left: number;
 }

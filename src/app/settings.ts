@@ -109,8 +109,8 @@ export interface ServiceSettings {
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   /**
-   * The encryption keys of stored data: the first key encrypts new data, and all keys can decrypt. Undefined
-   * only with the embedded database; the key file in `dataDir` is used then.
+   * The encryption keys of stored data: the first key encrypts new data, and every key can decrypt. Undefined
+   * only with the embedded database if the setting is not set: the key file in `dataDir` is used then.
    */
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
@@ -227,7 +227,10 @@ export function findMisspeltSettings(
     });
 }
 
-/** Returns the text of a setting, for a secret also from the file that `NAME_FILE` names. */
+/**
+ * Returns the text of a setting. If the setting is a secret, its text can also be in the file that the
+ * variable `NAME_FILE` names.
+ */
 function readSetting(environment: EnvironmentVariables, name: string): string | undefined {
   const value = readVariable(environment, name);
   const fileName = fileNameOf(name);

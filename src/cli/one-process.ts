@@ -53,7 +53,7 @@ async function start(
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
   let stopCommands: (() => Promise<void>) | undefined;
-  // Tracing stops last, so the spans of a failed close are still exported.
+  // Tracing stops last, so that the spans of `close` are exported even if `close` fails.
   const close = async (): Promise<void> => {
     try {
       await stopCommands?.();

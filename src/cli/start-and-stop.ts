@@ -81,7 +81,7 @@ export interface Stoppable {
 
 /**
  * Stops the process on SIGTERM and SIGINT: drains it, calls `close` and exits with code 0. Returns a function
- * that stops the process in the same way; its argument is the reason for the log.
+ * that stops the process in the same way without a signal; its argument is the reason, which is logged.
  */
 export function stopProcessOnSignal(
   { drainMs, extraCloseMs = 0, drain, close }: Stoppable,

@@ -53,8 +53,8 @@ export interface OpenedDatabase {
    */
   script<Result>(work: (run: SqlScriptRunner) => Promise<Result>): Promise<Result>;
   /**
-   * Listens for notices on a channel. The embedded database has only one process, so its listener never
-   * receives or misses a notice.
+   * Listens for notices on a channel. With the embedded database there is only one process, so no notice is
+   * ever sent to it, and none can be missed.
    */
   listen(channel: string, handlers: InterProcessNoticeHandlers): InterProcessNoticeListener;
   /**

@@ -142,7 +142,10 @@ export function createInterProcessNoticeSender(
 interface LivenessCheckParts {
   /** Sends a notice. The promise is resolved after the notice has been committed. */
   readonly send: (payload: string) => Promise<unknown>;
-  /** Called when a sent notice has not arrived. Called only once until notices arrive again. */
+  /**
+   * Called when a test notice that this process sent has not arrived. It is not called again until notices
+   * have arrived in the meantime.
+   */
   readonly onNoticesLost: () => void;
   /** Called when notices arrive again. Notices that were sent in the meantime may have been missed. */
   readonly onRegained: () => void;
@@ -152,8 +155,8 @@ export interface InterProcessNoticeLivenessCheck {
   /** Returns true if a notice that this process sent to itself has arrived within the last 30 seconds. */
   readonly isProven: () => boolean;
   /**
-   * Handles a notice. Returns true if the notice only tests a connection, of this process or of another
-   * process.
+   * Receives every notice. Returns true if the notice is only a test of a connection, sent by this process or
+   * by another one.
    */
   readonly receive: (payload: string) => boolean;
   /**
@@ -281,7 +284,10 @@ const noticesLost =
   "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from " +
   "the database.";
 
-/** The listener on the embedded database. It misses no notice, because there is only one process. */
+/**
+ * The listener on the embedded database. Its answer to `isCurrent` is always true, because there is only one
+ * process and no notice can be missed.
+ */
 export const embeddedDatabaseNoticeListener: InterProcessNoticeListener = {
   isCurrent: () => true,
   stop: () => Promise.resolve(),

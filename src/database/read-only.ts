@@ -31,7 +31,7 @@ const queue = {
 
 export interface ReportReadLimits {
   readonly timeoutMs?: number;
-  /** Maximum number of reports that run at the same time. */
+  /** The largest number of reports that run at the same time. */
   readonly runningMax?: number;
 }
 

@@ -14,7 +14,10 @@ export const hourlyPeriodDaysMax = 14;
 const [firstYear, lastYear] = [2000, 2199];
 
 export interface Period {
-  /** The first local day of the period, for example `2026-01-31`. The period also includes its last day, `to`. */
+  /**
+   * The first local day of the period, for example `2026-01-31`. The last day is `to`, which is also a part
+   * of the period.
+   */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;

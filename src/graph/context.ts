@@ -31,7 +31,10 @@ export interface GraphContext {
    * header X-Buyer-Reference. Null if there is neither, or if the buyer of the session is a guest.
    */
   readonly buyerReference: string | null;
-  /** The id of the caller's buyer session, which acts for its own buyer only; null if there is none. */
+  /**
+   * The id of the caller's buyer session; null if there is none. With a buyer session, the caller can act
+   * only for the buyer of this session.
+   */
   readonly buyerSessionId: string | null;
   /**
    * A key for the caller's network address, by which rate limits and search counts distinguish callers. Empty
@@ -75,8 +78,8 @@ export interface GraphContext {
 export interface DatabaseReadSource {
   readonly db: Database;
   /**
-   * Loads the carts, orders and public products of concurrent requests together, in one SQL statement each.
-   * If left out, each request loads its own rows.
+   * Loads carts, orders and public products for several concurrent requests at once: one SQL statement for
+   * each of these three types. If left out, each request loads its own rows.
    */
   readonly reads?: SharedAggregateReads;
 }

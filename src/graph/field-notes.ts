@@ -42,8 +42,8 @@ declare module "graphql" {
 }
 
 /**
- * Returns the schema with the roles, costs and error codes of its fields in directives and descriptions. The
- * fields are changed in place.
+ * Adds the roles, costs and error codes of all fields to the directives and descriptions of these fields.
+ * Changes the given schema itself and returns it.
  */
 export function addFieldRolesCostsAndErrors(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

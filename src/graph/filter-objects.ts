@@ -25,7 +25,7 @@ interface NamedObject {
   readonly id: string | null | undefined;
   /** Id of the merchant whose list is filtered; null for a list of all merchants. */
   readonly merchantId: string | null;
-  /** True if the filter may name the object by its handle instead of its id. */
+  /** True if a client may send the handle of the object instead of its id. */
   readonly acceptsHandle?: boolean;
 }
 

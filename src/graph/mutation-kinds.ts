@@ -247,8 +247,8 @@ const getInstallationId = ({ viewer }: GraphContext): string | null =>
 
 export interface AccessMutationContext extends AccessManagementContext {
   /**
-   * Publishes events of installations and API keys, after the command of the mutation and in the same
-   * transaction.
+   * Publishes the events about installations and API keys that the command of a mutation has returned, in the
+   * transaction of the command.
    */
   readonly publish: (events: readonly InstallationOrApiKeyEvent[]) => void;
 }

@@ -21,8 +21,8 @@ import { type CallerKind, type GraphContext, type GraphServices, staffCallers } 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
 /**
- * Checks a mutation's merchant and creates the context for its command. All mutations of one kind use the
- * same object.
+ * Checks the merchant of a mutation and creates the context of the mutation's command. There is one such
+ * object for each kind of mutation, which all mutations of the kind use.
  */
 export interface MutationContextFactory<Context> {
   /**
@@ -78,8 +78,9 @@ export interface MutationKind<Context, Ids extends string = never> {
    */
   readonly target?: Readonly<Record<Ids, string>>;
   /**
-   * The error codes of the mutation, in addition to `commonMutationFailures`. A mutation with more codes than
-   * its kind repeats those of the kind: `failures: [...existingCartMutationKind.failures, "cart_empty"]`.
+   * The error codes with which the mutation can answer, in addition to `commonMutationFailures`. If a
+   * mutation sets this option itself, the codes of its kind no longer apply, so it must repeat them:
+   * `failures: [...existingCartMutationKind.failures, "cart_empty"]`.
    */
   readonly failures: readonly FailureCode[];
   /**

@@ -17,8 +17,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw createFailure("missing_body");
   const members = bytes.length > quickBodyBytesMax ? countMembers(bytes) : undefined;
   const value = parseJsonText(decodeUtf8(bytes));
-  // JSON.parse keeps the last of several members with one name. Other programs, for example a proxy that checks
-  // requests, may keep the first.
+  // If an object has several members with the same name, JSON.parse uses the last one. Other programs, for
+  // example a proxy that checks requests, may use the first one.
   const distinctMembers = requireSafeJson(value, "", 1);
   if ((members ?? countMembersIfAbove(distinctMembers, bytes)) > distinctMembers)
     throw duplicateMemberFailure(bytes);

@@ -105,8 +105,8 @@ interface RawAnswer {
 }
 
 /**
- * Answers malformed HTTP, too large headers and slow requests. These have no request object yet, and Node
- * would answer them without a body.
+ * Answers requests that Node's HTTP parser refuses: malformed HTTP, too large headers, and requests that
+ * arrive too slowly. Such a request has no request object yet, and Node would answer it without a body.
  */
 export function answerClientError(
   error: Error & { readonly code?: string },

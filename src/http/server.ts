@@ -36,7 +36,10 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The id of the route's REST operation; undefined if the route belongs to no REST operation. */
     operationId?: string;
-    /** True for a route that only refuses the methods that a path does not support. */
+    /**
+     * True for a route that exists only to refuse methods: it answers 405 to the methods that its path does
+     * not support.
+     */
     isMethodRefusal?: true;
   }
 }
@@ -131,8 +134,8 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     setCommonHeaders(request, reply, options);
     done(refusalOf(request) ?? (request.is404 ? routes.createNotFoundFailure(request) : undefined));
   });
-  // Node would answer an unknown Expect header without a body. The request is handled normally instead, and
-  // `refusalOf` refuses it.
+  // Node would answer a request with an unknown Expect header without a body. Here the request passes the
+  // normal steps instead, in which `refusalOf` refuses it with a body.
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
@@ -179,7 +182,10 @@ function refusalOf({ raw: { httpVersion, headers, rawHeaders } }: FastifyRequest
   return undefined;
 }
 
-/** Node keeps only the first Host header in `headers`; a proxy before the service may have used another one. */
+/**
+ * If a request has two Host headers, Node's `headers` contains only the first one. A proxy before the service
+ * may have used the second one.
+ */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -251,8 +257,9 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 const eventLoopDelayMsMax = 1_000;
 const sampleMs = 1_000;
 /**
- * Routes whose requests are answered even if the process is overloaded. Operators need the metrics then. A
- * process that fails its health check would be stopped, and its load would move to the other processes.
+ * Routes that are answered even if the process is overloaded: the metrics, because operators need them then,
+ * and the health check, because a process that fails it would be stopped and its load would move to the other
+ * processes.
  */
 const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 

@@ -136,9 +136,9 @@ function endGrant(
 }
 
 /**
- * Adapter for clients. A client that registered itself is an item which expires, until a staff member grants
- * it access; then it is a row like the clients that operators created. oidc-provider fetches the metadata
- * documents of clients whose id is a URL.
+ * Adapter for clients. A client that registered itself is at first a record that expires. Once a staff member
+ * grants it access, it is a row of the table of clients, like the clients that operators created. A client
+ * whose id is a URL is not read here: oidc-provider fetches its metadata document.
  */
 function clientAdapter(services: AdapterServices, library: OidcProviderModule): Adapter {
   const registrations = itemAdapter("Client", services, library);
@@ -233,7 +233,8 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
     // shows whether the record is new.
     if (!(await insertOauthItemIfNew(store, item, clock.now()))) throw new InvalidGrant("it was used before");
   }
-  // A repeated request gets the same successor of a refresh token, which is stored already.
+  // A repeated request gets the same successor of a refresh token as the first request, which has already
+  // stored the successor.
   async function saveNewItem(store: AdapterServices, item: OauthItemInput): Promise<void> {
     await insertOauthItemIfNew(store, item, clock.now());
   }
@@ -266,7 +267,8 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       if (kind === refreshTokenKind && (await isRefreshRetryAllowed(services, id, consumedAt))) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
-      // A record without a grant id belongs to a grant that was revoked earlier, so no grant is revoked here.
+      // A record without a grant id belonged to a grant that has already been revoked, so there is no grant
+      // to revoke here.
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },

@@ -32,7 +32,10 @@ export interface RequestingClient {
 
 export interface RequestingAgent {
   readonly redirectUris: readonly string[];
-  /** The host of the agent's metadata document; null for an agent that registered itself. */
+  /**
+   * The host of the URL of the agent's metadata document; null for an agent that registered itself and has no
+   * such document.
+   */
   readonly verifiedHost: string | null;
 }
 

@@ -50,8 +50,8 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
     log,
     fetchDocument,
     loginLimit: createLoginRateLimiter(limiter),
-    // Unauthenticated requests for the authorization server use the same quota of an address as anonymous
-    // reads of the API.
+    // Unauthenticated requests to the authorization server and anonymous reads of the API are counted against
+    // the same quota of an IP address.
     limitAddress: async (request, reply) =>
       countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     limitRegistrations: async (request, reply) =>

@@ -316,8 +316,8 @@ function refusalMessage(
 type Context = Parameters<Provider["Session"]["get"]>[0];
 
 /**
- * Returns whether a path is the authorization endpoint's path that continues an interaction after its form
- * was answered.
+ * Returns whether a path is the one to which the browser returns after it has answered a form of the
+ * interaction (sign-in or consent).
  */
 const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.authorization}/`);
 
@@ -331,8 +331,8 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // If the interaction began in another session, oidc-provider refuses the interaction later. In this case,
-  // the browser's present session is not deleted.
+  // If the interaction began in another session than the browser's present one, the present session is not
+  // deleted. oidc-provider will refuse the interaction later.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();

@@ -155,7 +155,7 @@ export function findDeliveryAttempts(
     .execute();
 }
 
-/** Returns the merchant that owns the endpoint, also if the endpoint is deleted. */
+/** Returns the merchant that owns the endpoint. The endpoint may have been deleted. */
 export async function findMerchantIdOfEndpoint(
   reader: DatabaseReader,
   endpointId: string,

@@ -65,8 +65,9 @@ interface FeedRow {
 }
 
 /**
- * Reads a page of the feed. One statement checks the cursor and reads the events, so events that are deleted
- * at the same time cannot be missed silently.
+ * Reads a page of the feed. The same statement checks that no event after the cursor was deleted and reads
+ * the events. If events are deleted at the same time, the reader therefore gets an error and does not miss
+ * them unnoticed.
  */
 export async function readEventFeed(reader: DatabaseReader, read: EventFeedRead): Promise<EventFeedPage> {
   const { merchantId, types, after, limit } = read;

@@ -103,8 +103,9 @@ export interface Listener {
 }
 
 /**
- * Returns the secret that signs a listener's requests. The secret stays the same as long as the credential
- * and the first encryption key do, so a receiver can keep it in its configuration.
+ * Returns the secret that signs a listener's requests. The secret is derived from the credential and the
+ * first encryption key. It changes only if one of these changes, so a receiver can store it in its
+ * configuration.
  */
 export function createListenSecret(keyring: Keyring, { installationId, credentialId }: Listener): string {
   const [key] = keyring.derive("secrets of listeners");

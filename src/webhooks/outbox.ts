@@ -81,7 +81,10 @@ const eventBytesMax = 65_536;
 /** The largest number of subjects rendered in one batch, and of events inserted by one statement. */
 const chunkMax = 500;
 
-/** Runs `work` with an outbox, and then inserts the events that `work` has appended. */
+/**
+ * Runs `work`, which appends events to the given outbox. After `work` has ended, inserts these events into
+ * the database.
+ */
 export async function withOutbox<Result>(
   transaction: Transaction,
   { render, ...context }: EventContext & { readonly render: EventSubjectRenderFunction },

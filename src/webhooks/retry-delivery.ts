@@ -14,8 +14,8 @@ import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-deliver
 export interface DeliveryRetryInput {
   readonly deliveryId: string;
   /**
-   * The number of attempts of the delivery that the caller has read. If an attempt was made since then, the
-   * retry is refused.
+   * The number of attempts that the delivery had when the caller read it. If another attempt was made since
+   * then, the retry is refused.
    */
   readonly expectedAttemptCount: number;
 }
@@ -25,7 +25,7 @@ interface WaitingDelivery {
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
-  /** Whether the delivery waits for an earlier one about the same subject. */
+  /** True if the delivery waits until an earlier delivery about the same subject has ended. */
   readonly isHeld: boolean;
   readonly endpointId: string;
   readonly isOpen: boolean;

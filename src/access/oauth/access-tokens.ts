@@ -175,7 +175,7 @@ function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
   if (typeof grantId !== "string" || !isIdOfKind("oauthGrant", grantId) || typeof jti !== "string")
     throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string") throw invalid();
-  // A token without scopes has no claim `scope`.
+  // An access token that has no scopes has no claim `scope` at all.
   return {
     grantId,
     clientId,

@@ -57,8 +57,8 @@ export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemI
 }
 
 /**
- * Inserts a record. Returns false and changes nothing if an unexpired record with this id exists. Of several
- * calls at the same time, only one returns true.
+ * Inserts a record and returns true. If an unexpired record with this id exists, changes nothing and returns
+ * false. If several calls with the same id run at the same time, only one of them returns true.
  */
 export async function insertOauthItemIfNew(
   { db, keyring }: ItemStore,

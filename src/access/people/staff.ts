@@ -146,8 +146,9 @@ export async function disableStaff(
 }
 
 /**
- * Enables an account, which keeps its old password. Revoked grants stay revoked. Throws `already_exists` if
- * another account has the same e-mail address by now.
+ * Enables an account. The account has the same password as before. The grants that were revoked when the
+ * account was disabled stay revoked. Throws `already_exists` if by now another account that is not disabled
+ * has the same e-mail address.
  */
 export async function enableStaff(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
- * The data on which the readiness of an installation depends. One statement reads all of it, except the
- * webhook endpoints, which other code reads. This file also compares the required and the granted scopes of
- * an installation.
+ * The data on which the readiness of an installation depends. One statement reads all of this data, except
+ * the webhook endpoints, which the caller has read. This file also compares the required and the granted
+ * scopes of an installation.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";

@@ -112,8 +112,8 @@ export interface FeedSubscriptionStep {
 }
 
 /**
- * Follows the event feed of a merchant. Yields a step at the start, then after every page while events follow
- * it, and then each time that events are added.
+ * Follows the event feed of a merchant. The iterator yields a step at the start. While events follow the last
+ * sent page, it yields the next step at once; after that, it yields a step each time that events are added.
  */
 export function followEventFeed(
   polling: DatabasePoller<number>,

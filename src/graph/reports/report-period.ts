@@ -199,8 +199,8 @@ export const listLengthArgs = builder.args((t) => ({
 }));
 
 /**
- * Throws `invalid_field` if a report's lists would be too long. A CSV file reads one more entry than it may
- * contain, to find out whether there are more entries.
+ * Throws `invalid_field` if a client asks for longer lists than a report may have. For a CSV file, one more
+ * entry is allowed than the file may contain: from this entry the service sees that the file is incomplete.
  */
 export function requireReportListLength({ isReportFile }: GraphContext, first: number): void {
   const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;

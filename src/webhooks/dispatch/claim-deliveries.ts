@@ -143,14 +143,16 @@ const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSe
   or s.expires_at > ${at}))`;
 
 /**
- * The duration of a lease in milliseconds: 15 s for the longest attempt, and 5 s for the time that a claim
- * waits for a database connection, because the lease begins before this wait. After a longer wait, a delivery
- * may be sent twice, but only one attempt is recorded.
+ * The duration of a lease in milliseconds, in which a delivery is reserved for one process: 15 s for the
+ * longest attempt, and 5 s because the lease begins before the claim has got a database connection. If the
+ * wait for the connection is longer, another process may claim and send the delivery too. Only one of the two
+ * attempts is then recorded.
  */
 const leaseMs = 20_000;
 /**
- * The maximum number of concurrent attempts per endpoint. A claim counts the attempts that other processes
- * have committed, so two processes that claim at the same moment may each use the whole limit.
+ * The maximum number of concurrent attempts per endpoint. A claim sees only those attempts of other processes
+ * whose claims are committed. Two processes that claim at the same moment may therefore each start this
+ * number of attempts.
  */
 export const endpointSendingMax = 4;
 export const installationSendingMax = 16;

@@ -10,7 +10,10 @@ export interface DeliverySendContext {
   readonly sender: WebhookSender;
   readonly keyring: Keyring;
   readonly now: Date;
-  /** Aborted when the process stops. `sendDelivery` then rejects without a result. */
+  /**
+   * This signal is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
+   * record.
+   */
   readonly signal: AbortSignal;
 }
 

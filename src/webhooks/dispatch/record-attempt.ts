@@ -64,8 +64,8 @@ function recordFailure(
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return runInTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
-      // The endpoint is locked before the row with its health. Commands on endpoints lock in the same order,
-      // which prevents deadlocks.
+      // The endpoint's row is locked first, and then the row with the endpoint's health. Commands on
+      // endpoints lock these rows in the same order, which prevents deadlocks.
       await transaction
         .selectFrom("webhookEndpoint")
         .select("id")
@@ -174,9 +174,9 @@ async function publishEndpointHealth(
 }
 
 /**
- * Disables an endpoint that failed for too long or answered 410 (Gone). Its deliveries without an attempt are
- * skipped; its deliveries with an attempt wait until the endpoint is enabled again. Returns false if the
- * endpoint was changed after the delivery was claimed.
+ * Disables an endpoint that failed for too long or answered 410 (Gone). Deliveries of the endpoint that had
+ * no attempt yet are skipped; deliveries that had one wait until the endpoint is enabled again. If the
+ * endpoint was changed after the delivery was claimed, does nothing and returns false.
  */
 async function disableFailingEndpoint(
   transaction: Transaction,
@@ -212,8 +212,8 @@ async function disableFailingEndpoint(
 }
 
 /**
- * Postpones a delivery after an internal error of this service. The error counts as a failed attempt, so that
- * the number of attempts stays limited.
+ * Postpones a delivery whose attempt failed by an internal error of this service. The attempt is counted like
+ * a failed attempt, so that the delivery is not repeated forever.
  */
 export async function postponeDelivery(
   { db, now, scale, random }: DeliveryAttemptRecordContext,
