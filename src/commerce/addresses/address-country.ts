@@ -17,8 +17,8 @@ export interface CountryAddressRules {
    */
   readonly regionCodes: ReadonlySet<string>;
   /**
-   * Returns the full ISO 3166-2 code (`US-CA`) of a region code that was entered with or without the country
-   * prefix (`US-CA` or `CA`); undefined if the country has no such region.
+   * Converts a region code to the full ISO 3166-2 code, for example `US-CA`. The input may have the country
+   * prefix or lack it (`US-CA` or `CA`). Returns undefined if the country has no such region.
    */
   toRegionCode(text: string): string | undefined;
   /**

@@ -48,7 +48,10 @@ type Quantities = Pick<
   "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
 >;
 
-/** The after-sales options of one order line, with the line's unit counts. */
+/**
+ * The after-sales options of one order line, with the numbers of the line's units, for example of delivered
+ * units.
+ */
 export interface AfterSalesLineEligibility {
   readonly lineId: string;
   readonly quantities: Quantities;

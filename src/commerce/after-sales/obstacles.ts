@@ -82,8 +82,9 @@ const finalSaleRestrictions = ["no_returns", "final_sale"];
 
 /**
  * Returns the obstacles that follow from restrictions of the product, for example "final sale". If the
- * merchant is at fault for the return, the merchant decides about most of these obstacles. Digital content
- * and gift cards stay blocked, because the merchant cannot inspect them after a return.
+ * merchant is at fault for the return, most of these obstacles do not deny the return, but leave the decision
+ * to the merchant. Digital content and gift cards are still denied, because the merchant cannot inspect them
+ * after a return.
  */
 export function findProductRestrictionObstacles({
   line,

@@ -266,7 +266,8 @@ async function withdrawUnsent(
     .where("id", "=", found.id)
     .execute();
   const { cancellationRequest, ...outcome } = canceled;
-  // A cancellation request of the buyer stays open, unless the withdrawal leaves no units to cancel.
+  // If the buyer has also requested to cancel units, this request stays open, except if the withdrawal leaves
+  // no units that could be canceled.
   return outcome.status === undefined
     ? outcome
     : { ...outcome, cancellationRequest: cancellationRequest ?? null };

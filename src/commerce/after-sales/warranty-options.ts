@@ -159,7 +159,7 @@ export function getRemainingWarrantyBenefit(
 }
 
 /**
- * Returns the ids of accepted warranty claims that no return has used yet. Each accepted claim grants one
+ * Returns the ids of accepted warranty claims for which no return exists yet. Each accepted claim grants one
  * repair or replacement.
  */
 export function findUnusedAcceptedWarrantyClaimIds(

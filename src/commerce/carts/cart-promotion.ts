@@ -1,6 +1,6 @@
 /**
- * Applies a promotion code to a cart and removes it. A cart has at most one code. A new code replaces the old
- * code; if the new code is refused, the old code stays.
+ * Adds a promotion code to a cart, or removes the code. A cart has at most one code. A new code replaces the
+ * old code; if the new code is refused, the cart keeps the old code.
  */
 import { createFailureWithDetail, createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";

@@ -1,7 +1,7 @@
 /**
- * Changes the status of a cart: the cart is revoked, expires, is unlocked after its checkout session, or is
- * completed by an order. The cart's lines and their prices stay unchanged. The address and e-mail address of
- * an ended cart are erased one day later.
+ * Changes the status of a cart: the cart is revoked, expires, becomes active again after its checkout
+ * session, or is completed by an order. The cart's lines and their prices stay unchanged. The address and
+ * e-mail address of an ended cart are erased one day later.
  */
 
 import { sql } from "kysely";

@@ -94,8 +94,9 @@ export function repriceCart({
 }
 
 /**
- * The reasons for which a refused promotion code is removed from the cart for good. With any other reason,
- * the code stays in the cart as suspended.
+ * The reasons for which a refused promotion code is removed from the cart permanently. If a code is refused
+ * for any other reason, the cart keeps the code with the state "suspended", and the code can apply again
+ * later.
  */
 const permanentRefusals: ReadonlySet<PromotionRefusal["reason"]> = new Set([
   "ended",

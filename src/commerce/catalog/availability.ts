@@ -66,8 +66,8 @@ const indexSql = (availability: Availability): RawBuilder<number> =>
  * variant without a stock level is allowed.
  */
 export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> {
-  // The subselect that computes the free units has `offset 0`, so that PostgreSQL computes the sum of the
-  // stock holds only once.
+  // The subselect for the free units ends with `offset 0`, so that PostgreSQL computes the sum of the stock
+  // holds only once.
   return sql<number>`(select case when v.discontinued then ${indexSql("discontinued")}
       when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${indexSql("out_of_stock")}
       when v.available_from > ${now} then ${indexSql("preorder")}

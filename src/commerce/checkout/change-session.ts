@@ -1,9 +1,9 @@
 /**
  * The steps that all changes of a checkout session have in common. A change locks the cart and then the
  * session, and checks the status and version of the session. It prices the whole cart again, keeps the cart
- * locked, reserves the stock that the cart needs, and raises the versions of cart and session by one. If
- * nothing changes, both versions stay. If the cart contains items that cannot be bought now, the change is
- * refused.
+ * locked, and reserves the stock that the cart needs. If the cart contains items that cannot be bought now,
+ * the change is refused. A change that alters something raises the versions of cart and session by one; a
+ * change that alters nothing does not raise them.
  */
 
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";

@@ -109,8 +109,8 @@ function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
 }
 
 async function requireFreeExport(transaction: Transaction, merchantId: string, now: Date): Promise<void> {
-  // The lock on the merchant's row makes concurrent requests wait for each other, so that their exports are
-  // counted one after the other.
+  // This lock on the merchant's row makes concurrent requests of the merchant run one after the other.
+  // Otherwise two requests could each find one export fewer than the maximum and together exceed it.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")

@@ -28,7 +28,7 @@ export function findMostFavorableDecision(list: readonly EligibilityDecision[]):
   return eligibilityDecisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
-/** Keeps the first reason of each code and removes the others. */
+/** Removes repeated reasons: of several reasons with the same code, only the first is returned. */
 export function removeReasonsWithRepeatedCode<Reason extends EligibilityReason>(
   reasons: readonly Reason[],
 ): Reason[] {

@@ -65,14 +65,14 @@ export interface SelectableOrderLineUnits<Reason extends { readonly code: string
 export interface OrderLineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
   readonly selectable: readonly SelectableOrderLineUnits<Reason>[];
-  /** The reason that the failure names if none of the refused lines has its own reasons. */
+  /** The reason that the failure contains if no refused line has reasons that apply only to this line. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
  * Throws if the caller selected more units of a line than the command may select. The failure names all such
- * lines, with the reasons for their limits.
+ * lines, with the reasons why no more units can be selected.
  */
 export function requireSelectableUnits<Reason extends { readonly code: string }>(
   order: OrderAggregate,

@@ -25,8 +25,8 @@ export interface CanceledUnits extends LineQuantity {
 }
 
 /**
- * The lines that an unsent fulfillment keeps after a cancellation. If no lines are left, the fulfillment is
- * canceled.
+ * The lines that an unsent fulfillment still contains after a cancellation. If no lines are left, the
+ * fulfillment is canceled.
  */
 export interface FulfillmentAfterCancellation {
   readonly fulfillmentId: string;

@@ -81,8 +81,8 @@ export interface ClaimedPaymentOperation {
 }
 
 /**
- * How long a claimed payment operation is reserved for one process, in milliseconds. No attempt takes that
- * long, so after this time no process is still working on the operation.
+ * Time for which a payment operation is reserved for one process, in milliseconds. Every attempt ends
+ * earlier, so after this time no process is still working on the operation.
  */
 export const paymentOperationLeaseMs = 30_000;
 

@@ -72,8 +72,8 @@ export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
 }
 
 /**
- * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit counts
- * either as bought (X) or as discounted (Y), never as both.
+ * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit is used
+ * either as a bought unit (X) or as a discounted unit (Y), never as both.
  */
 export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitlement };
 
@@ -96,8 +96,8 @@ export function createBoughtLinePredicate(rule: BuyXGetYRule): (line: Discountab
 }
 
 /**
- * Returns how many times a "buy X, get Y" rule applies to the cart lines. A unit that could count as bought
- * (X) or as discounted (Y) counts only once.
+ * Returns how many times a "buy X, get Y" rule applies to the cart lines. A unit that could be either bought
+ * (X) or discounted (Y) is used for only one of the two.
  */
 export function countBuyXGetYApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);

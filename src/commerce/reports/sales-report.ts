@@ -21,11 +21,14 @@ export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>>
   readonly canceledOrders: number;
   readonly units: number;
   readonly netMinor: number;
-  /** Average gross amount of an order in minor units, halves rounded up; null if there were no orders. */
+  /**
+   * Average gross amount (total without later reductions) of an order in minor units, halves rounded up; null
+   * if there were no orders.
+   */
   readonly averageOrderMinor: number | null;
   /**
-   * Average net amount of the orders that were not canceled as a whole, in minor units; null if there were
-   * none.
+   * Average net amount (total minus later reductions) of the orders that were not canceled as a whole, in
+   * minor units; null if there are no such orders.
    */
   readonly averageNetOrderMinor: number | null;
 }
@@ -65,7 +68,7 @@ export async function readSalesReport(
 
 /**
  * Reads the sales to each country in each currency. For each currency, returns the `first` countries with the
- * highest net amounts, the highest first.
+ * highest net amounts (totals minus later reductions), the highest first.
  */
 export async function readSalesByCountry(
   reader: DatabaseReader,

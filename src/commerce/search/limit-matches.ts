@@ -1,9 +1,9 @@
 /**
  * Limits how many search documents (products in one locale) a search ranks. In a catalogue of a million
  * products, a frequent word matches tens of thousands of documents, and ranking all of them takes a quarter
- * of a second. The search therefore first reads a random sample. If the sample shows too many matches, only
- * the most popular documents are ranked, and a random part of the next, less popular ones. Matches in the
- * title have a limit of their own, because they rank above other matches.
+ * of a second. The search therefore first reads a random sample. If the sample shows too many matches, the
+ * search ranks the most popular documents and a random part of the documents that are slightly less popular.
+ * Documents with the words in the title have a separate limit, because they rank above other matches.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";

@@ -45,8 +45,8 @@ export interface SearchMatchLimits {
    */
   readonly titlesMax: number;
   /**
-   * Limit of the other ranked documents, which contain the words in any field. The search ranks about this
-   * number, because the limit is applied to a random sample.
+   * Limit of the ranked documents that contain the words in any field, besides those with all words in the
+   * title. The search ranks about this number, because the limit is applied to a random sample.
    */
   readonly othersMax: number;
 }
@@ -88,8 +88,8 @@ export interface SearchInput {
 export interface SearchFilters {
   readonly brands?: readonly string[] | undefined;
   /**
-   * Range of the product's lowest price in the country, both ends inclusive. Prices in another currency than
-   * that of the range do not match.
+   * Range in which the lowest price of the product in the country must be, both ends inclusive. A product
+   * with a price in another currency than that of the range does not match.
    */
   readonly price?: PriceFilter | undefined;
   readonly availabilities?: readonly Availability[] | undefined;

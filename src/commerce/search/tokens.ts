@@ -53,8 +53,8 @@ const truncateWord = (word: string): string =>
 
 /**
  * The accents (combining marks) of Latin, Greek, Arabic and Hebrew letters, which `removeCaseAndAccents`
- * removes. The marks of kana, Indic scripts and Thai stay, because they belong to the letter. The breve of й
- * stays too, because й and и are different letters.
+ * removes. The marks of kana, Indic scripts and Thai are not removed, because they belong to the letter. The
+ * breve of й is not removed either, because й and и are different letters.
  */
 const marks =
   // eslint-disable-next-line no-misleading-character-class -- The ranges contain combining marks on purpose.

@@ -193,8 +193,9 @@ function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): Estim
 }
 
 /**
- * Returns the effect of a cancellation on the discounts of promotions: kept, removed, or recalculated.
- * Canceled units lose their share of the discounts; the prices of all other units stay.
+ * Returns the effect of a cancellation on the discounts of promotions: kept, removed, or recalculated. The
+ * order's discounts are reduced by the share of the canceled units; the prices of all other units stay
+ * unchanged.
  */
 function promotionEffectOf(
   { lines, promotions }: OrderAggregate,

@@ -165,8 +165,8 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
 }
 
 /**
- * Throws if fewer units of a line still need a fulfillment than the caller wants to send. The failure names
- * all such lines and the numbers of units that are left.
+ * Throws if the caller wants to send more units of a line than still need a fulfillment. The failure names
+ * all such lines, and for each line the number of units that still need a fulfillment.
  */
 function requireOpen(
   order: OrderAggregate,

@@ -156,8 +156,8 @@ interface OrderAfterChange {
 }
 
 /**
- * Voids all payment authorizations of an order if the buyer owes nothing any more. Otherwise the
- * authorizations stay, because they may still be captured.
+ * Voids all payment authorizations of an order if the buyer owes nothing any more. If the buyer still owes an
+ * amount, voids nothing, because the authorizations may still be captured.
  */
 export async function voidAuthorizationsIfNothingOwed(
   transaction: Transaction,

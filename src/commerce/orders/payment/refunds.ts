@@ -1,9 +1,9 @@
 /**
  * Makes refunds. `createRefund` lets a merchant refund sent units, shipping, or an amount as goodwill; the
- * cost of the order is reduced by the same amount. `queueRefund` chooses a payment with enough captured
- * money, inserts the refund and queues the request to the payment provider; cancellations and returns use
- * this function too. Units that were not sent are canceled instead, and units that are sent back need a
- * return.
+ * cost of the order is reduced by the same amount. Units that were not sent must be canceled instead, and
+ * units that the buyer sends back need a return. `queueRefund` chooses a payment with enough captured money,
+ * inserts the refund and queues the request to the payment provider; cancellations and returns use this
+ * function too.
  */
 import { sql } from "kysely";
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";

@@ -160,8 +160,8 @@ const retryMsMax = 1440 * minuteMs;
 
 /**
  * Queues the refund of an abandoned payment again, with growing delays, until the payment provider accepts
- * it. Each retry is a new payment operation, because a declined request stays declined under its idempotency
- * key. The refund itself stays pending.
+ * it. Each retry is a new payment operation with a new idempotency key, because the provider repeats its old
+ * answer for the old key. The refund has the status `pending` until the provider accepts it.
  */
 async function retryRefund(
   transaction: Transaction,
