@@ -151,8 +151,8 @@ export function isCartOfOtherBuyer(
 const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
 /**
- * Returns the cart without its address if the address has expired, and without tax, shipping price and
- * delivery options, because they depend on the address. If the address has not expired, returns the cart
+ * If the address of the cart has expired, returns the cart without the address, and also without tax,
+ * shipping price and delivery options, because these depend on the address. Otherwise, returns the cart
  * unchanged.
  */
 export function omitExpiredCartAddress(cart: CartAggregate, now: Date): CartAggregate {

@@ -244,9 +244,9 @@ async function expireCart(
 type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
- * Makes a locked cart active again. If a caller canceled the checkout session (`isRequested`), the lifetimes
- * of the cart, its address and its e-mail address start again, as with every change. If the session ran out
- * by itself, these lifetimes continue.
+ * Makes a locked cart active again. If a caller canceled the checkout session (`isRequested`), the expiry
+ * times of the cart, its address and its e-mail address are computed again, as at every change. If the
+ * session ran out, these expiry times stay as they are.
  */
 export async function unlockCart(
   transaction: Transaction,

@@ -233,8 +233,8 @@ function buildExportCondition(scope: ExportScope, after: ExportRowSortKeys | nul
   ];
   if (after !== null) {
     const values = sql.join(keys.map((each, index) => toKeySql(each, after[index])));
-    // This condition follows from the next one. It is needed because PostgreSQL uses only this condition to
-    // limit the range of an index if the sort keys are columns of several tables.
+    // This condition excludes no row that the next condition would include. It is needed because PostgreSQL
+    // can limit the range of an index only by this condition if the sort keys are columns of several tables.
     conditions.push(
       sql`${key} >= ${toKeySql(first, after[0])}`,
       sql`(${sql.join(keys.map((each) => sql.raw(each.sql)))}) > (${values})`,

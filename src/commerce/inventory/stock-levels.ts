@@ -224,8 +224,8 @@ function thresholdEvents({ before, after }: StockLevelBeforeAndAfter, now: Date)
 type StockState = "out" | "low" | "enough";
 
 /**
- * Returns whether buyers see the variant as sold out, low or sufficiently in stock. A variant is sold out
- * only if buyers cannot order it beyond the stock on hand either.
+ * Returns how buyers see the variant: as sold out, low or sufficiently in stock. The variant is sold out only
+ * if no units are free and its backorder limit (units that may be sold beyond the stock on hand) is used up.
  */
 function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;

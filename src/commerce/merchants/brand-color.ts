@@ -21,8 +21,8 @@ function getRelativeLuminance(color: string): number {
 }
 
 /**
- * Returns a style sheet that sets two CSS custom properties: the merchant's colour and the colour of text on
- * it. The main style sheet of the checkout page uses these properties.
+ * Returns a style sheet that sets two CSS custom properties: the merchant's colour, and the colour of text on
+ * a background in the merchant's colour. The main style sheet of the checkout page uses these properties.
  */
 export const buildBrandStyleSheet = (color: string): string =>
   `:root{--brand-fill:${color};--on-brand-fill:${getContrastingTextColor(color)}}\n`;

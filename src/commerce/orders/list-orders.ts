@@ -92,7 +92,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
       filter.totalMinorMax,
       (maximum: unknown) => sql<boolean>`sales_order.total_minor <= ${maximum}`,
     ] as const,
-    // The id of an order begins with the time at which it was placed, so periods are ranges of ids.
+    // The id of an order begins with the time at which the order was placed, so a period of time is a range
+    // of ids.
     [filter.placedFrom, (from: unknown) => sql<boolean>`sales_order.id >= ${lowestOrderId(from)}`] as const,
     [filter.placedTo, (to: unknown) => sql<boolean>`sales_order.id < ${lowestOrderId(to)}`] as const,
   ].flatMap(([value, write]) => (value === null || value === undefined ? [] : [write(value)]));

@@ -194,8 +194,9 @@ export function calculateWithdrawalWindowFromPurchase(
 }
 
 /**
- * Returns the withdrawal window of all goods of an order. The window is counted from the arrival of the last
- * order line, and has no end until all units of all lines have been sent.
+ * Returns the withdrawal window of all goods of an order. The end of the window is counted from the arrival
+ * of the order line that arrives last. As long as some units of the order have not been sent, the window has
+ * no end.
  */
 export function calculateWithdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,

@@ -169,14 +169,15 @@ export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"]
 }
 
 /**
- * The statuses of unsent fulfillments, in the order in which fulfillments keep units after a cancellation. A
- * fulfillment that is closer to the handover keeps its units first.
+ * The statuses of unsent fulfillments, the status closest to the handover first. A cancellation takes units
+ * from fulfillments with the last status in this list first.
  */
 const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
 
 /**
- * Returns the unsent fulfillments that lose units by a cancellation, each with the lines that it keeps.
- * Fulfillments of an exchange lose no units, because they do not contain ordered units.
+ * Returns the unsent fulfillments from which a cancellation removes units, each with the lines that remain in
+ * it. Leaves out fulfillments of returns, because they send the items of an exchange or replacement, not
+ * ordered units.
  */
 function cutsOf(
   fulfillments: readonly OrderFulfillment[],

@@ -230,7 +230,8 @@ function toTotals(order: OrderAggregate): OrderTotals {
     tax: taxMinor === null ? null : createMoney(taxMinor, currency),
     taxIncluded: order.taxIncluded,
     total: createMoney(order.totalMinor, currency),
-    // The totals of an order are final and never estimated.
+    // Contrary to the totals of a cart, the totals of an order are final, so they are never marked as
+    // estimated.
     estimated: false,
     refunded: createMoney(
       order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),

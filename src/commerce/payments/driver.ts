@@ -88,8 +88,8 @@ export function createPaymentOperationDriver(
   const onError = (err: unknown): void =>
     log.error({ err }, "A payment operation failed with an unexpected error.");
   const pool = createOperationPool(parts, { signal: stopping.signal, onError });
-  // `wake` can be called during a request that is being traced. The snapshot runs payment operations outside
-  // of the request's trace.
+  // `wake` can be called during an HTTP request that is being traced. The snapshot of the asynchronous
+  // context makes the payment operations run outside of that request's trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
   let poll: NodeJS.Timeout | undefined;
@@ -156,7 +156,8 @@ function createOperationPool(
   let mustSearchAgain = false;
   const startWorker = (): void => {
     if (isStopped || signal.aborted) return;
-    // If all workers are busy, the worker that finishes next looks for due payment operations again.
+    // If all workers are busy now, this makes the worker that finishes next look for due payment operations
+    // again.
     mustSearchAgain = workers.size >= parts.workersMax;
     if (mustSearchAgain) return;
     const worker = runNextOperation()
@@ -229,8 +230,8 @@ async function processOperation(
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined)
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
-  // If this process is stopping and has aborted the operation, the operation is due at once, so that another
-  // process can continue it.
+  // If this process aborted the operation because it is stopping, the operation becomes due at once, so that
+  // another process can continue it.
   if (outcome === undefined)
     await postponePaymentOperation(db, {
       id: operationId,

@@ -189,8 +189,8 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
     if (estimate <= left) clauses.push(popularity);
     else {
       const share = (sampleParts * left) / estimate;
-      // The smallest random sample is always used, even if it is larger than needed, because it is known to
-      // contain matches.
+      // If even the smallest random sample is larger than needed, the smallest sample is used, because it is
+      // known to contain matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toSampleLexeme(size));
       // For the lowest popularity step (0), the tsquery does not contain the lexeme of the step. All higher

@@ -125,7 +125,7 @@ const matchNothing = "'~'";
 export const matchEverything = "'~':*";
 
 // The following functions return lexemes that represent a property of a document, for example its language.
-// Each kind begins with a character that no word contains.
+// Each kind of lexeme begins with a different character, which occurs in no word.
 export const toLanguageLexeme = (stemmer: string): string => `~${stemmer}`;
 export const toCategoryLexeme = (slug: string): string => `#${slug}`;
 export const toMerchantLexeme = (id: string): string => `@${id}`;

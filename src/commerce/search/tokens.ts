@@ -87,7 +87,7 @@ export function removeCaseAndAccents(text: string): string {
     .replaceAll(toSpellOut, (character) => spelledOutLetters[character] ?? character);
 }
 
-// The locale does not matter, because the segmenter uses the same dictionaries for every locale.
+// The locale `en` has no effect, because the segmenter uses the same dictionaries for every locale.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
 /**

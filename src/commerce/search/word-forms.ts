@@ -18,8 +18,8 @@ export interface SearchLexeme {
 }
 
 /**
- * A form of a query part. A product's text contains the form if it contains all its words, and if the form is
- * valid for the language of the text and for the merchant of the product.
+ * A form of a query part. A product's text contains the form if the text contains all words of the form, and
+ * if the form is valid for the language of the text and for the merchant of the product.
  */
 export interface WordForm {
   readonly lexemes: readonly SearchLexeme[];

@@ -139,8 +139,8 @@ function toLine({ line, open, reasons }: AssessedCancellationLine): Cancellation
 }
 
 /**
- * Returns the scope of a cancellation: `order` if it would cancel all units that are left, `lines` if other
- * units would be left, and `none` if no units are chosen.
+ * Returns the scope of a cancellation: `order` if the cancellation takes all units that are not canceled yet,
+ * `lines` if some of these units remain, and `none` if no units are chosen.
  */
 function scopeOf(
   { lines }: OrderAggregate,
@@ -154,8 +154,8 @@ function scopeOf(
 }
 
 /**
- * Returns true if the answer contains a deadline. An answer with the decision "denied" contains a deadline
- * only if the deadline has passed. A canceled order, for example, has no deadline.
+ * Returns true if the eligibility answer must contain the cancellation deadline. If the decision is "denied",
+ * the answer contains the deadline only if the cancellation is denied because the deadline has passed.
  */
 const hasDeadline = (reasons: readonly CancellationObstacleReason[]): boolean =>
   decideEligibility(reasons) !== "denied" ||

@@ -1,7 +1,7 @@
 /**
  * Finds the reasons against canceling an order or an order line: the order's state, the merchant's policy,
- * and lines that a promotion connects. A part of connected lines cannot be canceled alone, because the
- * promotion was granted for all of them.
+ * and promotions that connect the line with other lines. Connected lines can only be canceled together,
+ * because the promotion was granted for all of them.
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationObstacleReason, createCancellationObstacle } from "./reasons.ts";
@@ -152,7 +152,8 @@ function policyObstacles({ order, rules, now }: CancellationAssessmentContext): 
 const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup"]);
 
 function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationObstacleReason[] {
-  // Fulfillments of an exchange are left out, because they contain replacements instead of ordered units.
+  // Fulfillments of returns are left out, because they send the items of an exchange or replacement, not
+  // ordered units.
   const own = fulfillments.filter(
     ({ returnId, status, lines }) =>
       returnId === null && status !== "canceled" && lines.some(({ lineId }) => lineId === line.id),

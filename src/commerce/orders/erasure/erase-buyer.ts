@@ -1,7 +1,8 @@
 /**
  * Erases all addresses and e-mail addresses of a buyer in one transaction: deletes their data keys, reduces
  * masked addresses to the country, removes the data from open carts, reduces the stored bodies of events to
- * ids, and empties stored answers of idempotent requests. Products, quantities and amounts of orders stay.
+ * ids, and empties stored answers of idempotent requests. Products, quantities and amounts of orders are not
+ * changed.
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";

@@ -1,6 +1,6 @@
 /**
  * Creates a fulfillment: units of an order that are sent to the buyer together. Each unit is in at most one
- * fulfillment, not counting fulfillments that were canceled, have failed or came back to the sender.
+ * fulfillment. This rule ignores fulfillments that were canceled, have failed or came back to the sender.
  */
 import { type Faults, createBodyFault, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -145,8 +145,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
 }
 
 /**
- * Reserves stock to send lost units again, as far as stock is available. Units without available stock are
- * recorded as unreserved, so that the fulfillment can become `failed` even if the stock is too low.
+ * Reserves stock to send lost units again, as far as stock is available. If too little stock is available,
+ * the remaining units are recorded as unreserved, so that the fulfillment can still become `failed`.
  */
 export async function reserveReplacementOfLostUnits(
   transaction: Transaction,
@@ -302,8 +302,8 @@ interface DroppedUnits {
 }
 
 /**
- * Reduces the recorded numbers of unreserved units, because stock has been reserved for them or they were
- * canceled. The oldest fulfillments are reduced first.
+ * Reduces the stored numbers of unreserved units, because stock has now been reserved for these units or they
+ * were canceled. Reduces the numbers of older fulfillments first.
  */
 export async function reduceUnreservedUnits(
   transaction: Transaction,

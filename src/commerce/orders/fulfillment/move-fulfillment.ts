@@ -146,7 +146,8 @@ export function markFulfillmentDelivered(
     target,
     name: "deliver",
     row: { deliveredAt: context.now },
-    // Units for pickup are never shipped, so they count as shipped when they are delivered.
+    // Units for pickup have no shipment. They are therefore recorded as shipped at the time at which they are
+    // delivered.
     effect: async (change) =>
       changeOrderLineUnitCounts(transaction, change, {
         delivered: 1,

@@ -145,8 +145,8 @@ function composeRefund(
 }
 
 /**
- * Throws if the order already has the maximum number of refunds. Cancellations and returns may make further
- * refunds; the number of the order's units limits them.
+ * Throws if the order already has the maximum number of refunds. The maximum does not apply to cancellations
+ * and returns: each of them refunds units of the order, so their number is limited anyway.
  */
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsPerOrderMax) return;
