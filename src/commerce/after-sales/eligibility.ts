@@ -287,7 +287,7 @@ function combinedRefund(
   return { estimatedRefund: createMoney(refundMinor, order.currency) };
 }
 
-/** Returns the time window that starts first. A window without a start counts as starting after all others. */
+/** Returns the time window that starts first. A window without a start is treated as the last to start. */
 function earliestWindow(windows: readonly OrderTimeWindow[]): OrderTimeWindow {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");

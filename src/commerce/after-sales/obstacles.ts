@@ -19,7 +19,7 @@ export const returnsPerOrderMax = 100;
 interface OrderStateContext {
   /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
   readonly isRight: boolean;
-  /** The obstacles that have other causes than the order's state, for example the merchant's return policy. */
+  /** The obstacles with other causes than the order's state, for example the merchant's return policy. */
   readonly reasons: readonly AfterSalesObstacleReason[];
 }
 

@@ -131,7 +131,7 @@ async function reopenSession(
   return { cart, session: after };
 }
 
-/** Ends a checkout session with the status `expired`, because its expiry time has passed during the payment. */
+/** Gives a checkout session the status `expired`, because its expiry time has passed during the payment. */
 async function expireSessionAfterFailure(
   transaction: Transaction,
   context: CartCommandContext,

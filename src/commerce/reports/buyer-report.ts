@@ -28,7 +28,7 @@ export interface BuyerCohort {
   /** First day of the month in the report's time zone, as YYYY-MM-DD. */
   readonly month: string;
   readonly buyers: number;
-  /** Number of orders that these buyers placed in the month of their first order, including the first order. */
+  /** Number of orders that these buyers placed in the month of their first order, with the first order. */
   readonly orders: number;
   /** The later months of the period in which buyers of the cohort ordered again, in chronological order. */
   readonly later: readonly BuyerCohortMonth[];

@@ -19,7 +19,7 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-scope.ts";
 
 export interface BuyerErasureResult {
-  /** Number of addresses and e-mail addresses that this call erased; data that was erased earlier is left out. */
+  /** Number of addresses and e-mail addresses that this call erased, not including data erased earlier. */
   readonly personalData: number;
   readonly carts: number;
   readonly orders: number;
