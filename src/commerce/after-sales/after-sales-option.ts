@@ -23,7 +23,7 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
 import type { AfterSalesObstacleReason, ReturnReason } from "./reasons.ts";
 
-/** Data from outside the order that decides its after-sales options: stock, prices and the buyer's returns. */
+/** Data outside the order that decides its after-sales options: stock, prices and the buyer's returns. */
 export interface AfterSalesEligibilityFacts {
   readonly now: Date;
   /**
