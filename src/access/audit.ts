@@ -18,8 +18,8 @@ export type AuditActorKind = AuditEntryRow["actor"];
 export interface AuditActor {
   readonly actor: AuditActorKind;
   /**
-   * Id of the API key, OAuth grant, internal token or staff account that acted; null for the command line and
-   * for the service itself.
+   * Id of the API key, OAuth grant, internal token or staff account that made the change; null if the command
+   * line or the service itself made it.
    */
   readonly actorId: string | null;
 }
@@ -48,8 +48,8 @@ export interface NewAuditEntry extends AuditActor {
 const entriesPerStatement = 1000;
 
 /**
- * Inserts audit entries, up to 1000 per statement. A single entry with a known merchant is sent together with
- * the transaction's COMMIT, which saves a round trip.
+ * Inserts audit entries, up to 1000 per statement. If there is only one entry and its merchant id is known,
+ * the statement is sent together with the transaction's COMMIT, which saves a round trip to the database.
  */
 export async function appendAuditEntries(
   transaction: Transaction,
@@ -93,8 +93,8 @@ function toAuditRow({
 }
 
 /**
- * Tables whose rows belong to a merchant and can also be changed by the platform. The key is the kind of the
- * rows' ids.
+ * Tables with rows that belong to a merchant, but that the platform can change too. The key of an entry is
+ * the kind of the rows' ids.
  */
 const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
   apiKey: "api_key",
@@ -211,11 +211,14 @@ const listIdFields = (value: object): [name: string, id: string][] =>
   });
 
 /**
- * Input fields that are not recorded as changed fields. They are a condition of the change, or explain why
- * the caller changes the object.
+ * Input fields that do not change the object, so the audit entry does not list them as changed fields: a
+ * condition of the change (the expected version), or an explanation of the change.
  */
 const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
-/** The mutations whose note is stored in no other place than the audit log. */
+/**
+ * Mutations with a note from the caller that only the audit log stores; other mutations store their note with
+ * the changed object.
+ */
 const mutationsWithNote = new Set(["cartPromotionRemove"]);
 
 function toAuditDetails(

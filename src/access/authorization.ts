@@ -9,8 +9,8 @@ export const authSchemes = ["bearer", "dpop"] as const;
 export type AuthScheme = (typeof authSchemes)[number];
 
 /**
- * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example all routes of the
- * REST API.
+ * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example the group of all
+ * routes of the REST API.
  */
 export interface WwwAuthenticateChallengeOptions {
   readonly publicUrl: string;
@@ -29,8 +29,8 @@ export interface WwwAuthenticateChallengeOptions {
 }
 
 /**
- * The protected resources of the service, each the audience of its own access tokens: the REST API at `/api`,
- * and the MCP server at `/mcp`.
+ * The protected resources of the service: the REST API at `/api`, and the MCP server at `/mcp`. An access
+ * token is valid for only one of them, which is its audience.
  */
 export const protectedResources = ["api", "mcp"] as const;
 export type ProtectedResource = (typeof protectedResources)[number];
@@ -44,7 +44,8 @@ export function addWwwAuthenticateChallenges(
   { publicUrl, schemes, hint, resource = "api" }: WwwAuthenticateChallengeOptions,
   used: AuthScheme = schemes[0],
 ): Failure {
-  // The REST API accepts access tokens only with DPoP; the MCP server also accepts bearer tokens.
+  // If the REST API refuses an access token, its challenge has the scheme DPoP even if the token was sent as
+  // a bearer token, because the REST API accepts access tokens only with DPoP. The MCP server accepts both.
   const preferred = resource === "api" && isTokenFailure(failure.code) ? "dpop" : used;
   const scheme = schemes.includes(preferred) ? preferred : schemes[0];
   const place = { publicUrl, resource };
@@ -97,8 +98,8 @@ export const dpopProofAlgorithms = [...tokenSigningAlgorithms, "Ed25519"] as con
 
 export const accessTokenLifetimeSeconds = 600;
 /**
- * Lifetime of access tokens for the MCP server. It is shorter, because most of these tokens are bearer
- * tokens, which whoever steals them can use.
+ * Lifetime in seconds of access tokens for the MCP server. It is shorter than that of other access tokens,
+ * because most tokens for the MCP server are bearer tokens, which a thief can use without any further proof.
  */
 export const mcpTokenLifetimeSeconds = 300;
 
@@ -120,14 +121,15 @@ export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resou
 
 /**
  * Returns the path of a protected resource's metadata document. RFC 9728 section 3.1 appends the path of the
- * resource to the well-known path; the REST API's document also stands at the well-known path itself.
+ * resource to the well-known path. The document of the REST API is also available at the well-known path
+ * without an appended path.
  */
 const getResourceMetadataPath = (resource: ProtectedResource): string =>
   resource === "api" ? protectedResourceMetadataPath : `${protectedResourceMetadataPath}/${resource}`;
 
 /**
- * Returns the `aud` claim of access tokens for a protected resource, which is also the `resource` of its
- * metadata document.
+ * Returns the `aud` claim of access tokens for a protected resource. The metadata document of the resource
+ * has the same value in its field `resource`.
  */
 export const getAccessTokenAudience = (publicUrl: string, resource: ProtectedResource): string =>
   `${publicUrl}/${resource}`;

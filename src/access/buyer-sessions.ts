@@ -19,13 +19,13 @@ import type { BuyerSession, InternalTokenViewer } from "./viewer.ts";
 export const buyerSessionPrefix = "cbs_";
 
 /**
- * The lifetime of a session token in minutes: the minimum, the maximum, and the defaults for guests and for
- * signed-in buyers.
+ * The possible lifetimes of a session token in minutes: the minimum, the maximum, the default for a guest
+ * (`guest`) and the default for a signed-in buyer (`signedIn`).
  */
 export const buyerSessionMinutes = {
   min: 5,
   max: 30 * 24 * 60,
-  /** The session of a guest is valid as long as a cart: 30 days. */
+  /** By default, a guest's session is valid for 30 days, which is as long as a cart. */
   guest: 30 * 24 * 60,
   signedIn: 24 * 60,
 } as const;

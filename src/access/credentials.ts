@@ -1,8 +1,8 @@
 /**
  * Verifies the credentials of requests. The database rows of credentials are cached for up to 30 seconds, so
- * that most requests need no SQL statement for their credential. The expiry of a credential is checked on
- * every request. The cache is used only while notices (NOTIFY) arrive, because a notice removes a changed
- * credential from the cache.
+ * that most requests need no SQL statement to verify their credential. The expiry of a credential is checked
+ * on every request. If a credential changes, a database notice (NOTIFY) makes every process remove it from
+ * its cache. While a process cannot be sure that it receives these notices, it does not use its cache.
  */
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
@@ -30,7 +30,7 @@ export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
   /** Verifies an internal token or the token of a buyer session. */
   internalToken(value: string): Promise<InternalTokenViewer>;
-  /** Returns whether pages of this web origin may send a publishable token that is now valid. */
+  /** Returns whether a publishable token exists that is valid now and that pages of this web origin may send. */
   isBrowserOrigin(origin: string): Promise<boolean>;
   readonly accessToken: AccessTokenVerifier;
 }
@@ -69,7 +69,7 @@ export function createCredentialVerifier({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
-  /** The cache of internal tokens that have created buyer sessions, by the token's id. */
+  /** The cache of the internal tokens that created buyer sessions. The key of an entry is the token's id. */
   const sessionTokens = createCredentialCache<InternalTokenState>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
@@ -131,7 +131,10 @@ interface CacheParts<Row> {
    * installation and its merchant. If one of these records changes, the row is removed from the cache.
    */
   readonly ownersOf: (row: Row) => readonly (string | null)[];
-  /** Limits the total size of the cached rows. Needed only if the sizes of the rows differ much. */
+  /**
+   * Limits the total size of the cached rows. Given only for caches whose rows differ much in size; all other
+   * caches are limited by the number of rows alone.
+   */
   readonly sizes?: { readonly max: number; readonly sizeOf: (row: Row) => number };
 }
 
@@ -147,15 +150,19 @@ export interface CredentialCache<Row> {
   readonly clear: () => void;
 }
 
-/** Maximum number of cached database rows. Another cache remembers as many names for which no row exists. */
+/**
+ * Maximum number of cached database rows. A second cache, which remembers the names without a row, has the
+ * same maximum.
+ */
 const rowsMax = 10_000;
 /** Milliseconds for which a database row is cached. */
 const rowMsMax = 30_000;
 /** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
 /**
- * Milliseconds for which further requests for the same row may wait for a look-up that is already running.
- * The result of an older look-up is not used for them, because the row may have changed since it began.
+ * While a look-up of a row runs, other requests for this row wait for its result if the look-up began less
+ * than this number of milliseconds ago. They do not use the result of an older look-up, because the row may
+ * have changed since that look-up began.
  */
 const sharedMsMax = 250;
 

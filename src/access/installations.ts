@@ -39,8 +39,8 @@ export interface NewInstallation {
 }
 
 /**
- * Installs an app with a merchant. A merchant can have only one installation of the same app, not counting
- * uninstalled ones.
+ * Installs an app with a merchant. A merchant can have at most one installation of an app at a time;
+ * installations that were uninstalled do not count.
  */
 export async function createInstallation(
   transaction: Transaction,

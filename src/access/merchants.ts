@@ -90,8 +90,8 @@ export async function updateMerchant(
 }
 
 /**
- * Returns the new value of the column `suspendedAt` for a change of the status of a merchant or an
- * installation. Returns an empty object if the status stays the same.
+ * Returns the new value of the column `suspendedAt` when the status of a merchant or an installation changes,
+ * as an object to add to the update. Returns an empty object if the status stays the same.
  */
 export function buildSuspendedAtPatch(
   current: { readonly status: string },
@@ -114,7 +114,7 @@ export function toStatusConflictDetail(
   return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
 }
 
-/** A merchant's columns, without those that only orders and readiness checks read. */
+/** A merchant's row without `referenceKey` and `suspendedAt`, which only orders and readiness checks read. */
 export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey" | "suspendedAt">;
 
 const merchantColumns = [
@@ -141,8 +141,8 @@ export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): P
   reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
 
 /**
- * Selects a single merchant, or all merchants if `owner` is null. The caller orders, pages or counts the
- * query, for example with `applyKeysetPage`.
+ * Selects the merchant with the id `owner`, or all merchants if `owner` is null. The caller orders, pages or
+ * counts the query, for example with `applyKeysetPage`.
  */
 export const buildMerchantQuery = (
   reader: DatabaseReader,

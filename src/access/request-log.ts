@@ -172,7 +172,10 @@ interface ApiRequestFilter {
   readonly installationId?: string | null | undefined;
   readonly credentialId?: string | null | undefined;
   readonly operation?: string | null | undefined;
-  /** Lowest and highest HTTP status of the listed requests. Both limits belong to the range. */
+  /**
+   * Lowest and highest HTTP status of the requests to list; requests with exactly these statuses are
+   * included.
+   */
   readonly statusFrom?: number | null | undefined;
   readonly statusTo?: number | null | undefined;
 }

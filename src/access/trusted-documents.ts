@@ -219,7 +219,7 @@ export function createTrustedDocumentLookup({
 }
 
 const dayMs = 86_400_000;
-/** For each cached document, the time of the last use that this process has stored in the database. */
+/** For each cached document: when this process last stored in the database that the document was used. */
 const recordedUses = new WeakMap<TrustedDocumentRow, number>();
 
 /**

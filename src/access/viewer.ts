@@ -1,6 +1,7 @@
 /**
  * The viewer of a request: the caller's identity, permissions (scopes, roles) and rate limits. The viewer is
- * created once per request from the verified credential, and depends on nothing else in the request.
+ * created once per request from the verified credential alone; headers, path and body of the request do not
+ * influence it.
  */
 
 export interface AnonymousViewer {
@@ -17,8 +18,9 @@ interface InstallationCredential {
   readonly merchantId: string;
   readonly scopes: ReadonlySet<Scope>;
   /**
-   * The reason why the credential is suspended; null if it is not suspended. With a suspended credential, an
-   * app can still call the two operations that return its own identity (the viewer) and its readiness.
+   * The reason why the credential is suspended (its installation or its merchant is suspended); null if it is
+   * not suspended. With a suspended credential, an app can call only two operations: the one that returns the
+   * app's own identity and the one that returns its readiness.
    */
   readonly suspended: "installation_suspended" | "merchant_suspended" | null;
 }
@@ -31,8 +33,8 @@ export interface ApiKeyViewer extends InstallationCredential {
 }
 
 /**
- * An app with an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449) and belongs
- * to a grant, which a staff member of the merchant has given.
+ * An app that sent an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449) and was
+ * issued for a grant, with which a staff member of the merchant has given the app access.
  */
 export interface OAuthViewer extends InstallationCredential {
   readonly kind: "oauth";
@@ -51,7 +53,10 @@ export interface InternalTokenViewer {
   readonly merchantId: string | null;
   /** The GraphQL documents that the token may run; left out if it may run all documents. */
   readonly documents?: GraphqlDocumentPermission;
-  /** The buyer session of the caller; left out if the request was sent with the internal token itself. */
+  /**
+   * The caller's buyer session; left out if the caller sent the text of the internal token, and not of a
+   * buyer session that the token created.
+   */
   readonly buyerSession?: BuyerSession;
   /**
    * The origins whose pages may use the credential, for publishable tokens and the buyer sessions that they
@@ -120,8 +125,8 @@ export function isIntegratorViewer(viewer: Viewer): viewer is IntegratorViewer {
 }
 
 /**
- * The id of a credential, and the merchant and the installation to which the credential belongs. Expired and
- * revoked API keys have an owner too.
+ * The id of a credential, with the ids of the merchant and the installation that own it. These ids are also
+ * known for API keys that are expired or revoked.
  */
 export interface CredentialOwner {
   readonly merchantId: string;
@@ -205,8 +210,8 @@ interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;
   /**
-   * The name under which the API's answers report the limit; left out if this name is the limit's key in
-   * `rateLimitQuotas`.
+   * The name of the rate limit in the API's answers; left out if the API uses the limit's key in
+   * `rateLimitQuotas` as its name.
    */
   readonly publicName?: string;
 }
@@ -236,8 +241,8 @@ export const rateLimitQuotas = {
 export type RateLimitBucket = keyof typeof rateLimitQuotas;
 
 /**
- * The rate limits that requests of an app can reach. The API reports them to apps, so that apps can adapt
- * their pace.
+ * The rate limits that apply to requests of apps. The API reports the state of these limits to apps, so that
+ * an app can slow down before it is refused.
  */
 export const integratorRateLimitBuckets: readonly RateLimitBucket[] = [
   "default",

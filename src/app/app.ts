@@ -93,7 +93,10 @@ export interface ServiceApp {
   readonly credentials: ClosableCredentialVerifier;
   readonly requests: ApiRequestLog;
   listen(): Promise<string>;
-  /** Makes `/readyz` answer 503, so that load balancers send no new requests. The service still serves. */
+  /**
+   * Makes `/readyz` answer 503, so that load balancers send no new requests. The service still answers all
+   * requests that it receives.
+   */
   readonly drain: () => void;
   close(): Promise<void>;
 }

@@ -98,9 +98,9 @@ export function createBackgroundWork(
 }
 
 /**
- * The number of database connections with which the code calculates if the database is PGlite. PGlite has
- * only one connection, but several payment operations must run concurrently, so that a slow payment provider
- * does not delay other payments.
+ * The number of database connections from which the number of concurrent payment operations is calculated if
+ * the database is PGlite. PGlite has only one connection, but several payment operations must still run
+ * concurrently, so that a slow payment provider does not delay other payments.
  */
 const embeddedConnections = 8;
 const paymentWorkersMax = 8;

@@ -1,7 +1,8 @@
 /**
- * Checks ENCRYPTION_KEYS at the start. The database stores a canary for each key that has encrypted data: a
- * value of known content, encrypted with this key. A process that cannot decrypt every canary does not start.
- * Otherwise, it would serve, fail at each value of the other key, and encrypt new values with a second key.
+ * Checks ENCRYPTION_KEYS at the start. For each key that has encrypted data, the database stores a canary: a
+ * text of known content, encrypted with this key. A process that cannot decrypt every canary does not start.
+ * If it started with a wrong key, it could not decrypt the existing values, and would encrypt new values with
+ * a second key.
  */
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -9,7 +10,10 @@ import { DecryptionError, type Keyring, MissingKeyError, type SealContext } from
 import { createConfiguredKeyring, EncryptionKeysMismatch, type KeySettings } from "./encryption-keys.ts";
 import { verifySealedSamples } from "./rewrap.ts";
 
-/** Creates the keyring of the settings. Throws EncryptionKeysMismatch if it does not belong to the database. */
+/**
+ * Creates the object that encrypts and decrypts with the configured keys. Throws EncryptionKeysMismatch if
+ * these keys are not the keys with which the data in the database is encrypted.
+ */
 export async function createVerifiedKeyring(db: Database, settings: KeySettings): Promise<Keyring> {
   const keyring = createConfiguredKeyring(settings);
   await runInTransaction(db, (transaction) => verifyKeyring(transaction, keyring));
@@ -34,7 +38,8 @@ async function verifyKeyring(transaction: Transaction, keyring: Keyring): Promis
     .values({ id, canary, wrappedKey })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
-  // Another process that started at the same time may have inserted the canary of another key with this id.
+  // Another process that started at the same time, with another key under the same id, may have inserted its
+  // canary first.
   if (numInsertedOrUpdatedRows === 0n) await openCanaries(transaction, keyring);
 }
 
@@ -67,8 +72,9 @@ function explain(error: unknown): never {
 }
 
 /**
- * Deletes the canaries of the keys that encrypt no values any more, after `keys rewrap`. Keys that are not in
- * ENCRYPTION_KEYS keep their canaries, because values of these keys could not be rewrapped.
+ * Deletes the canaries of those keys that no longer encrypt any value, after `keys rewrap`. The canaries of
+ * keys that are missing in ENCRYPTION_KEYS stay, because `keys rewrap` could not decrypt the values of these
+ * keys.
  */
 export async function deleteUnusedCanaries(db: Database, keyring: Keyring): Promise<void> {
   const rows = await db.selectFrom("encryptionCanary").select("id").execute();

@@ -27,7 +27,10 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
   return new Set(keys.map(({ id }) => id)).size < keys.length ? "must not repeat an id" : keys;
 }
 
-/** ENCRYPTION_KEYS does not belong to the database. The message says which key is wrong. */
+/**
+ * Thrown if the keys in ENCRYPTION_KEYS are not those with which the data in the database is encrypted. The
+ * message says which key is wrong.
+ */
 export class EncryptionKeysMismatch extends Error {}
 
 export interface KeySettings {

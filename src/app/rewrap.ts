@@ -20,13 +20,13 @@ export interface DataKeyRewrapResult {
   readonly table: string;
   readonly rewrapped: number;
   /**
-   * One text for each value that could not be decrypted: the row and the reason. These values are not
-   * changed.
+   * A list with one text for each value that could not be decrypted. The text has the row and the reason.
+   * These values are not changed.
    */
   readonly broken: readonly string[];
   /**
-   * The number of rows that still use another key than the first of ENCRYPTION_KEYS, because a running
-   * process with older settings encrypts with that key.
+   * The number of rows that still use another key than the first one of ENCRYPTION_KEYS after the run. Such
+   * rows remain if a running process has older settings, and therefore still encrypts with that other key.
    */
   readonly left: number;
 }
@@ -119,8 +119,8 @@ async function rewrapColumn(
 }
 
 /**
- * A row with an encrypted value. `first` and `second` are the values of its primary key columns as texts; the
- * text of a column of bytes is hexadecimal.
+ * A row with an encrypted value. `first` and `second` are the values of the row's primary key columns as
+ * texts; a value of type bytea is written in hexadecimal.
  */
 interface SealedRow {
   readonly first: string;
@@ -256,8 +256,8 @@ interface SealedColumn {
   /** The one or two columns of the table's primary key. */
   readonly key: readonly [SealedKeyColumn] | readonly [SealedKeyColumn, SealedKeyColumn];
   /**
-   * Returns the table, column and row id to which the encrypted value of a row is bound. The arguments are
-   * the values of the primary key as texts, bytes in hexadecimal.
+   * Given the values of a row's primary key, returns the table, column and row id without which the row's
+   * encrypted value cannot be decrypted. The primary key values are texts; bytes are written in hexadecimal.
    */
   readonly sealContextOf: (first: string, second: string) => SealContext;
 }

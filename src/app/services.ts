@@ -34,10 +34,10 @@ export type EventSubjectRenderer = (
 type IsWatched = (subject: EventSubject) => boolean;
 
 /**
- * Adds the function that renders the objects in events to the services. An object is rendered only when an
- * event about it is published, so this function also registers two notifications for the time after the
- * commit: the webhook dispatcher (once per transaction) and the GraphQL subscriptions that follow the
- * object.
+ * Returns the services, completed by the function that renders the objects in events. The function is called
+ * once for each object about which an event is published. It therefore also registers two notifications that
+ * are sent after the commit: one to the webhook dispatcher (once per transaction), and one to the GraphQL
+ * subscriptions that follow the object.
  */
 export function createGraphServices(
   parts: Omit<GraphServices, "render">,
@@ -100,8 +100,8 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
 }
 
 /**
- * Puts the changed object into the cache of its loader, so that rendering the event does not load the object
- * from the database again.
+ * Puts the changed object into the cache of its loader. Rendering the event then uses this object and does
+ * not load it from the database.
  */
 function prime(
   { carts, orders, products, webhookEndpoints }: GraphLoaders,

@@ -34,7 +34,7 @@ const httpUrl = address(["http:", "https:"], "https://api.example.com").refine(
   (value) => !value.endsWith("/"),
   "must not end with a slash",
 );
-/** The URL of a trace collector, without trailing slashes, which some platforms add. */
+/** The URL of a trace collector. Slashes at its end, which some platforms add, are removed. */
 const collectorUrl = address(["http:", "https:"], "http://collector:4318")
   .refine((value) => !/[?#]/.test(value), "must not have a query or a fragment")
   .transform((value) => value.replace(/\/+$/, ""));
@@ -109,8 +109,8 @@ export interface ServiceSettings {
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   /**
-   * The encryption keys of stored data: the first key encrypts new data, and all keys can decrypt. Undefined
-   * only with the embedded database; the key file in `dataDir` is used then.
+   * The encryption keys of stored data: the first key encrypts new data, and every key can decrypt. Undefined
+   * only with the embedded database if the setting is not set: the key file in `dataDir` is used then.
    */
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
@@ -132,7 +132,10 @@ export interface ServiceSettings {
   readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
-  /** Milliseconds for which a process serves on after SIGTERM, while `/readyz` answers 503. */
+  /**
+   * Milliseconds for which a process still answers requests after SIGTERM. During this time `/readyz` answers
+   * 503, so that load balancers send no new requests.
+   */
   readonly drainMs: number;
   /** False if a serving process must not migrate the database. */
   readonly migrate: boolean;
@@ -224,7 +227,10 @@ export function findMisspeltSettings(
     });
 }
 
-/** Returns the text of a setting, for a secret also from the file that `NAME_FILE` names. */
+/**
+ * Returns the text of a setting. If the setting is a secret, its text can also be in the file that the
+ * variable `NAME_FILE` names.
+ */
 function readSetting(environment: EnvironmentVariables, name: string): string | undefined {
   const value = readVariable(environment, name);
   const fileName = fileNameOf(name);

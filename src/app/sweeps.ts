@@ -1,7 +1,7 @@
 /**
- * Runs the sweeps: periodic jobs that store changes which happen at a certain time, for example that a cart
- * has expired. Before a sweep has stored such a change, every read takes it into account by comparing the
- * times with the current time.
+ * Runs the sweeps. A sweep is a periodic job that stores changes which happen by the passing of time, for
+ * example that a cart has expired. Reads do not depend on the sweeps: until a sweep has stored such a change,
+ * every read compares the stored times with the current time.
  */
 import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
 import { deleteExpiredOauthItems } from "#access/oauth/oauth-items.ts";
@@ -63,8 +63,8 @@ export const sweeps: readonly Sweep[] = [
     run: ({ db, render }, round) => endAllPricesPastEndTime({ db, render, reindex: indexProducts, ...round }),
   },
   // Refreshes the search index. Runs after the sweeps that release stock, so that the index shows the
-  // released stock in the same round. A pre-order product can stay in the index as such for up to a minute
-  // after its release date, because a round starts every minute.
+  // released stock in the same round. A round starts every minute, so the index can show a product as a
+  // pre-order for up to a minute after its release date.
   { name: "index due changes", run: ({ db }, { now, signal }) => reindexDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },

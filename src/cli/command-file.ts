@@ -1,7 +1,7 @@
 /**
- * The file `commands.json` in the folder of the embedded database. The running service writes into it where
- * the service accepts commands, and the secret that a command must send. Only the owner of the folder can
- * read the file.
+ * The file `commands.json` in the folder of the embedded database. The running service writes two values into
+ * the file: the address at which the service accepts commands, and a secret that must be sent with each
+ * command. Only the owner of the folder can read the file.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -21,7 +21,10 @@ export interface CommandSession {
   readonly service?: { readonly database: OpenedDatabase; readonly settings: ServiceSettings };
 }
 
-/** Standard input can be read only once, so its text is kept in case the command is sent to the service. */
+/**
+ * Standard input can be read only once. Its text is kept, because it is needed a second time if the command
+ * is sent to the running service.
+ */
 let ownInput: string | undefined;
 
 export const getOwnInput = (): string | undefined => ownInput;

@@ -23,8 +23,8 @@ export const createCliCommand = (name: string, description: string): Command =>
 
 interface CommandLineContext extends AccessManagementContext {
   /**
-   * Collects the events about installations and API keys that the change causes. They are published after the
-   * change, in the same transaction.
+   * Collects the events about installations and API keys that the change causes. The collected events are
+   * published after the change, in the same transaction.
    */
   readonly publish: (events: readonly InstallationOrApiKeyEvent[]) => void;
   readonly settings: ServiceSettings;
@@ -33,9 +33,9 @@ interface CommandLineContext extends AccessManagementContext {
 type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /**
- * The action that the audit entry of the command names: the name of the GraphQL mutation that makes the same
- * change. `targetType` is the type of the changed object; given if it cannot be derived from the prefix of
- * the object's id.
+ * The action that the audit entry of the command names. It is the name of the GraphQL mutation that makes the
+ * same change. `targetType` is the type of the changed object. It is needed only if the prefix of the
+ * object's id does not show the type.
  */
 type Action = string | { readonly name: string; readonly targetType: string };
 

@@ -84,8 +84,8 @@ function keysRewrap(): Command {
     await runWithMigratedDatabase(async ({ db }, settings) => {
       const keyring = createConfiguredKeyring(settings);
       const key = keyring.currentKeyId;
-      // The audit log also records that the run begins, because a run that is stopped has already rewrapped
-      // some rows.
+      // The start of `keys rewrap` is recorded in the audit log too, and not only its end: a run that is
+      // interrupted has already rewrapped some rows.
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
         await countRowsWithOldEncryptionKey({ db, keyring }),
@@ -116,7 +116,10 @@ const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>):
     }),
   );
 
-/** Prints the result of `keys rewrap`. Sets exit code 1 if the other encryption keys are still needed. */
+/**
+ * Prints the result of `keys rewrap`. Sets exit code 1 if other keys than the first one of ENCRYPTION_KEYS
+ * are still needed to decrypt stored data.
+ */
 function printRewrapResult(
   results: readonly DataKeyRewrapResult[],
   { key, isJson }: { readonly key: string; readonly isJson: boolean },
@@ -134,7 +137,10 @@ function printRewrapResult(
   if (left > 0) getCommandSession().setExitCode(1);
 }
 
-/** Prints for each table how many values could not be decrypted, with an example. Sets exit code 1 then. */
+/**
+ * Prints for each table how many values could not be decrypted, with one of them as an example. Sets exit
+ * code 1 if there are any.
+ */
 function printBroken(
   results: readonly { readonly table: string; readonly broken: readonly string[] }[],
 ): void {

@@ -53,7 +53,7 @@ async function start(
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
   let stopCommands: (() => Promise<void>) | undefined;
-  // Tracing stops last, so the spans of a failed close are still exported.
+  // Tracing stops last, so that the spans of `close` are exported even if `close` fails.
   const close = async (): Promise<void> => {
     try {
       await stopCommands?.();
@@ -68,7 +68,7 @@ async function start(
     if (settings.databaseUrl === undefined && runCommand !== undefined)
       stopCommands = await startCommandServer({ database: app.database, settings, log, runCommand });
     const { drain } = app;
-    // A worker gets no requests from load balancers, so it stops at once.
+    // A worker stops without a drain period, because load balancers send no requests to it.
     const drainMs = role === "worker" ? 0 : settings.drainMs;
     onReady({ drainMs, drain, close }, { address: await app.listen(), demo });
   } catch (error) {

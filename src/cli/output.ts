@@ -7,7 +7,10 @@ import { type CommandStream, getCommandSession } from "./command-session.ts";
 export const printLine = (line: string): void => writeText("stdout", `${line}\n`);
 export const printErrorLine = (line: string): void => writeText("stderr", `${line}\n`);
 
-/** Writes without waiting. A failed write is ignored, because the reader of the output has ended. */
+/**
+ * Writes a text without waiting for the write. If the write fails, the error is ignored: the program that
+ * reads the output has ended.
+ */
 export function writeText(stream: CommandStream, text: string): void {
   getCommandSession()
     .write(stream, text)

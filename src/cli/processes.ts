@@ -34,7 +34,8 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
     if (limiter !== undefined) answerRateLimitRequests(childPort, limiter);
     return metrics.join(childPort);
   });
-  // Each child process drains itself after the signal; meanwhile this process still passes connections on.
+  // After the signal, each child process drains itself: it answers requests for some time before it stops.
+  // During this time, the parent process still passes connections to the children.
   stopProcessOnSignal(
     { drainMs: 0, extraCloseMs: settings.drainMs, drain: () => undefined, close: children.stop },
     log,

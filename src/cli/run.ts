@@ -183,8 +183,8 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
   );
   requireDatabase(role, settings);
   const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyLogOutput() : undefined);
-  // Modules are loaded only where they are needed: the parent of several processes serves no requests, so it
-  // does not load the service.
+  // Modules are imported only where they are needed. The parent of several child processes serves no requests
+  // itself, so it does not import the service.
   if (cluster.isWorker)
     return (await import("./one-process.ts")).serveAsChildProcess({
       settings,

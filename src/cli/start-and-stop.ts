@@ -56,17 +56,23 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
   printLine("");
 }
 
-/** Time from the end of the drain until a process that has not stopped is ended, in ms. */
+/**
+ * Maximum number of milliseconds that the process may take to stop after the drain. A process that takes
+ * longer is ended.
+ */
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
 
 export interface Stoppable {
   /**
-   * Milliseconds for which the process serves on after SIGTERM. On SIGINT, which a terminal sends for Ctrl-C,
-   * the process stops at once.
+   * Milliseconds for which the process continues to answer requests after SIGTERM. After SIGINT, which a
+   * terminal sends for Ctrl-C, the process stops at once.
    */
   readonly drainMs: number;
-  /** Milliseconds that `close` may take longer than usual, for example because child processes drain. */
+  /**
+   * Milliseconds that are added to the time that `close` may take, for example because `close` waits for
+   * child processes that drain.
+   */
   readonly extraCloseMs?: number;
   /** Called when the drain begins. */
   readonly drain: () => void;
@@ -75,7 +81,7 @@ export interface Stoppable {
 
 /**
  * Stops the process on SIGTERM and SIGINT: drains it, calls `close` and exits with code 0. Returns a function
- * that stops the process in the same way; its argument is the reason for the log.
+ * that stops the process in the same way without a signal; its argument is the reason, which is logged.
  */
 export function stopProcessOnSignal(
   { drainMs, extraCloseMs = 0, drain, close }: Stoppable,
@@ -85,8 +91,9 @@ export function stopProcessOnSignal(
   const drainEnd = new AbortController();
   const stop = (signal: string): void => {
     if (stoppingSince !== undefined) {
-      // npm and terminals repeat a signal, so a second signal within one second is ignored. A later one ends the
-      // drain, or exits at once. Only the parent of several processes decides this.
+      // npm and terminals repeat a signal, so a second signal within one second is ignored. A later signal
+      // ends the drain, or exits at once if the drain has ended. In child processes, further signals are
+      // ignored.
       if (!cluster.isPrimary || performance.now() - stoppingSince <= sameSignalMs) return;
       if (drainEnd.signal.aborted) process.exit(1);
       stoppingSince = performance.now();

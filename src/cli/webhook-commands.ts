@@ -101,7 +101,7 @@ async function replayOne(
   return { id: deliveryId, replayOf: original.id };
 }
 
-/** Queues the matching webhook deliveries again in batches, each in its own transaction. */
+/** Queues the matching webhook deliveries once more, in batches. Each batch is a transaction of its own. */
 async function replayAll(
   db: Database,
   context: ReplayCommandContext,

@@ -53,8 +53,8 @@ export interface OpenedDatabase {
    */
   script<Result>(work: (run: SqlScriptRunner) => Promise<Result>): Promise<Result>;
   /**
-   * Listens for notices on a channel. The embedded database has only one process, so its listener never
-   * receives or misses a notice.
+   * Listens for notices on a channel. With the embedded database there is only one process, so no notice is
+   * ever sent to it, and none can be missed.
    */
   listen(channel: string, handlers: InterProcessNoticeHandlers): InterProcessNoticeListener;
   /**
@@ -69,7 +69,7 @@ export interface ConnectionPoolState {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
-  /** Number of statements that wait for a connection. */
+  /** Number of callers that wait for a connection to run a statement. */
   readonly waiting: number;
 }
 

@@ -34,8 +34,8 @@ export function isDatabaseUnreachable(error: unknown): boolean {
 }
 
 /**
- * Returns whether the database driver pg stopped waiting for an answer. The database may still run the
- * statement.
+ * Returns whether the error means that the database driver pg waited too long for an answer and gave up. The
+ * database may still run the statement.
  */
 export function isQueryTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";

@@ -8,7 +8,10 @@ export interface DueRowsTask<Row extends DueRow> {
    * Handling a row must not change the order of the rows.
    */
   readonly find: (after: Row | undefined, rowsMax: number) => Promise<readonly Row[]>;
-  /** Handles a row in transactions of its own. Returns false if the row no longer needed work. */
+  /**
+   * Does the work that is due for one row, in one or more transactions of its own. Returns false if the row
+   * no longer needed any work.
+   */
   readonly handle: (row: Row) => Promise<boolean>;
   /** When the signal is aborted, the work stops before the next row. */
   readonly signal?: AbortSignal | undefined;

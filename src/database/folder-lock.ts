@@ -12,7 +12,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 export class DataFolderUnusableError extends Error {}
 export class DataFolderInUseError extends DataFolderUnusableError {}
 
-/** Milliseconds that a start waits for a lock: a process that is being stopped gives its lock up soon. */
+/**
+ * Maximum number of milliseconds for which a starting process waits for the lock of another process. A
+ * process that is being stopped normally removes its lock sooner.
+ */
 const lockWaitMs = 3_000;
 const lockPollMs = 50;
 

@@ -37,7 +37,7 @@ export interface IdempotencyRecordKey {
 
 interface RecordSearch {
   readonly ownerIds: readonly string[];
-  /** Returns true if the decrypted body belongs to a record that should be found. */
+  /** Given the decrypted body of a record, returns true if the record is to be found. */
   readonly matchesBody: (body: string) => boolean;
   /** If given, only records created at this time or later are searched. */
   readonly since?: Date;

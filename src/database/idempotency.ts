@@ -42,13 +42,13 @@ export interface StoredIdempotentAnswer {
 export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyClaim;
   /**
-   * Returns the answer to store for a result of the request. May throw a failure that the result contains;
-   * nothing is then committed.
+   * Returns the answer that is stored for the result of the request. May throw a failure that the result
+   * contains; the transaction is then rolled back.
    */
   readonly record: (result: Result) => StoredIdempotentAnswer;
   /**
-   * True if the stored body is the result of the request, as JSON. Every answer, including the first, is then
-   * built from this body.
+   * True if the stored body is only the result of the request as JSON, and not the final answer. The final
+   * answer is then built from the stored body, for the first request as well as for its repetitions.
    */
   readonly isAnsweredFromRecord?: boolean;
 }

@@ -15,8 +15,9 @@ export interface Migration {
 const folder = new URL("../../schema/migrations/", import.meta.url);
 
 /**
- * SHA-256 of the whole files 0001 to 0026 as they were released with other comments. Databases that an
- * earlier release migrated have stored these checksums.
+ * Checksums of the migration files 0001 to 0026 with their earlier comments. Earlier releases computed the
+ * SHA-256 of the whole file with its comments, and databases that these releases migrated have stored these
+ * values.
  */
 const earlierChecksums = JSON.parse(
   readFileSync(new URL("earlier-checksums.json", folder), "utf8"),

@@ -114,14 +114,14 @@ const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<u
   sql`select pg_notify(${channel}, ${payload})`.execute(db);
 
 /**
- * Milliseconds within which equal notices are sent only once. The commit of a notice takes a lock of the
- * whole server, so fewer notices are better.
+ * Milliseconds within which several equal notices are sent as one. Committing a notice takes a lock that the
+ * whole database server shares, so the number of notices is kept small.
  */
 const mergeMs = 5;
 
 /**
- * Creates a function that sends a notice after a short delay. Errors are ignored, because every listener also
- * looks for work at intervals.
+ * Creates a function that sends a notice after a short delay. If the notice cannot be sent, the error is
+ * ignored, because the receivers also look for work at regular intervals, without a notice.
  */
 export function createInterProcessNoticeSender(
   db: Kysely<Tables>,
@@ -142,7 +142,10 @@ export function createInterProcessNoticeSender(
 interface LivenessCheckParts {
   /** Sends a notice. The promise is resolved after the notice has been committed. */
   readonly send: (payload: string) => Promise<unknown>;
-  /** Called when a sent notice has not arrived. Called only once until notices arrive again. */
+  /**
+   * Called when a test notice that this process sent has not arrived. It is not called again until notices
+   * have arrived in the meantime.
+   */
   readonly onNoticesLost: () => void;
   /** Called when notices arrive again. Notices that were sent in the meantime may have been missed. */
   readonly onRegained: () => void;
@@ -152,8 +155,8 @@ export interface InterProcessNoticeLivenessCheck {
   /** Returns true if a notice that this process sent to itself has arrived within the last 30 seconds. */
   readonly isProven: () => boolean;
   /**
-   * Handles a notice. Returns true if the notice only tests a connection, of this process or of another
-   * process.
+   * Receives every notice. Returns true if the notice is only a test of a connection, sent by this process or
+   * by another one.
    */
   readonly receive: (payload: string) => boolean;
   /**
@@ -173,7 +176,10 @@ const retrySendMs = 1_000;
  * arrived before the answer to a query that was sent this long after its commit.
  */
 const lateDeliveryMs = 1_000;
-/** Milliseconds for which an arrived test notice is valid: as long as credentials are cached. */
+/**
+ * Milliseconds for which an arrived test notice is accepted as proof that notices arrive. It is the same time
+ * for which credentials are cached.
+ */
 const provenMs = 30_000;
 const testNoticePrefix = "proof:";
 
@@ -278,7 +284,10 @@ const noticesLost =
   "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from " +
   "the database.";
 
-/** The listener on the embedded database. It misses no notice, because there is only one process. */
+/**
+ * The listener on the embedded database. Its answer to `isCurrent` is always true, because there is only one
+ * process and no notice can be missed.
+ */
 export const embeddedDatabaseNoticeListener: InterProcessNoticeListener = {
   isCurrent: () => true,
   stop: () => Promise.resolve(),

@@ -26,8 +26,8 @@ interface Compiled {
 }
 
 /**
- * Maximum number of cached SQL texts. The texts of one statement differ by filters, sort order and the length
- * of the locale chain.
+ * Maximum number of SQL texts in the cache. One statement can have several texts, which differ by filters,
+ * sort order and the length of the locale chain (a locale and its fallbacks).
  */
 const formsMax = 500;
 const templates = new LRUCache<string, Compiled>({ max: formsMax });
@@ -85,7 +85,7 @@ function compileOnce(reader: DatabaseReader, form: string, write: () => RawBuild
 }
 
 interface PaddedInTemplate {
-  /** The form of the in-list's SQL text. The form of the whole statement must contain this form. */
+  /** The form of the in-list's SQL text. A caller must make it a part of the form of the whole statement. */
   readonly form: string;
   /** Builds the SQL that follows a column name, for example `in ($1, $2)`. */
   readonly write: () => RawBuilder<boolean>;

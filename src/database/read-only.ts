@@ -19,8 +19,8 @@ export const reportTimeoutMs = 10_000;
 const queryCanceled = "57014";
 
 /**
- * Limits of the queue of waiting reports. The queue has room for the largest number of reports that one
- * GraphQL query can contain. A report waits for at most half of a query's time limit, so that time is left to
+ * Limits of the queue of waiting reports. The queue has room for all reports that one GraphQL query can
+ * contain. A report waits for at most half of the time limit of a query, so that the other half is left to
  * read its data.
  */
 const queue = {
@@ -31,7 +31,7 @@ const queue = {
 
 export interface ReportReadLimits {
   readonly timeoutMs?: number;
-  /** Maximum number of reports that run at the same time. */
+  /** The largest number of reports that run at the same time. */
   readonly runningMax?: number;
 }
 

@@ -43,7 +43,10 @@ export function createReadsSharedByRequests<Key, Row>({
   nameOf,
   find,
 }: ReadsSharedByRequestsOptions<Key, Row>): ReadsSharedByRequests<Key, Row> {
-  /** The recorded span of the first caller that waits for a key, by the name of the key. */
+  /**
+   * For each key that is to be read: the span of the first caller that waits for the key, if this span is
+   * recorded. The keys of the map are the names of the keys.
+   */
   const spans = new Map<string, Span>();
   /** Limits how many statements run at the same time. DataLoader has no such limit. */
   const running = new Semaphore(runningMax);
@@ -53,7 +56,8 @@ export function createReadsSharedByRequests<Key, Row>({
 
   const read = async (waiting: readonly Waiting<Key>[]): Promise<(Row | null | Error)[]> => {
     const findRows = (): ReturnType<typeof find> => find(waiting.map(({ key }) => key));
-    // The statement's span becomes a child of the first recorded span that waits for the statement.
+    // One statement serves several callers, but its span can have only one parent: the first recorded span of
+    // a caller that waits for the statement.
     const span = waiting.find((entry) => entry.span !== undefined)?.span;
     span?.set({ "commerce.read_together": waiting.length });
     try {
@@ -79,8 +83,9 @@ export function createReadsSharedByRequests<Key, Row>({
   const schedule = (dispatch: () => void): void => {
     const run = (): typeof statement => {
       statement = undefined;
-      // `dispatch` calls the loader's batch function synchronously, unless the loader's cache has all keys of
-      // the batch. The batch function sets `statement`.
+      // `dispatch` makes the loader call its batch function, which sets `statement`. The call is synchronous.
+      // The batch function is not called, and `statement` stays undefined, if the loader's cache has all
+      // keys.
       dispatch();
       return statement;
     };
@@ -108,20 +113,23 @@ export function createReadsSharedByRequests<Key, Row>({
   };
 }
 
-/** The functions of a DataLoader that the GraphQL layer uses. */
+/** The methods of a DataLoader that the GraphQL layer calls. */
 export interface DataLoaderFunctions<Key, Row> {
   load(key: Key): Promise<Row>;
   /** Loads several rows. The result has an error instead of a row for each key that failed. */
   loadMany(keys: ArrayLike<Key>): Promise<(Row | Error)[]>;
-  /** Adds a row that the caller already has to the cache, so that the row is not read again. */
+  /**
+   * Adds a row that the caller has already loaded to the cache, so that `load` does not read the row from the
+   * database.
+   */
   prime(key: Key, row: Row): unknown;
 }
 
 /**
- * Caches the rows of one request, and reads missing rows through `ReadsSharedByRequests`, together with the
- * reads of other requests. A DataLoader with `batch: false` could cache the rows too, but would delay each
- * read to a later tick without need, because `ReadsSharedByRequests` already waits until the event loop turn
- * ends.
+ * Caches the rows of one request. Reads rows that are not cached through `ReadsSharedByRequests`, together
+ * with the reads of other requests. A second DataLoader with `batch: false` is not used as the cache, because
+ * it would delay each read to a later tick, and `ReadsSharedByRequests` already delays each read to the end
+ * of the event loop turn.
  */
 export class LoaderOfSharedReads<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
   readonly #reads: ReadsSharedByRequests<Key, Row>;

@@ -19,8 +19,9 @@ export interface KeysetOrder {
   readonly column: string;
   /**
    * A column of integers or times by which the rows are sorted first; rows with the same value are sorted by
-   * id. The cursors of a list with a sort column consist of the integer, or of the time in microseconds since
-   * 1970 (`microsecondsSql`), and the id (`createSortedListCursor`).
+   * id. A cursor of such a list consists of two parts, the value of this column and the id
+   * (`createSortedListCursor`). A time is written as the number of microseconds since 1970
+   * (`microsecondsSql`).
    */
   readonly sortColumn?: string;
   /** The type of the sort column; `integer` if left out. */

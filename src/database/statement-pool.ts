@@ -37,12 +37,15 @@ export interface StatementPoolOptions {
  */
 const namesMax = 1000;
 
-/** SQL comment at the start of statements with many forms. Only a few of the forms are prepared. */
+/**
+ * The SQL comment with which a statement begins if its text has many forms. Only a limited number of such
+ * statements is prepared on each connection.
+ */
 export const manyFormsMark = "/* one of many forms */";
 
 /**
- * Maximum number of prepared statements with this comment. A long prepared statement occupies up to one
- * megabyte on each connection.
+ * Maximum number of prepared statements per connection that begin with the comment `manyFormsMark`. One long
+ * prepared statement can need up to one megabyte of memory on each connection.
  */
 const manyFormsNamesMax = 24;
 

@@ -31,8 +31,8 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
 /** The statements that are sent together with the BEGIN and the COMMIT of a transaction. */
 export interface BeginAndCommitStatements {
   /**
-   * The statements that are sent with BEGIN. They may only read and take locks, because they also run if
-   * BEGIN fails.
+   * The statements that are sent together with BEGIN. If BEGIN fails, they run outside of a transaction, so
+   * they may only read and take locks.
    */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];

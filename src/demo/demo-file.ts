@@ -69,8 +69,9 @@ export type DemoPromotionCodeKey = (typeof demoPromotionCodeKeys)[number];
 const demoFile = z.looseObject({
   baseUrl: z.string(),
   /**
-   * API keys of the app that the first merchant has installed. Only the key `otherMerchant` belongs to the
-   * second merchant. A key has all four scopes, unless its name says which scope it has.
+   * API keys by name. All keys except `otherMerchant` are keys of the app's installation at the first
+   * merchant; `otherMerchant` is a key of the installation at the second merchant. A key has all four scopes,
+   * unless its name says which scope it has.
    */
   keys: z.object({
     full: z.string(),
@@ -94,13 +95,13 @@ const demoFile = z.looseObject({
   merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
   /**
-   * Cart ids by name; the name of each cart describes its state. The carts belong to the first merchant; only
-   * `otherMerchant` belongs to the second merchant.
+   * Cart ids by name; the name of each cart describes its state. All carts except `otherMerchant` are carts
+   * of the first merchant; `otherMerchant` is a cart of the second merchant.
    */
   carts: z.record(z.enum(demoCartNames), z.string()),
   /**
-   * Ids of checkout sessions; the name of each describes its state. The session `open` belongs to the cart
-   * `locked`, the session `completed` to the cart `completed`.
+   * Ids of checkout sessions; the name of each describes its state. The session `open` was started for the
+   * cart `locked`, the session `completed` for the cart `completed`.
    */
   sessions: z.record(z.enum(demoSessionNames), z.string()),
   /**
@@ -114,8 +115,8 @@ const demoFile = z.looseObject({
    */
   orders: z.record(z.enum(demoOrderNames), z.string()),
   /**
-   * Promotion codes by name. They belong to the first merchant; only the code `otherMerchant` belongs to the
-   * second merchant.
+   * Promotion codes by name. All codes except `otherMerchant` are codes of the first merchant;
+   * `otherMerchant` is a code of the second merchant.
    */
   promotionCodes: z.record(z.enum(demoPromotionCodeKeys), z.string()),
   /**

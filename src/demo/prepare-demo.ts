@@ -52,8 +52,8 @@ const demoMerchantSlugs = { first: "lindenhof", second: "morgenrot" } as const;
 const seedingLockKey = 7_462_193_016;
 
 /**
- * Prepares the demo and writes demo.json. If the database has merchants but not those of the demo, changes
- * nothing, and returns undefined unless demo.json exists.
+ * Prepares the demo, writes demo.json and returns its content. If the database has merchants but not those of
+ * the demo, adds no data; without an existing demo.json, then returns undefined and writes no file.
  */
 export async function prepareDemo(
   { db }: OpenedDatabase,

@@ -49,8 +49,8 @@ const dayMs = 86_400_000;
 const merchantAgeDays = 400;
 const productAgeDaysMax = 200;
 /**
- * The minimum age in days of a product with a price history, so that the history does not begin before the
- * product.
+ * The minimum age in days of a product with former prices, because the product must be older than its oldest
+ * price.
  */
 const priceHistoryAgeDaysMin = 60;
 

@@ -6,7 +6,10 @@ import { iso31661 } from "iso-3166";
 import { findNearest, toComparedText } from "./nearest.ts";
 import { isCountry } from "./text.ts";
 
-/** Codes that are often used for a country and that ISO 3166-1 does not assign to it. */
+/**
+ * Country codes that people often use although ISO 3166-1 does not assign them, each with the ISO 3166-1 code
+ * of the country.
+ */
 const otherCodes = { UK: "GB", EL: "GR" } as const;
 
 let codesByName: ReadonlyMap<string, string> | undefined;
@@ -21,7 +24,7 @@ export function findCountryCodeByName(text: string): string | undefined {
   const exact = codesByName.get(toComparedText(text));
   if (exact !== undefined || text.length <= 3) return exact;
   const [nearest, other] = findNearest(text, codesByName.keys());
-  // Two countries that are equally similar would be a guess.
+  // If two countries are equally similar, returns undefined, because either of them would be a guess.
   return nearest === undefined || other !== undefined ? undefined : codesByName.get(nearest);
 }
 

@@ -144,7 +144,7 @@ function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: SealC
 
 interface EncryptedBytes {
   readonly bytes: Uint8Array;
-  /** The id of the key for the error. */
+  /** The id of the encryption key that the error names. */
   readonly keyId: string;
 }
 

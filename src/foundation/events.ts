@@ -1,7 +1,7 @@
 /**
  * Notifications between the parts of one process. Code emits an event after its transaction has committed,
- * and never waits for the listeners. Listeners subscribe when the process starts (`src/app/`). A lost event
- * only delays work: work to do is stored in the database, and timers look for it there too.
+ * and never waits for the listeners. Listeners subscribe when the process starts (`src/app/`). If an event is
+ * lost, work is only delayed: the work is also stored in the database, where timers look for it.
  */
 import { EventEmitter } from "node:events";
 

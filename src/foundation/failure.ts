@@ -128,7 +128,7 @@ export interface FailureDetail {
   readonly allowed?: readonly string[] | null;
 }
 
-/** The `conflict` of an error answer: the object whose state prevents the change. */
+/** The part `conflict` of an error answer. It describes the object whose state prevents the change. */
 export interface FailureConflictDetail {
   /** The kind of object in snake case, for example `cart` or `api_key`. */
   readonly resource: string;

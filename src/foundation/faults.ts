@@ -23,8 +23,8 @@ export function requireNoFaults(faults: readonly FailureDetail[]): void {
 }
 
 /**
- * Names the field in a message: "The text must …" becomes `"name" must …`. Used if the message is shown
- * alone, without the field beside it.
+ * Replaces the beginning of a message, "The text" for example, by the name of the field: "The text must …"
+ * becomes `"name" must …`. Used for messages that are shown without the field beside them.
  */
 const nameField = ({ field, message }: FailureDetail): string =>
   message.replace(/^The (?:value|text|list)(?= must )/, `"${writeFieldPath(field)}"`);

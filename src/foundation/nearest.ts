@@ -4,16 +4,19 @@
  * order (optimal string alignment, the restricted Damerau–Levenshtein distance).
  */
 
-/** Longer texts are not compared, so that an error answer is always quick to create. */
+/**
+ * Maximum number of characters of a text that is compared with names. Comparing longer texts could delay the
+ * error answer.
+ */
 const comparedLengthMax = 100;
 const prefixLengthMin = 3;
-/** One typo is tolerated for each this many letters. */
+/** The number of letters per tolerated typo: a text of eight letters may have two typos. */
 const lettersPerTypo = 4;
 
 /**
  * Returns the candidates that are most similar to the text, at most `count`; an empty list if no candidate is
- * similar. Case, accents, punctuation and spaces are ignored. A candidate of which the text is the beginning
- * counts as similar, too.
+ * similar. Case, accents, punctuation and spaces are ignored. If the text has at least three letters, a
+ * candidate that begins with the text is similar, too.
  */
 export function findNearest(text: string, candidates: Iterable<string>, count = 3): string[] {
   if (text.length > comparedLengthMax) return [];

@@ -14,7 +14,10 @@ export const hourlyPeriodDaysMax = 14;
 const [firstYear, lastYear] = [2000, 2199];
 
 export interface Period {
-  /** The first local day of the period, for example `2026-01-31`. The period also includes its last day, `to`. */
+  /**
+   * The first local day of the period, for example `2026-01-31`. The last day is `to`, which is also a part
+   * of the period.
+   */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
@@ -155,8 +158,8 @@ function nextStart(day: Temporal.PlainDate, interval: Exclude<BucketInterval, "h
 const hourMs = 3_600_000;
 
 /**
- * Returns the start of each hour of each day of the period. Hours are counted from the start of the day, so a
- * day on which daylight saving time begins or ends has 23 or 25 hours.
+ * Returns the start of each hour of each local day of the period. Hours are counted from the start of the day
+ * and not by the clock: a day on which daylight saving time begins or ends has 23 or 25 hours.
  */
 function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
   return daysOf(period, "day").flatMap((day) => {

@@ -106,7 +106,10 @@ export function runInSpan<Result>(start: SpanOptions, work: (span: Span | undefi
   });
 }
 
-/** Runs `work` inside a new child span if the current span is recorded; otherwise runs `work` without a span. */
+/**
+ * Runs `work` inside a new child span if the current span is recorded. Otherwise runs `work` without creating
+ * a span.
+ */
 export function runInChildSpan<Result>(start: SpanOptions, work: (span: Span | undefined) => Result): Result {
   return getCurrentRecordedSpan() === undefined ? work(undefined) : runInSpan(start, work);
 }

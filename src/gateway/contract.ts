@@ -49,14 +49,14 @@ export interface RestParameter {
 
 /**
  * Limits the failed attempts of callers of an operation, so that callers cannot guess, for example, promotion
- * codes. An answer with one of the listed failure codes counts as an attempt, once for the value of a path
- * parameter and once for the caller's credential.
+ * codes. An answer with one of the listed failure codes is a failed attempt. Each failed attempt is counted
+ * twice: for the value of a path parameter, and for the caller's credential.
  */
 export interface FailedAttemptsLimit {
   readonly bucket: RateLimitBucket;
   readonly credentialBucket: RateLimitBucket;
   readonly codes: readonly FailureCode[];
-  /** The name of the path parameter; failed attempts are counted separately for each value of it. */
+  /** The name of the path parameter; each value of the parameter has its own counter of failed attempts. */
   readonly by: string;
 }
 
@@ -68,7 +68,7 @@ export interface RestOperation {
   readonly path: string;
   readonly tag: string;
   readonly stability: "stable" | "candidate";
-  /** The announced end of the operation; null if the operation is not deprecated. */
+  /** When the operation was deprecated and when it ends; null if the operation is not deprecated. */
   readonly deprecation: OperationDeprecation | null;
   readonly security: OperationSecurity;
   readonly isIdempotent: boolean;
@@ -84,33 +84,34 @@ export interface RestOperation {
   readonly response: string;
   readonly answer: JsonSchema;
   /**
-   * The name of the field of `data` that contains the language of the answer; null if the answer does not
-   * depend on a language.
+   * The name of the field of `data` that contains the language in which the answer's texts are written; null
+   * if the answer has no texts in a language.
    */
   readonly languageField: string | null;
   /**
-   * The fields of `data` from which only headers of the answer are made; these fields are left out of the
-   * body.
+   * The fields of `data` that are selected only for headers of the answer. The body of the answer does not
+   * contain these fields.
    */
   readonly headerOnlyFields: readonly string[];
   /** The name of the field of `data` whose value becomes the ETag header; null if the answer has no version. */
   readonly versionField: string | null;
   /**
-   * The field of `data` that changes only with a release. If it is set, clients can ask whether the answer
-   * has changed (`steps/revalidate.ts`).
+   * The name of the field of `data` that changes only with a new release of the service; null if there is
+   * none. With such a field, clients can ask whether the answer has changed (`steps/revalidate.ts`).
    */
   readonly constantField: string | null;
   /**
-   * The rate limit that counts all requests of an installation to this operation. If null, requests count
-   * against the credential's limits for reads and for writes.
+   * The operation's own rate limit, which counts the requests of an app installation to this operation; null
+   * if the operation has none. Requests then count against the general limits of the credential: one for
+   * reads, one for writes.
    */
   readonly ownBucket: RateLimitBucket | null;
   readonly failureLimit: FailedAttemptsLimit | null;
-  /** The failure code with which the operation answers 404. */
+  /** The failure code of the operation's 404 answer. */
   readonly notFound: FailureCode;
   /**
-   * The failure codes that the operation's document lists in the directive `@refuses`. Codes that follow from
-   * the operation's parameters, body and security are not in this list.
+   * The failure codes that the operation's document lists in the directive `@refuses`. Failure codes that the
+   * service derives from the operation's parameters, body and security are not in this list.
    */
   readonly refusals: readonly FailureCode[];
   /**

@@ -20,7 +20,7 @@ const noticeDays = { stable: 365, candidate: 30 } as const;
 
 /**
  * Returns the deprecation of an operation; null if its document has no `@deprecation`. Throws an error if a
- * date is invalid or the notice is too short.
+ * date is invalid, or if fewer days than required lie between the deprecation and the end of the operation.
  */
 export function readDeprecation(
   schema: GraphQLSchema,

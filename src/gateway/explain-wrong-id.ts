@@ -6,7 +6,7 @@ import { createFailure, Failure, type FailureCode, type FailureDetail } from "#f
 import { getIdKind, type IdKind, idPrefixes, isIdOfKind, nameIdKind } from "#foundation/ids.ts";
 import type { RestRequestState } from "./rest-call.ts";
 
-/** The kind of id that the request named, by the code of the failure. */
+/** For each failure code such as `cart_not_found`: the kind of object whose id the request must contain. */
 const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
   cart_not_found: "cart",
   order_not_found: "order",
@@ -15,13 +15,19 @@ const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
   webhook_delivery_not_found: "webhookDelivery",
 };
 
-/** The path parameters that have a slug, by the code of the failure. */
+/**
+ * For each failure code such as `product_not_found`: the path parameter that must contain a slug and not an
+ * id.
+ */
 const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
   merchant_not_found: "merchantSlug",
   product_not_found: "productSlug",
 };
 
-/** Returns the error to answer with: a failure with an explanation, otherwise the error itself. */
+/**
+ * Returns the error with which the request is answered. For a 404 whose id or slug has the wrong form,
+ * returns a copy of the failure with an explanation. Every other error is returned unchanged.
+ */
 export function explainWrongId(error: unknown, call: RestRequestState): unknown {
   if (!(error instanceof Failure) || error.status !== 404 || error.parts.details !== undefined) return error;
   const detail = explainSlug(error.code, call) ?? explainId(error.code, call);
@@ -67,7 +73,10 @@ interface NamedId {
   readonly value: string;
 }
 
-/** Returns the id that the request named: the path parameter, or for another object a field of the body. */
+/**
+ * Returns the id to which the 404 refers, with the field that contained it: for the operation's own 404 the
+ * first path parameter, for the 404 of another object a field of the body.
+ */
 function findNamedId(code: FailureCode, { operation, variables }: RestRequestState): NamedId | undefined {
   if (code === operation.notFound) {
     const parameter = operation.parameters.find((one) => one.in === "path");

@@ -46,7 +46,10 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
-/** Returns the values of an enum as REST sends them, without values that occur only over GraphQL. */
+/**
+ * Returns the values of an enum that REST answers can contain. Leaves out values that only GraphQL answers
+ * contain.
+ */
 function getRestEnumValues(type: GraphQLEnumType): string[] {
   const { graphOnlyValues = [] } = type.extensions as { readonly graphOnlyValues?: readonly string[] };
   return type
@@ -144,7 +147,10 @@ function toSchemaReference(
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Returns whether a selected field is used only for a header of the answer and left out of the body. */
+/**
+ * Returns true if a selected field has the directive `@headerOnly`: the field is needed for a header of the
+ * answer, and the body does not contain it.
+ */
 export const isFieldOnlyForHeader = ({ directives = [] }: FieldNode): boolean =>
   directives.some(({ name }) => name.value === "headerOnly");
 

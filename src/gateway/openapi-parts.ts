@@ -158,15 +158,15 @@ interface OpenApiRateLimit {
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
   /**
-   * What has its own counter: each `credential`, each `installation` of an app, each network `address`, or,
-   * if this is the name of a path parameter, each value of this parameter.
+   * For what a separate counter exists: for each `credential`, each `installation` of an app or each network
+   * `address`. Any other text is the name of a path parameter, each value of which has its own counter.
    */
   readonly per: string;
 }
 
 /**
- * Returns an operation's rate limits with their default quotas. A setting of the service can multiply all
- * quotas; the returned quotas are those before this multiplication.
+ * Returns an operation's rate limits with the default quotas of the code. A setting of the service can
+ * multiply all quotas by a factor; the returned quotas are not multiplied.
  */
 export function describeRateLimits({
   security,

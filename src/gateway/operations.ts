@@ -173,8 +173,9 @@ async function runAll(runs: readonly RunStep[], call: RestRequestState): Promise
 }
 
 /**
- * Returns the headers that all answers of an operation have. `Vary` names `Authorization` even for anonymous
- * operations, because the rate limit headers of their answers depend on the API key.
+ * Returns the headers that all answers of an operation have. The header `Vary` names `Authorization` also for
+ * operations that need no credential, because the rate limit headers of their answers differ if the request
+ * has a valid API key.
  */
 function toFixedHeaders(
   { id, security, stability, deprecation, languageField, constantField }: RestOperation,

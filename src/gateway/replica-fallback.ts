@@ -51,7 +51,8 @@ export function createReplicaFallback(
     else log.info({}, "The replica answers again.");
   };
   return async (read) => {
-    // After a failure of the replica, only one request per `pauseMs` milliseconds tries the replica again.
+    // While the replica fails, only one request in `pauseMs` milliseconds is sent to the replica; all others
+    // go to the primary database.
     const nowMs = clock.now().getTime();
     // If the planned time of the next attempt is more than `pauseMs` ahead, the system clock was set back.
     // The replica is then tried immediately.

@@ -15,7 +15,7 @@ export interface RequestFault {
   readonly detail: FailureDetail;
 }
 
-/** The part of the request to which a JSON Schema applies: the query or the body. */
+/** The part of the request that is checked with a JSON Schema: the query or the body. */
 export type RequestPart = { readonly in: "query" | "body" };
 
 /** Names of fields and parameters are shown up to this length. */
@@ -53,7 +53,7 @@ export function toRequestFault(error: ErrorObject, part: RequestPart): RequestFa
   return { failure: failureFor(error, isQuery), detail: { in: part.in, field, code, message, allowed } };
 }
 
-/** Returns the values of an enum if they are few; otherwise null. */
+/** Returns the values of an enum for the error message; null if they are too many to be listed. */
 function listValues(values: unknown): readonly string[] | null {
   return Array.isArray(values) && values.length <= allowedMax
     ? values.filter((value) => value !== null).map(String)
@@ -105,7 +105,10 @@ function describeUnknown(
   };
 }
 
-/** Returns the failure code of a broken rule. All rules of a locale or a country have the same code. */
+/**
+ * Returns the failure code of a broken rule. A locale has the same failure code for all its rules; so has a
+ * country.
+ */
 function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
   const format: unknown = parentSchema?.["format"];
   if (format === "locale") return "invalid_locale";
@@ -124,7 +127,10 @@ const describeMembers: RuleDescriber = (_limit, schema) =>
 const describeNumber: RuleDescriber = (_limit, schema) =>
   `must be ${schema.type === "integer" ? "an integer " : ""}${describeBounds(schema)}`;
 
-/** Describes the rule of each JSON Schema keyword, as the end of a sentence about the field. */
+/**
+ * For each JSON Schema keyword: a function that describes its rule in words. The words end a sentence that
+ * begins with the name of the field.
+ */
 const describers: Readonly<Record<string, RuleDescriber>> = {
   minLength: describeLength,
   maxLength: describeLength,
@@ -179,7 +185,10 @@ function describeInteger(schema: JsonSchema, isQuery: boolean): string {
   return `an integer ${bounds === "" ? "" : `${bounds} `}${isQuery ? "in decimal digits" : "without quotation marks"}`;
 }
 
-/** Describes the bounds of a number; empty if it has none that is worth naming. */
+/**
+ * Describes the minimum and maximum of a number in words. Limits that are only those of GraphQL's Int are
+ * left out; the text is empty if no other limit exists.
+ */
 function describeBounds({ minimum, maximum }: JsonSchema): string {
   if (typeof minimum === "number" && typeof maximum === "number" && maximum < int32Max)
     return `from ${minimum} to ${maximum}`;
@@ -187,7 +196,10 @@ function describeBounds({ minimum, maximum }: JsonSchema): string {
   return typeof maximum === "number" && maximum < int32Max ? `of at most ${maximum}` : "";
 }
 
-/** The bounds of GraphQL's Int, which are no rule of the field. */
+/**
+ * The largest value of GraphQL's Int (32 bits). A minimum or maximum of this size follows from the type and
+ * is no rule of the field itself.
+ */
 const int32Max = 2_147_483_647;
 
 function describeRange(min: unknown, max: unknown): string {
@@ -201,8 +213,8 @@ function exampleOf(schema: JsonSchema | undefined): string {
 }
 
 /**
- * Adds to faults of `expectedVersion` how the version follows from an ETag, which clients often send in
- * If-Match.
+ * Adds a hint to faults of the field `expectedVersion`: which number to send for an ETag, and that the
+ * service does not read the header If-Match, in which clients often send the ETag.
  */
 export function explainVersionFaults(
   faults: readonly RequestFault[],

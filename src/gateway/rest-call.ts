@@ -1,6 +1,6 @@
 /**
- * The state of one REST request. The steps that handle the request read the state and add to it. A step
- * refuses the request by throwing a `Failure`.
+ * The state of one REST request. The steps of the request read this state and change it. A step refuses the
+ * request by throwing a `Failure`.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
@@ -20,15 +20,18 @@ export interface RestRequestState {
   readonly requestId: string;
   viewer: Viewer;
   /**
-   * If the request has a known credential that is revoked, expired or suspended: the owner of that
-   * credential; otherwise undefined.
+   * The owner of the credential, if the service knows the credential of the request but refuses it as
+   * revoked, expired or suspended; otherwise undefined.
    */
   refusedOwner: CredentialOwner | undefined;
   variables: Record<string, unknown>;
-  /** The idempotency key of the request; undefined if the operation takes none. */
+  /** The idempotency key of the request; undefined if the operation does not accept one. */
   idempotencyKey: string | undefined;
   result: ExecutionResult | undefined;
-  /** The stored answer of a request with an idempotency key. Its body is sent unchanged, byte for byte. */
+  /**
+   * The stored answer of the first request with the same idempotency key. A repeated request gets the body of
+   * this answer unchanged, byte for byte.
+   */
   recorded: IdempotentRequestResult | undefined;
 }
 
@@ -46,8 +49,8 @@ export interface GatewayServices {
   /** Adds an answered request to the request log. Returns at once and never throws. */
   readonly logRequest: (request: LoggedApiRequest) => void;
   /**
-   * Executes the operation's GraphQL document with GraphQL Mesh. If `once` is not null, it has an idempotency
-   * key, and the document is executed only once for this key.
+   * Executes the operation's GraphQL document with GraphQL Mesh. `once` contains the idempotency key, with
+   * which the document is executed only once; null if the operation has no idempotency key.
    */
   readonly execute: (
     call: RestRequestState,

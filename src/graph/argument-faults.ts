@@ -60,7 +60,10 @@ SchemaBuilder.allowPluginReRegistration = true;
 SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
 SchemaBuilder.allowPluginReRegistration = false;
 
-/** The zod schemas of one argument or input field: its own schemas, and the schemas of its input type. */
+/**
+ * The zod schemas that validate one argument or input field: `field` has those defined on the argument or
+ * field, `type` those defined on its input type.
+ */
 interface InputRules {
   readonly field: readonly z.ZodType[];
   readonly type: readonly z.ZodType[];
@@ -151,8 +154,8 @@ const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, pat
 const stepLengthMax = 100;
 
 /**
- * Paths of faults leave out the name of the argument `input`. The fields of `input` are the fields of the
- * REST operation's body, so GraphQL and REST then report the same paths.
+ * In the path of a fault, the name of the argument `input` is left out. The fields of `input` are the fields
+ * of the REST operation's body. GraphQL and REST therefore report the same path for the same field.
  */
 const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The parameters of a zod issue that a validation rule of this project creates itself, instead of zod. */
+/** The parameters of a zod issue that is raised by a validation rule of this project, not by a rule of zod. */
 export interface ArgumentIssueParams {
   /** The code of the broken rule. */
   readonly rule: string;

@@ -69,8 +69,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
         "The position of this page within the list: its first and last cursor, and whether there are " +
         "other pages.",
     },
-    // The cost multiplier of `edges` is 1, because the field that returns the connection already multiplies
-    // the cost by the page size.
+    // The cost of the connection field is already multiplied by the page size. The multiplier of its field
+    // `edges` is therefore 1, so that the page size is not counted twice.
     edgesFieldOptions: {
       description: "The items of this page in the order of the list, each with its cursor.",
       nullable: false,
@@ -107,15 +107,16 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
 
 interface EnumDefinition<Value extends string> {
   readonly description: string;
-  /** The description of each value of the enum. The keys are the values as the database stores them. */
+  /** The values of the enum as the database stores them, each with its description. */
   readonly values: Readonly<Record<Value, string>>;
-  /** Values that never occur over REST. The OpenAPI document leaves them out. */
+  /** Values that only GraphQL returns and REST never does. The OpenAPI document leaves them out. */
   readonly graphOnlyValues?: readonly NoInfer<Value>[];
 }
 
 /**
- * Defines a GraphQL enum. A value is written in upper snake case in GraphQL, and in lower snake case in the
- * database and over REST. A colon, as in scopes, becomes an underscore in GraphQL.
+ * Defines a GraphQL enum. An enum value is written in lower snake case in the database and over REST, and in
+ * upper snake case in GraphQL. A colon in a value, as in the scope `catalog:read`, becomes an underscore in
+ * GraphQL.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the ref.
 export function defineGraphqlEnum<Value extends string>(

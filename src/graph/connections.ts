@@ -26,7 +26,10 @@ builder.globalConnectionField("totalCount", (t) =>
   }),
 );
 
-/** Computes the cost of a list: the cost of the fields selected on an item is multiplied by the page size. */
+/**
+ * Computes the cost of a list: the cost of the fields that a query selects for each item, multiplied by the
+ * page size.
+ */
 export const computeConnectionCost = defineArgumentCost(
   { sizedBy: ["first", "last"], factor: "`first` or `last`" },
   ({
@@ -56,8 +59,9 @@ const pageSizeMax = 100;
 export const pageSizeDefault = 20;
 
 /**
- * The form of a list's cursors: ids of one kind, or texts that match a pattern. If a list is sorted by a
- * number, its cursors consist of the number and an id of the kind. Other cursors are refused.
+ * The form of a list's cursors: either ids of one kind, or texts that match a pattern. If a list is sorted by
+ * a number and has ids of one kind, each cursor consists of the number and the id. Other cursors are
+ * refused.
  */
 export type CursorFormat = IdKind | RegExp;
 
@@ -70,7 +74,7 @@ type Paging<Row> = { readonly cursor: CursorFormat } & (
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
 );
 
-/** Matches the cursors of lists that are sorted by a time and then by ids that are numbers. */
+/** Matches the cursors of lists that are sorted by a time and then by an id, where the ids are numbers. */
 export const timedCursorPattern = /^\d{1,16}:\d{1,18}$/;
 
 const sortedCursorPattern = /^\d{1,16}:(?<id>\w+)$/;
@@ -114,7 +118,10 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
   return { ...found, totalCount: () => countRowsUpToLimit(query, db) };
 }
 
-/** Loads one page of a list, sorted by id, with the given function, and adds a cursor to each row. */
+/**
+ * Loads one page of a list that is sorted by id. The given function reads the rows of the page; this function
+ * adds a cursor to each row.
+ */
 export const loadConnectionPage = <Row extends ListRow>(
   args: DefaultConnectionArguments,
   cursor: CursorFormat,

@@ -31,7 +31,10 @@ export interface GraphContext {
    * header X-Buyer-Reference. Null if there is neither, or if the buyer of the session is a guest.
    */
   readonly buyerReference: string | null;
-  /** The id of the caller's buyer session, which acts for its own buyer only; null if there is none. */
+  /**
+   * The id of the caller's buyer session; null if there is none. With a buyer session, the caller can act
+   * only for the buyer of this session.
+   */
   readonly buyerSessionId: string | null;
   /**
    * A key for the caller's network address, by which rate limits and search counts distinguish callers. Empty
@@ -68,12 +71,15 @@ export interface GraphContext {
   readonly loaders: GraphLoaders;
 }
 
-/** The database from which a request reads: the primary database or a replica. */
+/**
+ * A database from which requests read, either the primary database or a replica, with the function that
+ * shares reads between requests.
+ */
 export interface DatabaseReadSource {
   readonly db: Database;
   /**
-   * Loads the carts, orders and public products of concurrent requests together, in one SQL statement each.
-   * If left out, each request loads its own rows.
+   * Loads carts, orders and public products for several concurrent requests at once: one SQL statement for
+   * each of these three types. If left out, each request loads its own rows.
    */
   readonly reads?: SharedAggregateReads;
 }
@@ -83,7 +89,7 @@ export interface DatabaseReadSource {
  * that was read from it.
  */
 export interface ReplicaReadSources {
-  /** Connections for the queries and reports of analysts. */
+  /** The replica connections that serve queries and reports of analysts. */
   readonly forAnalysts: DatabaseReadSource;
   /** Connections for anonymous REST operations. */
   readonly forPublicReads: DatabaseReadSource;
@@ -95,7 +101,7 @@ export interface GraphServices extends DatabaseReadSource {
   readonly publicUrl: string;
   readonly rateLimitScale: number;
   readonly keyring: Keyring;
-  /** Read-only replicas; if left out, all reads use the primary database. */
+  /** The read-only replica; if left out, all reads use the primary database. */
   readonly replica?: ReplicaReadSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchCountRecorder;
@@ -214,7 +220,7 @@ export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "ana
 export const platformOperators: readonly CallerKind[] = ["operator"];
 /** The kinds of callers for apps that a merchant has installed: with an API key or an OAuth access token. */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
-/** The kinds of callers for apps and staff. An app may access only the data of its installation. */
+/** The kinds of callers for apps (which may access only the data of their installation) and for staff. */
 export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers, ...staffCallers];
 /**
  * The kinds of callers for internal frontends: a storefront (which acts for the buyer that the header

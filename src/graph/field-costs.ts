@@ -22,8 +22,8 @@ interface ComputedCost {
 /** The arguments of a field that determine the multiplier of its cost, for example `first`. */
 interface FactorArguments {
   /**
-   * The names of the arguments that determine the multiplier. If a query gives several of them, the first one
-   * in this list counts.
+   * The names of the arguments that determine the multiplier. If a query gives several of these arguments,
+   * only the one that is first in this list is used.
    */
   readonly sizedBy: readonly string[];
   /**

@@ -42,8 +42,8 @@ declare module "graphql" {
 }
 
 /**
- * Returns the schema with the roles, costs and error codes of its fields in directives and descriptions. The
- * fields are changed in place.
+ * Adds the roles, costs and error codes of all fields to the directives and descriptions of these fields.
+ * Changes the given schema itself and returns it.
  */
 export function addFieldRolesCostsAndErrors(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -84,9 +84,9 @@ export const getPlainDescription = ({
   extensions.plainDescription === undefined ? description : extensions.plainDescription;
 
 /**
- * Returns the roles of internal tokens that may read a field; null if everyone may read the field who may
- * read the object. Callers of REST, and the service itself, are left out: they cannot send GraphQL
- * documents.
+ * Returns the roles of internal tokens that may read a field; null if the field has no restriction of its
+ * own, so that every role that may read the object may read the field. Callers of REST, and the service
+ * itself, are left out: they cannot send GraphQL documents.
  */
 export function getFieldRoles({
   extensions,

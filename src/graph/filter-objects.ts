@@ -25,7 +25,7 @@ interface NamedObject {
   readonly id: string | null | undefined;
   /** Id of the merchant whose list is filtered; null for a list of all merchants. */
   readonly merchantId: string | null;
-  /** True if the filter may name the object by its handle instead of its id. */
+  /** True if a client may send the handle of the object instead of its id. */
   readonly acceptsHandle?: boolean;
 }
 
@@ -42,9 +42,9 @@ export async function requireExistingFilterObject(
 }
 
 /**
- * Returns the ids of the objects that the argument `field` names: several if objects of several merchants
- * have the same handle; null if the client sent no id. Throws `resource_not_found` like
- * `requireExistingFilterObject`.
+ * Returns the ids of the objects that the client has named in the argument `field`, by id or by handle. A
+ * handle can give several ids, because several merchants can have an object with the same handle. Returns
+ * null if the client has not sent the argument. Throws `resource_not_found` if no object is found.
  */
 export async function findFilterObjects(
   { db }: Pick<GraphContext, "db">,

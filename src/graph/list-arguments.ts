@@ -27,8 +27,8 @@ type Period<Name extends string> = Readonly<
 >;
 
 /**
- * Refuses a period that ends before it begins. `name` is the common beginning of the names of both arguments:
- * `created` for `createdFrom` and `createdTo`.
+ * Refuses a period whose end is before its start. `name` is the beginning that the names of its two arguments
+ * share, for example `created` for `createdFrom` and `createdTo`.
  */
 export function requirePeriodStartBeforeEnd<Name extends string>(name: Name, args: Period<Name>): void {
   const from = args[`${name}From`];

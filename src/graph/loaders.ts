@@ -103,8 +103,8 @@ import {
 } from "./row-loaders.ts";
 
 /**
- * The loaders of one request. If a row does not exist, a loader whose type includes null returns null, and
- * every other loader of single rows throws.
+ * The loaders of one request. If the requested row does not exist, a loader of single rows returns null if
+ * its type includes null, and throws otherwise.
  */
 export interface GraphLoaders {
   readonly carts: DataLoaderFunctions<string, CartAggregate | null>;
@@ -112,9 +112,12 @@ export interface GraphLoaders {
   /** The failure code of a session's last payment, by session id; null if no payment failed. */
   readonly paymentFailures: DataLoader<string, string | null>;
   readonly orders: DataLoaderFunctions<string, OrderAggregate | null>;
-  /** Encrypted addresses and e-mails, by id. */
+  /** Encrypted addresses and e-mail addresses of buyers, by the id of the row. */
   readonly personalData: DataLoader<string, EncryptedPersonalDataRow | null>;
-  /** Facts that, together with the order itself, decide which after-sales options the order has. */
+  /**
+   * The data that, in addition to the order itself, is needed to decide which after-sales options (for
+   * example a return) the order has.
+   */
   readonly afterSalesFacts: DataLoader<AfterSalesEligibilityFactsKey, AfterSalesEligibilityFacts, string>;
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** The id of a variant's product, by variant id. */
@@ -127,7 +130,10 @@ export interface GraphLoaders {
   readonly childCategories: DataLoader<string, CategoryRow[]>;
   /** The categories above a category, the top-level category first, by category id. */
   readonly categoryAncestors: DataLoader<string, CategoryRow[]>;
-  /** The slugs of a category that apply to one locale each, by category id. */
+  /**
+   * The slugs of a category in single locales, by category id. The slug of a locale replaces the category's
+   * general slug in this locale.
+   */
   readonly categorySlugs: DataLoader<string, CategorySlugRow[]>;
   readonly merchants: DataLoader<string, MerchantRow>;
   /** The branding of a merchant, by merchant id; null if there is none. */
@@ -135,7 +141,7 @@ export interface GraphLoaders {
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
-  /** The facts that decide whether an installation is ready, by installation id. */
+  /** The data from which the readiness checks of an installation are computed, by installation id. */
   readonly readinessFacts: DataLoader<string, InstallationReadinessData>;
   readonly oauthGrants: DataLoader<string, OauthGrantRow>;
   /** OAuth grants by id; null if the grant was deleted after its retention period. */
@@ -147,7 +153,10 @@ export interface GraphLoaders {
   /** The tax rates and the delivery methods of a market, by market id. */
   readonly taxRates: DataLoader<string, TaxRateRow[]>;
   readonly deliveryMethods: DataLoader<string, DeliveryMethodRow[]>;
-  /** The names of a delivery method by locale, by the method's id; null if the method no longer exists. */
+  /**
+   * All names of a delivery method, one for each locale. The key of the loader is the delivery method's id.
+   * Null if the delivery method no longer exists.
+   */
   readonly deliveryNames: DataLoader<string, LocalizedMap | null>;
   /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, PolicyRow[]>;
@@ -177,7 +186,10 @@ export interface GraphLoaders {
   readonly webhookAttempts: DataLoader<string, DeliveryAttemptView[]>;
 }
 
-/** The key of the loader of after-sales facts: an order, and the time at which its eligibility is evaluated. */
+/**
+ * The key of the loader of `afterSalesFacts`: an order, and the time for which the order's after-sales
+ * options are decided.
+ */
 export interface AfterSalesEligibilityFactsKey {
   readonly order: OrderAggregate;
   readonly now: Date;
@@ -308,8 +320,8 @@ function createPublicProductLoader(db: Database, clock: Clock): GraphLoaders["pu
 }
 
 /**
- * Loads the after-sales facts of several orders, for the time in the first key. All keys of one request have
- * the same time.
+ * Loads the data from which the after-sales options of several orders are decided, for the time in the first
+ * key. All keys of one request have the same time.
  */
 async function loadAfterSalesFacts(
   db: Database,

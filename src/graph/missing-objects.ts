@@ -1,6 +1,6 @@
 /**
- * If a mutation fails because an object does not exist, adds the name of the argument with the object's id to
- * the error, unless the error has a name already.
+ * If a mutation fails because an object does not exist, and the error does not say which argument named this
+ * object, adds the name of that argument to the error.
  */
 import { createFieldFailure } from "#foundation/faults.ts";
 import { Failure, failureKinds } from "#foundation/failure.ts";
@@ -12,8 +12,9 @@ interface MutationIds {
 }
 
 /**
- * Adds the name of the only id argument that was sent to a general `resource_not_found` error of a mutation.
- * Returns the error unchanged if it is another error, or if several ids or none were sent.
+ * Adds an argument name to a `resource_not_found` error of a mutation that names no field: the name of the id
+ * argument that the client sent. Returns the error unchanged if it is another error, or if the client sent no
+ * id argument or more than one.
  */
 export function addArgumentNameToNotFoundError(error: unknown, { ids, input }: MutationIds): unknown {
   const isGeneral =

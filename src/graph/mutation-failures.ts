@@ -1,6 +1,7 @@
 /**
- * The error codes that the mutations of the graph can answer. `defineMutation` takes the codes that only some
- * mutations have; every mutation can also answer with the codes of `commonMutationFailures`.
+ * The error codes with which the mutations of the graph can answer. Every mutation can answer with the codes
+ * of `commonMutationFailures`. Codes that only some mutations have are listed in the definition of the
+ * mutation (`defineMutation`).
  */
 import type { FailureCode } from "#foundation/failure.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The kinds of mutations. A kind creates the context for the commands of its mutations and defines the
- * arguments that these mutations share. A mutation spreads its kind into its options: `defineMutation({
- * ...existingCartMutationKind, name, … })`.
+ * The kinds of mutations. All mutations of a kind have the same shared arguments, and their commands get a
+ * context that the kind creates. A mutation copies the properties of its kind into its options:
+ * `defineMutation({ ...existingCartMutationKind, name, … })`.
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
@@ -247,8 +247,8 @@ const getInstallationId = ({ viewer }: GraphContext): string | null =>
 
 export interface AccessMutationContext extends AccessManagementContext {
   /**
-   * Publishes events of installations and API keys, after the command of the mutation and in the same
-   * transaction.
+   * Publishes the events about installations and API keys that the command of a mutation has returned, in the
+   * transaction of the command.
    */
   readonly publish: (events: readonly InstallationOrApiKeyEvent[]) => void;
 }

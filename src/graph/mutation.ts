@@ -16,11 +16,14 @@ import { type CallerKind, type GraphContext, type GraphServices, staffCallers } 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
 /**
- * Checks a mutation's merchant and creates the context for its command. All mutations of one kind use the
- * same object.
+ * Checks the merchant of a mutation and creates the context of the mutation's command. There is one such
+ * object for each kind of mutation, which all mutations of the kind use.
  */
 export interface MutationContextFactory<Context> {
-  /** Whether the mutation has the argument `merchantId`, with which platform callers name the merchant. */
+  /**
+   * True if the mutation has the argument `merchantId`. A caller of the platform names with it the merchant
+   * whose data the mutation changes.
+   */
   readonly hasMerchantId: boolean;
   /** Checks the argument `merchantId` before the transaction of the mutation begins. */
   readonly open: (
@@ -70,13 +73,15 @@ export interface MutationKind<Context, Ids extends string = never> {
    */
   readonly target?: Readonly<Record<Ids, string>>;
   /**
-   * The error codes of the mutation, in addition to `commonMutationFailures`. A mutation with more codes than
-   * its kind repeats those of the kind: `failures: [...existingCartMutationKind.failures, "cart_empty"]`.
+   * The error codes with which the mutation can answer, in addition to `commonMutationFailures`. If a
+   * mutation sets this option itself, the codes of its kind no longer apply, so it must repeat them:
+   * `failures: [...existingCartMutationKind.failures, "cart_empty"]`.
    */
   readonly failures: readonly FailureCode[];
   /**
-   * Whether the argument `idempotencyKey` is required, as for mutations that move money or goods.
-   * `required_or_header`: the mutation is also a REST operation, whose requests have the key in a header.
+   * Whether a request must have an idempotency key. `required`: for mutations that move money or goods, the
+   * argument `idempotencyKey` is required. `required_or_header`: the mutation is also a REST operation, and
+   * REST requests send the key in a header instead of the argument.
    */
   readonly idempotency: "optional" | "required" | "required_or_header";
   /**
@@ -90,7 +95,7 @@ type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input
   Readonly<Record<Ids, string>> &
   Readonly<Partial<Record<OptionalIds, string | null>>>;
 
-/** The value of the argument `options` of a mutation that has one. */
+/** The argument `options` as the command receives it, for mutations that define this argument. */
 interface OptionsInput<Options> {
   readonly options?: Options | null | undefined;
 }
@@ -115,7 +120,10 @@ interface MutationOptions<
   readonly input: InputRef<Input>;
   /** The description of the argument `input`; if left out, the description refers to the input type. */
   readonly inputDescription?: string;
-  /** An optional argument `options` for settings that the input type, as the body of a REST operation, lacks. */
+  /**
+   * The optional argument `options`. It has the settings that cannot be fields of the argument `input`,
+   * because the type of `input` is the body of a REST operation that does not have these settings.
+   */
   readonly options?: { readonly input: InputRef<Options>; readonly description: string };
   readonly type: Type;
   readonly failures: MutationKind<unknown>["failures"];
@@ -131,8 +139,8 @@ interface MutationOptions<
 }
 
 /**
- * Option for mutations whose GraphQL result differs from the command's result. `answer` computes the GraphQL
- * result after the command has succeeded.
+ * The option `answer`, for a mutation whose GraphQL result differs from the return value of its command.
+ * After the command has succeeded, `answer` computes the GraphQL result from this return value.
  */
 interface AnswerOption<Changed, Shape> {
   readonly answer: (request: GraphContext, changed: Changed) => Shape | Promise<Shape>;
@@ -141,8 +149,8 @@ interface AnswerOption<Changed, Shape> {
 type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef, object>;
 
 /**
- * The options of a mutation without type parameters. With type parameters, TypeScript could not resolve the
- * conditional types of Pothos.
+ * `MutationOptions` as a type without type parameters. It is needed because TypeScript cannot resolve the
+ * conditional types of Pothos for a generic type.
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
   readonly check?: (request: GraphContext, input: object) => void;

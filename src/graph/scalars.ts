@@ -33,7 +33,10 @@ interface ScalarDefinition<Value> {
   readonly rule: string;
   /** Describes valid values for error messages, as the end of a sentence that begins with `must be`. */
   readonly valid: string;
-  /** Returns the end of the error message that names the value that was probably meant; may be empty. */
+  /**
+   * Returns the last sentence of the error message, which names the value that the client probably meant;
+   * empty if no value is probable.
+   */
   readonly suggest?: (value: unknown) => string;
   readonly normalize?: (text: string) => string;
   /** Converts a value that a client sent; returns undefined if the value is not valid for the scalar. */

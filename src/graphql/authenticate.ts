@@ -19,13 +19,13 @@ export interface InternalTokenAuthentication {
    */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
-   * Verifies the caller of a download as `authenticate` verifies callers, but also accepts the session cookie
-   * of a staff member who follows a link on a page of this service.
+   * Verifies the credential of a download's caller in the same way as `authenticate`, but also accepts the
+   * session cookie of a staff member who follows a link on a page of this service.
    */
   readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
-   * Verifies the caller of an open event stream again. The check is not counted as another use of the
-   * credential.
+   * Verifies the caller of an open event stream again. This check does not change the stored time of the
+   * credential's last use.
    */
   readonly recheck: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
 }
@@ -93,7 +93,7 @@ export function setRequestViewer(request: FastifyRequest, viewer: InternalTokenO
   viewers.set(request, viewer);
 }
 
-/** Records the token or the staff member in the log line of the request. */
+/** Adds the id of the token or of the staff member to the log line of the request. */
 export function addCredentialToLogLine(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): void {
   request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
@@ -101,8 +101,8 @@ export function addCredentialToLogLine(request: FastifyRequest, viewer: Internal
 const replays = new WeakMap<FastifyRequest, boolean>();
 
 /**
- * Records whether the answer repeats the stored answer of an earlier request with the same idempotency key.
- * The answer then has the header `Idempotent-Replayed`.
+ * Stores for the request whether its answer is the stored answer of an earlier request with the same
+ * idempotency key. If so, the answer gets the header `Idempotent-Replayed`.
  */
 export function recordReplayedAnswer(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);

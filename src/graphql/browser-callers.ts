@@ -12,7 +12,7 @@ import { countRequestAgainstQuota, createRateLimitFailure, type RateLimiter } fr
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { getRateLimitAddressKey } from "./authenticate.ts";
 
-/** Whether the caller's credential is in a buyer's browser. */
+/** True if the caller is a buyer's browser, which sends a publishable token or a buyer session. */
 export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
   viewer.role === "browser" || getBuyerSession(viewer) !== undefined;
 
@@ -43,8 +43,8 @@ const codeMutations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The failures that count as a wrong promotion code. The failure of a code that exists but does not apply to
- * the cart counts too, because this failure reveals that the guessed code exists.
+ * The failures that mean a wrong promotion code. They include the failure of a code that exists but does not
+ * apply to the cart, because this failure also reveals to a guesser that the code exists.
  */
 const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
   "promotion_code_not_found",

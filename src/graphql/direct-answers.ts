@@ -22,8 +22,8 @@ export interface DirectAnswerServices extends FailureTranslationServices {
 }
 
 /**
- * The parts of plugins that a direct answer needs not call: the hooks that are called when a trusted document
- * is prepared, and those of subscriptions and of `mesh dev`.
+ * The parts of a plugin that do not prevent a direct answer: the hooks that run when a trusted document is
+ * prepared (`onParse`, `onValidate`), the hook of subscriptions, and the hooks for `mesh dev`.
  */
 const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
   "onParse",
@@ -33,8 +33,8 @@ const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether one of the plugins has a hook that Yoga calls for each request or result. Yoga must then
- * answer the requests for trusted documents too.
+ * Returns true if one of the plugins has a hook that Yoga calls for each request or result. In this case,
+ * Yoga must answer the requests for trusted documents too, so that the hook is called.
  */
 export const hasRequestHooks = (plugins: readonly object[]): boolean =>
   plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));
@@ -80,8 +80,8 @@ const parameters: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a request that names a document by its hash and has no text. Returns undefined for every other
- * request, for example one with a malformed or unknown parameter.
+ * Reads a request that names a document by its hash and does not contain the document's text. Returns
+ * undefined for every other request, for example for one with a malformed or unknown parameter.
  */
 function readNamedDocument(request: FastifyRequest): NamedDocument | undefined {
   const params = request.method === "GET" ? readUrlParams(request) : request.body;

@@ -35,9 +35,12 @@ const createTextCache = <Value extends object>(): TextCache<Value> =>
     sizeCalculation: (_value, text) => text.length + 1,
   });
 
-/** The maximum number of fields in all compiled queries of the cache of prepared documents. */
+/**
+ * The maximum total number of selected fields in all compiled queries that the cache of prepared documents
+ * contains.
+ */
 const programFieldsMax = 8_000;
-/** A prepared document that no request has named for this time, in milliseconds, is dropped. */
+/** Milliseconds after its last request, after which a prepared document is removed from the cache. */
 const unusedMsMax = 3_600_000;
 
 /**

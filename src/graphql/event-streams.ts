@@ -1,7 +1,7 @@
 /**
- * Server-sent events: writes the results of a subscription to its connection, and keeps the list of open
- * streams. The number of streams per caller and per process is limited, and a stream ends after an hour. Once
- * a second, the credential of every caller is verified again.
+ * Server-sent events: writes the results of a subscription to its connection, and lists the open streams. The
+ * number of streams per caller and per process is limited, and a stream ends after an hour. Once a second,
+ * the credential of every open stream is verified again.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Readable } from "node:stream";

@@ -24,8 +24,8 @@ export const createDocumentExecution =
         run(document, context, options),
       );
     } catch (error) {
-      // Errors of the code limit and of hooks of additional Mesh plugins become failures of the answer.
-      // `run` throws no other errors.
+      // Two kinds of errors are thrown instead of returned in a result: `rate_limited` after too many wrong
+      // promotion codes, and errors of hooks of additional Mesh plugins. They become failures of the answer.
       return { errors: [new PublicError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
     }
   };

@@ -74,8 +74,8 @@ export function translateSubscriptionErrors(
 }
 
 /**
- * The roles of callers to whom an error about an unknown field does not suggest similar field names, because
- * the suggested fields could be fields that only other roles may read.
+ * The roles that get no suggestions of similar field names in an error about an unknown field, because the
+ * suggested fields could be fields that only other roles may read.
  */
 const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
 
@@ -133,8 +133,8 @@ function withHttp(error: PublicError, status: number): GraphQLError {
     positions: positions ?? null,
     path: path ?? null,
     extensions: { ...extensions, http: { status, headers } },
-    // The failure is kept as the original error, so that an error that was already converted is not converted
-    // again.
+    // The failure is stored in `originalError`, by which a second conversion recognizes that the error has
+    // already been converted.
     originalError: failure,
   });
 }

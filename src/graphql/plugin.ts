@@ -154,7 +154,10 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
   if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
 }
 
-/** Returns undefined if Yoga must answer all requests, because plugins of `.meshrc.yaml` have hooks of Yoga. */
+/**
+ * Creates the function that answers requests for trusted documents without Yoga. Returns undefined if plugins
+ * of `.meshrc.yaml` have hooks that only Yoga calls; Yoga then answers all requests.
+ */
 function directAnswersOf(
   { mesh, services, log, trustedDocuments: documents }: GraphqlPluginOptions,
   execute: DocumentExecution,

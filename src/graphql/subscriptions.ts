@@ -59,8 +59,8 @@ export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResu
 const accepting = new WeakSet<FastifyRequest>();
 
 /**
- * Records whether the caller accepts server-sent events. Must be called before the Accept header is replaced
- * by one that always accepts JSON.
+ * Records whether the caller accepts server-sent events. Must be called before this service replaces the
+ * request's Accept header by one that always accepts JSON.
  */
 export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);

@@ -1,8 +1,8 @@
 /**
  * Requests that name a trusted document by its hash: with `documentId: "sha256:…"` (GraphQL over HTTP,
- * persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the documents
- * `trusted_only` can run nothing else. Most of these requests are answered by `direct-answers.ts`; for the
- * others, Yoga parses and validates the stored text as any other text, and caches the result.
+ * persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the setting
+ * `trusted_only` can run only trusted documents. `direct-answers.ts` answers most of these requests. For the
+ * others, this file passes the stored text to Yoga, which parses, validates and caches it as any other text.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
@@ -107,9 +107,9 @@ interface DocumentRequest {
 }
 
 /**
- * Returns true if a request has only the hash of a document, so that the text must be read from the stored
- * documents. Returns false if the request has a text that the caller may run. Throws if the caller may not
- * run the text, or if the request also has a hash and it is not the hash of the text.
+ * Returns true if a request has only the hash of a document, so that its text must be read from the database.
+ * Returns false if the request contains a text that the caller may run. Throws if the caller may not run this
+ * text, or if the request also has a hash that is not the hash of this text.
  */
 function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: DocumentRequest): boolean {
   if (isLimitedToTrusted(viewer) && (query !== undefined || hash === undefined)) throw textRefusal();
@@ -158,7 +158,10 @@ const textRefusal = (): Failure =>
       'registered document) and no "query".',
   });
 
-/** Returns the hash that a request names; undefined if it names none. Throws if the hash is malformed. */
+/**
+ * Returns the hash of the trusted document that a request names; undefined if it names none. Throws if the
+ * hash is malformed.
+ */
 function readHash(params: DocumentParams): string | undefined {
   const id = readDocumentId(params);
   const apolloHash = readApolloHash(params);
@@ -171,7 +174,10 @@ function readHash(params: DocumentParams): string | undefined {
   return id ?? apolloHash;
 }
 
-/** Returns the hash that a request names; undefined if it names none, two, or a malformed one. */
+/**
+ * Returns the hash of the trusted document that a request names. Returns undefined if the request names no
+ * hash, two different hashes or a malformed hash.
+ */
 export function readDocumentHash(params: DocumentParams): string | undefined {
   try {
     return readHash(params);

@@ -1,7 +1,8 @@
 /**
- * Reads request bodies. JSON: UTF-8, RFC 8259, at most 16 levels deep, at most 1 000 members in an object,
- * each name at most once in an object, without keys that would reach an object's prototype. Forms of pages:
- * application/x-www-form-urlencoded, only from pages of this service.
+ * Reads request bodies. A JSON body must be UTF-8 and valid by RFC 8259, at most 16 levels deep, with at most
+ * 1 000 members in an object; no object may have two members with the same name, or a name that would reach
+ * the object's prototype. A form (application/x-www-form-urlencoded) is accepted only from a page of this
+ * service.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
@@ -16,8 +17,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw createFailure("missing_body");
   const members = bytes.length > quickBodyBytesMax ? countMembers(bytes) : undefined;
   const value = parseJsonText(decodeUtf8(bytes));
-  // JSON.parse keeps the last of several members with one name. Other programs, for example a proxy that checks
-  // requests, may keep the first.
+  // If an object has several members with the same name, JSON.parse uses the last one. Other programs, for
+  // example a proxy that checks requests, may use the first one.
   const distinctMembers = requireSafeJson(value, "", 1);
   if ((members ?? countMembersIfAbove(distinctMembers, bytes)) > distinctMembers)
     throw duplicateMemberFailure(bytes);
@@ -48,17 +49,17 @@ const invalidJson = (message: string): Failure =>
   createFailureWithDetail("invalid_json", { in: "body", field: "", code: "invalid_json", message });
 
 /**
- * Maximum size in bytes of bodies whose members are not counted before parsing. A body up to this size is
- * parsed quickly even if one of its objects has very many members.
+ * Up to this size in bytes, the members of a body are not counted before it is parsed: parsing it is quick
+ * even if one of its objects has very many members.
  */
 const quickBodyBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Returns the number of members of all objects, counting equal names separately. Throws if an object has too
- * many members. Large bodies are checked before parsing, because parsing an object with very many members
- * takes ten times as long as parsing other JSON of the same size.
+ * Returns the number of members of all objects; two members with the same name count as two. Throws if an
+ * object has too many members. Large bodies are checked before they are parsed, because parsing an object
+ * with very many members takes ten times as long as parsing other JSON of the same size.
  */
 function countMembers(bytes: Uint8Array): number {
   let total = 0;
@@ -102,8 +103,9 @@ const memberCountFailure = (): Error =>
   createFailure("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
 /**
- * Returns the number of members of a valid JSON body, or `least` if the body has no more colons than that.
- * Counting colons is faster than looking for the ends of texts.
+ * Returns the number of members of a valid JSON body. If the body has at most `least` colons, returns `least`
+ * without counting further: every member has a colon, and counting colons is faster than finding the ends of
+ * texts.
  */
 function countMembersIfAbove(least: number, bytes: Uint8Array): number {
   let colons = 0;
@@ -165,7 +167,10 @@ type Members = Readonly<Record<string, unknown>>;
 
 const isContainer = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-/** Returns the number of members within the value of the member. */
+/**
+ * Throws if the name or the value of one member is not allowed. Returns the number of members inside the
+ * value.
+ */
 function requireSafeMember(
   value: Members,
   { key, path, depth }: { readonly key: string; readonly path: string; readonly depth: number },

@@ -59,8 +59,8 @@ export function parseAuthorizationHeader(values: readonly string[]): ParsedAutho
 }
 
 /**
- * How the credentials of requests to one route are verified. `RequestFacts` are the properties of a request
- * that `verify` needs.
+ * How the credentials of requests to one route are verified. `RequestFacts` is the type of the further
+ * properties of a request (besides its Authorization header) that `verify` needs.
  */
 export interface RouteAuthentication<RequestFacts, Viewer> extends WwwAuthenticateChallengeOptions {
   readonly limiter: RateLimiter;
@@ -68,9 +68,9 @@ export interface RouteAuthentication<RequestFacts, Viewer> extends WwwAuthentica
 }
 
 /**
- * Returns the viewer of a request's credential. A wrong credential counts as a failed attempt of the caller's
- * address; a missing one does not. Valid credentials are accepted even from an address with too many failed
- * attempts.
+ * Returns the viewer of a request's credential. A wrong credential is counted as a failed attempt of the
+ * caller's IP address; a missing credential is not. After too many failed attempts, wrong credentials of the
+ * address are refused with another error, but valid credentials are still accepted.
  */
 export async function authenticateRequest<RequestFacts, Viewer>(
   request: FastifyRequest,

@@ -30,7 +30,10 @@ const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_MAX_PARAM_LENGTH: "route_not_found",
 };
 
-/** `bodyBytesMax` is the maximum size of the body in bytes, if the route is known. */
+/**
+ * Converts an error to the failure with which the REST API answers it. `bodyBytesMax` is the maximum size of
+ * the request body in bytes, for the message; undefined if the route is not known.
+ */
 export function toPublicFailure(error: unknown, bodyBytesMax?: number): Failure {
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     const code = frameworkFailures[error.code];
@@ -102,8 +105,8 @@ interface RawAnswer {
 }
 
 /**
- * Answers malformed HTTP, too large headers and slow requests. These have no request object yet, and Node
- * would answer them without a body.
+ * Answers requests that Node's HTTP parser refuses: malformed HTTP, too large headers, and requests that
+ * arrive too slowly. Such a request has no request object yet, and Node would answer it without a body.
  */
 export function answerClientError(
   error: Error & { readonly code?: string },

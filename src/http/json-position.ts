@@ -13,7 +13,10 @@ interface JsonFault {
   readonly column: number;
 }
 
-/** Ends the search. JSON that is nested deeper than the limit of bodies is not searched. */
+/**
+ * Thrown to end the search early. JSON that is nested more deeply than request bodies may be is not searched
+ * further.
+ */
 class SearchEnd extends Error {}
 
 const textNotClosed =

@@ -33,7 +33,7 @@ export interface RateLimiter {
     bucket: RateLimitBucket,
     key: string,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
-  /** Returns the state of a caller's quota without counting a request. */
+  /** Returns the current state of a caller's quota, and counts no request. */
   peek(
     bucket: RateLimitBucket,
     key: string,
@@ -49,8 +49,8 @@ export interface RateLimiter {
 }
 
 /**
- * The maximum number of callers whose requests are counted at a time. If there are more, the counts of those
- * callers are dropped whose last request is oldest.
+ * The maximum number of callers whose requests are counted at a time. If there are more callers, the counts
+ * of those callers are dropped that have sent no request for the longest time.
  */
 const callersMax = 200_000;
 
@@ -112,8 +112,9 @@ export interface RateLimitCounterKey {
 }
 
 /**
- * Counts a request, sets the rate limit headers of the answer, and throws if the quota is exceeded. The
- * function is synchronous if the limiter is, for example the limiter in memory.
+ * Counts a request, sets the rate limit headers of the answer, and throws if the quota is exceeded. If the
+ * limiter answers synchronously, as the limiter in memory does, this function does too; otherwise it returns
+ * a promise.
  */
 export function countRequestAgainstQuota(
   limiter: RateLimiter,

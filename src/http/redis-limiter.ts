@@ -33,8 +33,8 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => recordRedisState(false));
-  // The event `ready` is the only sign for a process that counts no requests, such as a worker, that Redis is
-  // reachable again.
+  // In a process that counts no requests, such as a worker, no answer to a count can show that Redis is
+  // reachable again. Only the event `ready` shows it there.
   redis.on("ready", () => recordRedisState(true));
   const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
   const getLimiter = (bucket: RateLimitBucket, quota: number): RateLimiterRedis => {

@@ -13,16 +13,25 @@ interface KnownPath {
   readonly methods: Set<string>;
 }
 
-/** Longer paths get no suggestion, so that the answer is always quick to create. */
+/**
+ * Maximum number of characters of a path for which similar routes are searched. With longer paths, the search
+ * could take long.
+ */
 const pathLengthMax = 200;
 const partsMax = 12;
-/** Additional cost of a part that the path lacks or has too many. */
+/** The cost of a difference between the sent path and a route: a part that only one of the two has. */
 const missingPartCost = 3;
-/** Cost of a parameter of the route, so that a route with the same word is nearer. */
+/**
+ * The cost if a part of the sent path is compared with a parameter of a route. It is above 0, so that a route
+ * with exactly the same word is preferred.
+ */
 const parameterCost = 0.5;
 const costMax = 9;
 const shownMax = 3;
-/** Parts that many paths have. A path is similar only if it also has another part of the route. */
+/**
+ * Parts that nearly all paths have. A sent path is similar to a route only if they also have another part in
+ * common.
+ */
 const commonParts: ReadonlySet<string> = new Set(["api", "v1", "open"]);
 
 export interface RouteSuggestions {
@@ -63,7 +72,10 @@ function suggestPaths(path: string, shown: readonly string[]): Failure {
 
 const splitPath = (path: string): string[] => path.split("/").filter((part) => part !== "");
 
-/** Keeps only the paths that support the method of the request, if there are any. */
+/**
+ * If at least one of the paths supports the method of the request, returns only the paths that do; otherwise
+ * returns all paths.
+ */
 function preferMethod(paths: readonly KnownPath[], method: string): readonly KnownPath[] {
   const supporting = paths.filter(({ methods }) => methods.has(method));
   return (supporting.length > 0 ? supporting : paths).slice(0, shownMax);
@@ -97,8 +109,9 @@ function findNearestPaths(parts: readonly string[], known: Iterable<KnownPath>):
 type PartComparison = (given: string, part: string) => number;
 
 /**
- * Creates the function that returns the cost of a part of a path instead of a part of a route: a low cost for
- * a parameter and for similar words, otherwise more than a missing and an additional part.
+ * Creates the function that compares a part of the sent path with a part of a route and returns the cost of
+ * the difference. The cost is low if the part of the route is a parameter or a similar word. For different
+ * words it is higher than the cost of one missing part and one additional part together.
  */
 function createPartComparison(): PartComparison {
   const costs = new Map<string, number>();

@@ -23,7 +23,10 @@ import { createRouteSuggestions } from "./route-suggestions.ts";
 declare module "fastify" {
   interface FastifyRequest {
     failureCode: string | null;
-    /** The maximum size of the body in bytes for this caller; null if the route's `bodyLimit` applies. */
+    /**
+     * The maximum size of the body in bytes for requests of this caller; null if the route's `bodyLimit` is
+     * the limit.
+     */
     bodyBytesMax: number | null;
     /** The caller, for the log. */
     credential: Readonly<
@@ -33,7 +36,10 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The id of the route's REST operation; undefined if the route belongs to no REST operation. */
     operationId?: string;
-    /** True for a route that only refuses the methods that a path does not support. */
+    /**
+     * True for a route that exists only to refuse methods: it answers 405 to the methods that its path does
+     * not support.
+     */
     isMethodRefusal?: true;
   }
 }
@@ -68,8 +74,9 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node would refuse a request without a Host header by an answer without a body. This check of Node is
-    // therefore off, and `refusalOf` refuses such requests. Node checks for slow clients once a second.
+    // Node would refuse a request without a Host header by an answer without a body. This check is therefore
+    // off, and `refusalOf` refuses such requests instead. `connectionsCheckingInterval`: Node looks for slow
+    // clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -77,8 +84,8 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
       requireHostHeader: false,
     },
     forceCloseConnections: "idle",
-    // Fastify would answer 503 to requests on open connections while the server stops; this server still
-    // answers them normally.
+    // While the server stops, Fastify would by default answer 503 to requests on connections that are still
+    // open. This server answers these requests normally.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
@@ -127,8 +134,8 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     setCommonHeaders(request, reply, options);
     done(refusalOf(request) ?? (request.is404 ? routes.createNotFoundFailure(request) : undefined));
   });
-  // Node would answer an unknown Expect header without a body. The request is handled normally instead, and
-  // `refusalOf` refuses it.
+  // Node would answer a request with an unknown Expect header without a body. Here the request passes the
+  // normal steps instead, in which `refusalOf` refuses it with a body.
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
@@ -175,7 +182,10 @@ function refusalOf({ raw: { httpVersion, headers, rawHeaders } }: FastifyRequest
   return undefined;
 }
 
-/** Node keeps only the first Host header in `headers`; a proxy before the service may have used another one. */
+/**
+ * If a request has two Host headers, Node's `headers` contains only the first one. A proxy before the service
+ * may have used the second one.
+ */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -247,8 +257,9 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 const eventLoopDelayMsMax = 1_000;
 const sampleMs = 1_000;
 /**
- * Routes whose requests are answered even if the process is overloaded. Operators need the metrics then. A
- * process that fails its health check would be stopped, and its load would move to the other processes.
+ * Routes that are answered even if the process is overloaded: the metrics, because operators need them then,
+ * and the health check, because a process that fails it would be stopped and its load would move to the other
+ * processes.
  */
 const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 

@@ -101,8 +101,8 @@ interface ChannelOptions {
 interface Channel {
   readonly send: (request: LimitRequest) => Promise<RateLimitState | undefined>;
   /**
-   * Counts in this process all requests that were sent to the parent process and that the parent process has
-   * not answered.
+   * For all requests that were sent to the parent process and that the parent process has not answered:
+   * counts them in this process instead.
    */
   readonly countUnanswered: () => void;
 }

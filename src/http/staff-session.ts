@@ -23,13 +23,14 @@ import { isSameOriginRequest } from "./body.ts";
 
 export interface ConsoleCallerOptions {
   /**
-   * Whether a person caused the request. False for example for the repeated checks of an open stream. Only
-   * requests that a person caused extend the staff member's session.
+   * True if a person caused the request by an action; false for requests that a page sends by itself, for
+   * example the repeated checks of an open stream. Only a request that a person caused extends the staff
+   * member's session.
    */
   readonly isUse: boolean;
   /**
-   * Whether a link on a page of this service is enough to use the session. True only for routes that change
-   * nothing, such as downloads.
+   * True if a request that follows a link on a page of this service is accepted without the header
+   * `x-commerce-console`. Only for routes that change nothing, such as downloads.
    */
   readonly acceptsLinks: boolean;
   /**
@@ -113,8 +114,9 @@ const consoleCookieName = (publicUrl: string): string =>
   `${isSecure(publicUrl) ? "__Host-" : ""}console-${urlHash(publicUrl)}`;
 
 /**
- * Returns a short hash of the service's URL, as part of the cookie's name. All ports of a host share cookies.
- * Without the hash, several services on one host would sign each other's users out.
+ * Returns a short hash of the service's URL, which is a part of the cookie's name. Browsers send the cookies
+ * of a host to all of its ports. Without the hash, two services on different ports of one host would
+ * overwrite each other's cookie, and so sign each other's users out.
  */
 const urlHash = (publicUrl: string): string =>
   createHash("sha256").update(publicUrl).digest("hex").slice(0, 8);

@@ -64,8 +64,9 @@ interface OperationArguments {
 }
 
 /**
- * Reads the arguments of a tool call. Returns a message about the first argument that is unknown or missing,
- * or that a URL or a header cannot express. The REST operation validates all values.
+ * Reads the arguments of a tool call. If an argument is unknown or missing, or cannot be written into a URL
+ * or a header, returns a message about the first such argument. The values are not validated here; the REST
+ * operation validates them.
  */
 function readArguments(
   { properties = {}, required = [] }: McpOperationTool["tool"]["inputSchema"],

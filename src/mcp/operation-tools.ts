@@ -1,6 +1,6 @@
 /**
- * Describes each REST operation as an MCP tool. Names, descriptions and JSON Schemas come from the OpenAPI
- * document, so an operation is described only in schema/operations.
+ * Describes each REST operation as an MCP tool. The names, descriptions and JSON Schemas of the tools are
+ * taken from the OpenAPI document, so each operation needs to be described only once, in schema/operations.
  */
 import type { Tool } from "@modelcontextprotocol/server";
 import type { ApiDescription } from "#gateway/api-description.ts";

@@ -99,9 +99,10 @@ function refuseOtherOrigins({ headers }: FastifyRequest, publicUrl: string): voi
 }
 
 /**
- * Returns the verified owner of the request's credential; undefined for an anonymous caller. A tool that
- * needs a credential answers an anonymous caller with 401 and the challenge from which OAuth clients find the
- * authorization server. Counts every request except tool calls, which the operation counts.
+ * Returns the verified owner of the request's credential; undefined for an anonymous caller. If an anonymous
+ * caller calls a tool that needs a credential, the answer is 401 with a challenge, from which OAuth clients
+ * find the authorization server. Counts the request against the caller's rate limit, except a tool call,
+ * which the REST operation of the tool counts.
  */
 async function identifyMcpCaller(
   request: FastifyRequest,

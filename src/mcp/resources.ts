@@ -26,7 +26,10 @@ export interface McpResources {
   readonly read: (uri: string) => TextResourceContents;
 }
 
-/** Collects the resources. Their URIs are the addresses of the same content in this service's documentation. */
+/**
+ * Collects the MCP resources. The URI of a resource is the URL at which this service's documentation has the
+ * same content.
+ */
 export function createMcpResources(source: McpResourceSource): McpResources {
   let cached: ReadonlyMap<string, DocumentResource> | undefined;
   // The files of the guides are read at the first request for a resource, and not when the process starts.

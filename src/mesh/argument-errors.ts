@@ -18,8 +18,9 @@ const valueKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the argument and input fields that contain the invalid value of a graphql-js error, for example
- * `["input", "lines"]`; undefined if the error is not about the value of an argument in the document.
+ * Returns the path of the argument or input field that has the invalid value of a graphql-js error, for
+ * example `["input", "lines"]`. Returns undefined if the error is not about the value of an argument in the
+ * document.
  */
 export function findArgumentPath({ nodes }: Pick<GraphQLError, "nodes">): readonly string[] | undefined {
   const node = nodes?.[0];
@@ -36,7 +37,7 @@ function findPathBefore(start: Token): readonly string[] | undefined {
   let token: Token | undefined = start;
   while (token !== undefined && token.kind !== TokenKind.PAREN_L) {
     const before = previousOf(token);
-    // After an equals sign, the value is the default value of a variable, which belongs to no argument.
+    // A value after an equals sign is the default value of a variable and not the value of an argument.
     if (before?.kind === TokenKind.EQUALS) return undefined;
     const isNamed: boolean = before?.kind === TokenKind.COLON;
     if (before !== undefined && isNamed) path.unshift(previousOf(before)?.value ?? "");
@@ -81,8 +82,9 @@ export function addArgumentNameToFailure(failure: Failure, path: readonly string
   if (detail === undefined || detail.field !== "") return failure;
   const named = withoutInput(path);
   const message = `"${named.join(".")}" ${detail.message.replace(/^\w+: /, "")}`;
-  // The scalar type for countries always throws `unknown_market`, the code for the parameter `market` of the
-  // REST API. Arguments with another name need another code.
+  // For every invalid country, the scalar type throws `unknown_market`, which is the failure code for the
+  // parameter `market` of the REST API. If the argument has another name, the failure code is
+  // `invalid_field`.
   const isOtherCountry = failure.code === "unknown_market" && named.at(-1) !== "market";
   return createFailure(isOtherCountry ? "invalid_field" : failure.code, {
     message,
@@ -99,8 +101,8 @@ const listedValuesMax = 20;
 const enumPattern = /(?:^|; )Enum "(?<name>\w+)" cannot represent |does not exist in "(?<other>\w+)" enum\./;
 
 /**
- * The argument or the variable that has an invalid value: its name as text for messages, and its JSON Pointer
- * into the request.
+ * The argument or the variable that has an invalid value. `text` is its name for messages, and `pointer` is
+ * its JSON Pointer into the request.
  */
 export interface InvalidArgumentOrVariable {
   readonly text: string;

@@ -66,8 +66,9 @@ function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocumen
 }
 
 /**
- * Returns a fault if the document costs more points than the limit of any role. If the cost depends on
- * required variables, it cannot be computed yet; it is then checked in each request.
+ * Returns a fault if the document costs more points than the highest limit that a role has. If the cost
+ * depends on required variables, it cannot be computed without a request; then returns no fault, and each
+ * request is checked instead.
  */
 function findCostFault(schema: GraphQLSchema, document: DocumentNode): GraphqlDocumentFault | undefined {
   try {

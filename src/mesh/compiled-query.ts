@@ -1,8 +1,8 @@
 /**
- * Compiles queries of trusted documents with graphql-jit, so that they run with less CPU time than in the
- * executor of Mesh. graphql-jit executes some documents differently from graphql-js and writes literals of a
- * document into program code. Therefore it gets only names of the document: arguments are read with
- * graphql-js, and documents with the parts that `isCompilable` names are not compiled.
+ * Compiles queries of trusted documents to JavaScript with graphql-jit, so that they need less CPU time than
+ * with the executor of Mesh. graphql-jit executes some documents differently from graphql-js; `isCompilable`
+ * excludes these documents. graphql-jit also writes literals of a document into program code. For safety, it
+ * gets only the names in the document, and graphql-js reads the arguments.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
@@ -38,8 +38,8 @@ import { withLeaf } from "./contract-schema.ts";
 import type { DocumentExecutor } from "./run.ts";
 
 /**
- * The maximum number of fields that a compiled document selects. A field of a fragment counts for each spread
- * of the fragment, because the program has code for each.
+ * The maximum number of fields that a compiled document selects. A fragment that is used several times adds
+ * its fields each time, because the compiled code contains them each time.
  */
 export const compiledFieldsMax = 1_000;
 
@@ -50,11 +50,14 @@ export interface CompiledQuery {
    * errors that graphql-js could report differently.
    */
   readonly execute: (args: ExecutionArgs, fallback: DocumentExecutor) => ReturnType<DocumentExecutor>;
-  /** The number of fields in the program, by which caches weigh it. */
+  /** The number of fields in the compiled code. Caches limit the sum of these numbers. */
   readonly size: number;
 }
 
-/** Compiles a valid document with one operation. Returns undefined if graphql-js must execute the document. */
+/**
+ * Compiles a valid document with one operation. Returns undefined if graphql-jit cannot compile the document,
+ * so that graphql-js must execute it.
+ */
 export function compileTrustedQuery(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -87,9 +90,10 @@ export function compileTrustedQuery(
 }
 
 /**
- * Returns whether graphql-jit executes the document as graphql-js does. It does not for introspection, for
- * `@skip` and `@include` of shared fragments, and for interfaces and unions. Aliases with an underscore could
- * give two fields of the program the same name.
+ * Returns true if graphql-jit executes the document exactly as graphql-js does. Returns false for
+ * introspection, for `@skip` and `@include`, and for interfaces and unions, which graphql-jit executes
+ * differently, and for aliases with an underscore, with which two fields could get the same name in the
+ * compiled code.
  */
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   let isSame = true;
@@ -115,7 +119,10 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   return isSame;
 }
 
-/** Counts the fields of a selection; stops above the limit, because fragments can multiply fields. */
+/**
+ * Counts the fields of a selection. Stops when the limit is exceeded, because a document with fragments
+ * inside fragments can have millions of fields.
+ */
 function countFields(selectionSet: SelectionSetNode, document: DocumentNode, before = 0): number {
   let count = before;
   for (const selection of selectionSet.selections) {
@@ -139,8 +146,8 @@ const findFragment = (
 };
 
 /**
- * The type of variables in programs. graphql-js has coerced the values of variables before, so that the
- * program passes them on unchanged.
+ * The type that variables have in compiled code. graphql-js has already converted the values of the
+ * variables, so the compiled code must pass them on unchanged.
  */
 const passedType = new GraphQLScalarType({ name: "PassedVariable" });
 
@@ -165,7 +172,7 @@ function withPassedVariables(document: DocumentNode): DocumentNode {
 
 const programSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
-/** Returns the schema for programs of a graph. It is created once for each graph. */
+/** Returns the schema with which documents of a graph are compiled. It is created once for each graph. */
 function getProgramSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = programSchemas.get(graph);
   if (schema === undefined) programSchemas.set(graph, (schema = createProgramSchema(graph)));
@@ -174,8 +181,9 @@ function getProgramSchema(graph: GraphQLSchema): GraphQLSchema {
 
 /**
  * Copies a schema for graphql-jit. Fields have no arguments, because their resolvers read the arguments with
- * graphql-js. Scalars that need no conversion are strings, which programs send unchanged. Enums are scalars,
- * because programs would send the stored values of enums.
+ * graphql-js. Scalar types that need no conversion become String, whose values the compiled code sends
+ * unchanged. Enums become scalar types, because the compiled code would otherwise send the stored values of
+ * enums instead of their names.
  */
 function createProgramSchema(graph: GraphQLSchema): GraphQLSchema {
   const copy = mapSchema(graph, {
@@ -210,7 +218,10 @@ interface FieldPlace {
 
 type Resolver = NonNullable<GraphQLFieldConfig<unknown, unknown>["resolve"]>;
 
-/** Returns the resolver of a field in programs; undefined if programs read the field from its object. */
+/**
+ * Returns the function with which compiled code resolves a field. Returns undefined if the field has no
+ * resolver; compiled code then reads the property with the field's name from the object.
+ */
 function withArguments(graph: GraphQLSchema, { name, typeName }: FieldPlace): Resolver | undefined {
   const type = graph.getType(typeName);
   const field = isObjectType(type) ? type.getFields()[name] : undefined;
@@ -225,9 +236,9 @@ function withArguments(graph: GraphQLSchema, { name, typeName }: FieldPlace): Re
 }
 
 /**
- * Converts the only error of a result to the error that graphql-js would report. Returns undefined if
- * graphql-js could report other errors or other data: for several errors, and for an error that no resolver
- * has thrown.
+ * Converts the error of a result with a single error to the error that graphql-js would report. Returns
+ * undefined if graphql-js might report other errors or other data: if the result has several errors, or if
+ * its error was not thrown by a resolver.
  */
 function convertSingleError(
   { data = null, errors = [] }: ExecutionResult,
@@ -237,7 +248,8 @@ function convertSingleError(
   if (error === undefined || second !== undefined || loc === undefined) return undefined;
   const { originalError, path = [], locations = [] } = error;
   if (originalError === undefined || originalError instanceof GraphQLError) return undefined;
-  // graphql-jit puts the null of a failed list item at the end of the list.
+  // An error of a list item is not converted, because graphql-jit puts the null of the failed item at the end
+  // of the list and graphql-js at the item's position.
   if (typeof path.at(-1) !== "string") return undefined;
   const { source } = loc;
   const positions = locations.map((place) => positionOf(source.body, place));
@@ -245,7 +257,10 @@ function convertSingleError(
   return { data, errors: [new GraphQLError(message, { source, positions, path, originalError })] };
 }
 
-/** Returns the offset in a text of a line and a column, which begin at 1. */
+/**
+ * Converts a line and a column of a text, which both begin at 1, to the number of characters before this
+ * position.
+ */
 function positionOf(
   body: string,
   { line, column }: { readonly line: number; readonly column: number },

@@ -100,7 +100,10 @@ export function getDeclaredFieldType({
   return scalar === undefined ? type : withLeaf(type, scalar);
 }
 
-/** Replaces the leaf type of an output type, which may be a list or non-null. */
+/**
+ * Replaces the innermost type of an output type by the given scalar type. List and non-null types around the
+ * innermost type are kept.
+ */
 export function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
   if (isNonNullType(type)) return new GraphQLNonNull(withLeaf(type.ofType, leaf));
   return isListType(type) ? new GraphQLList(withLeaf(type.ofType, leaf)) : leaf;
@@ -165,9 +168,9 @@ const names = new WeakMap<DocumentNode, string>();
 const compiled = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, CompiledQuery>>();
 
 /**
- * Marks a GraphQL document as part of this service. Marked documents are compiled and run on the schema with
- * lower-case enum values. Documents of clients are never marked: compiling needs memory and turns names in
- * the document into program code.
+ * Marks a GraphQL document as part of this service. Marked documents are compiled and run on the contract
+ * schema (with lower-case enum values). Documents of clients are never marked, because compiling needs memory
+ * and writes names of the document into program code.
  */
 export function markServiceDocument(document: DocumentNode, name: string): DocumentNode {
   names.set(document, name);

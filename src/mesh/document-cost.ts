@@ -20,7 +20,10 @@ import type { GraphContext } from "#graph/context.ts";
 import type { ExecutionPolicyArgs } from "./run.ts";
 
 interface CostContext {
-  /** The context of the request; undefined if the document is checked outside of a request. */
+  /**
+   * The context of the request; undefined if the document is checked without a request, for example when it
+   * is registered.
+   */
   readonly contextValue: GraphContext | undefined;
   readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
 }
@@ -59,15 +62,19 @@ export function computeOperationCost({
 /** Computes the cost of one document for the variables of a request. */
 export type CostMeter = (values: CostContext) => number;
 
-/** The number of combinations of variables for which a meter keeps the cost of its document. */
+/**
+ * The maximum number of computed costs that are cached for one document, one for each combination of
+ * variables.
+ */
 const knownCostsMax = 100;
-/** Costs are not kept for combinations of variables that are longer than this number of characters. */
+/** If the text of a combination of variables has more characters than this, its cost is not cached. */
 const combinationLengthMax = 500;
 
 /**
- * Creates the meter of a document with one operation. The meter computes the cost once for each combination
- * of the variables on which the cost depends; most documents have no such variable. Costs are kept only if
- * all these variables are valid, so that invalid ones are refused as in `computeDocumentCost`.
+ * Creates a function (cost meter) that computes the cost of a document with one operation. The meter caches
+ * the cost for each combination of the variables on which the cost depends; in most documents, the cost
+ * depends on no variable. If variables are invalid, the meter throws the same error as
+ * `computeDocumentCost`.
  */
 export function createCostMeter(schema: GraphQLSchema, document: DocumentNode): CostMeter {
   const names = findCostVariables(schema, document);
@@ -85,7 +92,10 @@ export function createCostMeter(schema: GraphQLSchema, document: DocumentNode): 
   };
 }
 
-/** Returns the names of the variables in arguments of fields whose cost depends on their arguments. */
+/**
+ * Returns the names of the variables on which the cost of a document depends: those in the arguments of
+ * fields whose cost is computed from their arguments, for example from the page size.
+ */
 function findCostVariables(schema: GraphQLSchema, document: DocumentNode): readonly string[] {
   const names = new Set<string>();
   const types = new TypeInfo(schema);

@@ -50,8 +50,8 @@ export function collectFragments(documents: readonly DocumentNode[]): Fragments 
 }
 
 /**
- * The place of a selected field in its document: the name of the operation, and the names of the fragments
- * around the field.
+ * Where a selected field is in its document: the name of the operation, and the names of the fragments in
+ * which the field is.
  */
 interface SelectionScope {
   readonly operation: string;
@@ -134,8 +134,8 @@ function errorAt({ operation, around }: SelectionScope, message: string): Error 
 export interface MeshDocuments {
   readonly operations: readonly DocumentNode[];
   /**
-   * The documents that read the objects of webhook events, by the kind of object, for example `cart`. The
-   * kind is also the name of the document's operation.
+   * The documents that read the objects of webhook events. The key is the kind of object, for example `cart`,
+   * which is also the name of the document's operation.
    */
   readonly events: ReadonlyMap<string, DocumentNode>;
 }
@@ -168,8 +168,8 @@ export function compileMeshDocuments(
     );
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
-    // Compiles the document already at start, so that the service does not start if the document cannot be
-    // compiled.
+    // Documents of webhook events are compiled when the service starts and not before their first event, so
+    // that the service refuses to start if a document cannot be compiled.
     getCompiledQuery(contractSchema, document);
     if (isRestOperation(definition)) operations.push(document);
     else events.set(definition.name?.value ?? "", document);

@@ -26,7 +26,7 @@ import { getContractSchema, isServiceDocument } from "./contract-schema.ts";
 
 /**
  * Returns the idempotency key of the document's mutation; undefined if it has none. Throws 400
- * `idempotency_key_invalid` if the key is malformed, or if a document with a key has more than one root
+ * `idempotency_key_invalid` if the key is malformed, or if the document has a key and more than one root
  * field.
  */
 export function getIdempotencyKeyOfMutation({
@@ -56,8 +56,8 @@ export function getIdempotencyKeyOfMutation({
 }
 
 /**
- * Computes the SHA-256 digest of the operation, its variables and the buyer reference. A request with the
- * same key and another digest is refused, so the answer for one buyer is never replayed to another buyer.
+ * Computes the SHA-256 digest of the operation, its variables and the buyer reference. A request with an
+ * already used key but another digest is refused, so a buyer never gets the stored answer of another buyer.
  */
 export function createDocumentFingerprint({
   document,
@@ -138,7 +138,7 @@ export async function runMutationPreparations(args: ExecutionPolicyArgs): Promis
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
   // The preparation of a mutation, for example a DNS lookup, runs only if the caller may execute the
-  // mutation. Other callers could otherwise cause network requests.
+  // mutation. Otherwise, callers without this permission could make the service send network requests.
   if (!isIntegratorViewer(viewer) && !staffCallers.includes(getCallerKindOfViewer(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});

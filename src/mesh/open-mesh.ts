@@ -23,14 +23,18 @@ import { createDocumentRunner, type DocumentRunner } from "./run.ts";
 export interface Mesh extends MeshDocuments {
   /** The GraphQL schema of all sources, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
-  /** The GraphQL schema of all sources with enum values in lower case, as REST and events show them. */
+  /**
+   * The contract schema: the GraphQL schema of all sources with enum values in lower case, as the answers of
+   * REST and the webhook events contain them.
+   */
   readonly contractSchema: GraphQLSchema;
   readonly run: DocumentRunner;
   readonly checkDocument: TrustedDocumentChecker;
   readonly prepareDocument: DocumentPreparer;
   /**
-   * The Mesh plugins for a GraphQL server that executes documents with `run`. They contain only the hooks for
-   * parsing, validation, requests and results, because `run` calls the other hooks itself.
+   * The Mesh plugins for a GraphQL server that executes documents with `run`. Each contains only the hooks
+   * for parsing, validation, requests and results. The other hooks are left out, because `run` calls them
+   * itself.
    */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
@@ -99,8 +103,9 @@ const importFrom =
   };
 
 /**
- * Returns the hooks of a Mesh plugin that a GraphQL server needs if it executes through `run`: the hooks of
- * parsing, validation, requests and results. The hooks of executions are left out, because `run` calls them.
+ * Returns the hooks of a Mesh plugin for a GraphQL server that executes documents with `run`: those of
+ * parsing, validation, requests and results. The hooks of executions are left out, because `run` calls them
+ * itself.
  */
 function serverPlugin(plugin: Plugin): Plugin {
   const {

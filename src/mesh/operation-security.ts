@@ -24,8 +24,8 @@ import { type Failure, createFailure } from "#foundation/failure.ts";
 export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /**
-   * The operation requires an API key or an OAuth access token. `scope` is the scope that the credential
-   * needs; null if a credential with any scope is accepted.
+   * The operation requires an API key or an OAuth access token. `scope` is the scope that the API key or
+   * token must have; null if any scope is accepted.
    */
   | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
   /** The operation requires an OAuth access token; an API key is refused. */
@@ -112,8 +112,8 @@ export interface DocumentRequirements {
 const requirementsByDocument = new WeakMap<DocumentNode, DocumentRequirements | null>();
 
 /**
- * Returns which credential and idempotency key a REST document requires; null if the document has no `@rest`.
- * The directives of each document are read only once.
+ * Returns which credential a REST document requires, and whether it requires an idempotency key. Returns null
+ * if the document has no directive `@rest`. The directives of each document are read only once.
  */
 export function getDocumentRequirements(
   schema: GraphQLSchema,
@@ -130,15 +130,15 @@ export function getDocumentRequirements(
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
-  // If a document has several operations, its requirements are not cached, because the next request may run
-  // another operation of the document.
+  // If a document has several operations, the credential that it requires is not cached, because it depends
+  // on the operation that the request runs.
   if (document.definitions.length === 1) requirementsByDocument.set(document, found);
   return found;
 }
 
 /**
- * Throws a failure with status 401 or 403 if the caller lacks the credential or the scope that a document
- * requires.
+ * Throws a failure with status 401 or 403 if the caller does not have the credential or the scope that
+ * `security` requires.
  */
 export function requireDocumentAccess(viewer: Viewer, security: OperationSecurity, publicUrl: string): void {
   if (security.kind === "anonymous") return;

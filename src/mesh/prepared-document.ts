@@ -1,21 +1,24 @@
 /**
- * Prepares trusted documents, so that a request for one costs no parsing and no validation: the text is
- * parsed, validated and compiled once, and its cost is computed once for each combination of the variables
- * that set it.
+ * Prepares trusted documents, so that a request for a trusted document needs no parsing and no validation.
+ * The text is parsed, validated and compiled only once. The cost is computed once for each combination of the
+ * variables on which it depends.
  */
 import type { DocumentNode, OperationTypeNode } from "graphql";
 import { parseChecked, type MeshInstance } from "./check-document.ts";
 import { compileTrustedQuery, type CompiledQuery } from "./compiled-query.ts";
 import { createCostMeter, type CostMeter } from "./document-cost.ts";
 
-/** A trusted document that is ready to run. `run` of the Mesh finds its parts by `document`. */
+/**
+ * A trusted document that is ready to run. The property `document` is its key: with it, `run` finds the
+ * compiled query and the cost.
+ */
 export interface PreparedDocument {
   readonly document: DocumentNode;
   /** The name of the document's only operation. */
   readonly name: string;
   readonly operation: `${OperationTypeNode}`;
   readonly measureCost: CostMeter;
-  /** The compiled query; undefined if graphql-js executes the document. */
+  /** The compiled query; undefined if the document cannot be compiled, so that graphql-js executes it. */
   readonly query: CompiledQuery | undefined;
 }
 

@@ -66,9 +66,9 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
 
 export interface SchemaSuggestions {
   /**
-   * True if a message may name existing fields that resemble an unknown field, and the values of enums.
-   * Storefront tokens get no such names, because they could be names of fields that only other roles may
-   * read.
+   * True if a message about an unknown field may name similar fields, and a message about an invalid enum
+   * value may list the allowed values. False for storefront tokens, because these names could be names that
+   * only other roles may read.
    */
   readonly suggests: boolean;
   readonly schema: GraphQLSchema;
@@ -100,8 +100,8 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
   if (!isRaisedByGraphql) return toUnavailableFailureIfTemporary(toFailure(original));
-  // For an error in the client's document, the message of graphql-js is kept, because it helps to correct the
-  // document. Values that the message quotes are removed.
+  // For an error in the client's document, the failure has the message of graphql-js, which helps the client
+  // to correct the document. The quoted values are removed from the message.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (options.isExecuted && !isAboutVariable) return createFailure("internal_error", { cause: error });
   return toDocumentFailure(error, options);
@@ -113,7 +113,7 @@ function withArgumentName(failure: Failure, error: unknown): Failure {
   return path === undefined ? failure : addArgumentNameToFailure(failure, path);
 }
 
-/** Converts an error of graphql-js in the client's document or variables. */
+/** Converts an error that graphql-js has found in the client's document or variables to a failure. */
 function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSuggestions): Failure {
   const subject = findInvalidSubject(error);
   const enumFailure =
@@ -131,7 +131,10 @@ function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSugg
   });
 }
 
-/** Returns the argument or the variable whose value an error is about; undefined for other errors. */
+/**
+ * Returns the argument or the variable to whose value an error refers. Returns undefined for errors that do
+ * not refer to such a value.
+ */
 function findInvalidSubject(error: GraphQLError): InvalidArgumentOrVariable | undefined {
   const variable = findVariableName(error.message);
   if (variable !== undefined) {
@@ -191,8 +194,8 @@ const typeName = String.raw`"?(?<type>[\w![\]]+)"?`;
 const suggestion = String.raw`(?<suggestion> Did you mean [^"]*"\w+"(?:(?:, | or |, or )"\w+")*\?)?`;
 
 /**
- * Patterns for the end of a graphql-js message about a variable, which says why the value is invalid. The
- * part that a pattern matches contains no value of the client, so it is sent unchanged.
+ * Patterns that match the end of a graphql-js message about a variable: the reason why its value is invalid.
+ * The matched part never contains a value of the client, so it is sent unchanged.
  */
 const reasons: readonly RegExp[] = [
   new RegExp(`Field "[\\w.]+" of required type ${typeName} was not provided\\.$`),
@@ -206,8 +209,8 @@ const reasons: readonly RegExp[] = [
 ];
 
 /**
- * Patterns for the end of a graphql-js message about a variable, if it contains a value of the client. Only
- * the name of the expected type, the group `type` of the pattern, is sent.
+ * Patterns that match the end of a graphql-js message about a variable, for messages that contain a value of
+ * the client. Only the group `type` of the pattern, the name of the expected type, is sent.
  */
 const types: readonly RegExp[] = [
   /(?:^|; )(?<type>String|Int|Float|Boolean|ID) cannot represent /g,
@@ -218,8 +221,8 @@ const types: readonly RegExp[] = [
 ];
 
 /**
- * Returns the end of an error message: a colon and the expected type or rule, if the graphql-js message names
- * it; otherwise only a full stop.
+ * Returns the end of an error message: a colon and the expected type or rule, as found in the graphql-js
+ * message; only a full stop if that message names neither.
  */
 function describeExpectation(message: string): string {
   const expectation = findExpectation(message);

@@ -15,7 +15,7 @@ export interface DocumentRunOptions {
   readonly variables?: QueryVariables | null | undefined;
   /** The name of the operation to execute; required if the document has several operations. */
   readonly operationName?: string | null | undefined;
-  /** The event on which the root field of a subscription is resolved; left out for queries and mutations. */
+  /** The event for which the root field of a subscription is resolved; left out for queries and mutations. */
   readonly rootValue?: unknown;
 }
 
@@ -41,10 +41,10 @@ export interface MeshDevPlugin extends Plugin {
 type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
 
 /**
- * Creates the function that executes documents as `mesh.execute` does, with the same plugins, on the given
- * context object. Mesh's additions to a context (cache, logger, sources) are always the same, so they are
- * created once and copied into each context. If a plugin has context hooks, Mesh extends each context
- * instead.
+ * Creates the function that executes documents with the same plugins as `mesh.execute`, but on the context
+ * object that the caller passes. Mesh adds the same properties (cache, logger, sources) to every context, so
+ * they are created once and copied into each context. Only if a plugin has context hooks, Mesh extends each
+ * context itself.
  */
 export function createDocumentRunner(
   { schema, getEnveloped }: MeshInstance,

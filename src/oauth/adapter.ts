@@ -38,7 +38,10 @@ export function createOidcAdapters(
   services: AdapterServices,
   library: OidcProviderModule,
 ): (kind: string) => Adapter {
-  /** Reports an unreachable database to the client as `temporarily_unavailable`. */
+  /**
+   * If the database is unreachable, a call of the adapter fails with the OAuth error
+   * `temporarily_unavailable`, which oidc-provider sends to the client.
+   */
   const translated = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;
@@ -69,8 +72,8 @@ export function createOidcAdapters(
 }
 
 /**
- * Rejects a call that the storage adapter does not support for a kind of record. oidc-provider never makes
- * this call for this kind.
+ * Rejects a call that the storage adapter does not implement for a kind of record, because oidc-provider
+ * never makes it for this kind.
  */
 const rejectOperation = (): Promise<never> =>
   Promise.reject(new Error("The authorization server does not do this."));
@@ -109,8 +112,8 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
 }
 
 /**
- * Returns the same scopes for each protected resource. The feature `resourceIndicators` decides for which of
- * them a client gets tokens.
+ * Returns the given scopes for every protected resource. Which of the resources a client gets tokens for is
+ * decided elsewhere, in the feature `resourceIndicators` of oidc-provider.
  */
 const toScopesByAudience = (publicUrl: string, scopes: readonly string[]): Record<string, string> =>
   Object.fromEntries(
@@ -123,7 +126,7 @@ function endGrant(
   grantId: string,
 ): Promise<void> {
   const now = clock.now();
-  // The id of the HTTP request that oidc-provider is handling.
+  // The id of the HTTP request that caused this call.
   const requestId = Provider.ctx?.response.get("x-request-id") ?? null;
   const reason = Provider.ctx?.oidc.route === "revocation" ? "given_back" : "used_twice";
   return runInTransaction(db, async (transaction) => {
@@ -133,9 +136,9 @@ function endGrant(
 }
 
 /**
- * Adapter for clients. A client that registered itself is an item which expires, until a staff member grants
- * it access; then it is a row like the clients that operators created. oidc-provider fetches the metadata
- * documents of clients whose id is a URL.
+ * Adapter for clients. A client that registered itself is at first a record that expires. Once a staff member
+ * grants it access, it is a row of the table of clients, like the clients that operators created. A client
+ * whose id is a URL is not read here: oidc-provider fetches its metadata document.
  */
 function clientAdapter(services: AdapterServices, library: OidcProviderModule): Adapter {
   const registrations = itemAdapter("Client", services, library);
@@ -201,10 +204,10 @@ const remainingFields = [
 ] as const;
 
 /**
- * For each kind of record, the function that returns the part of a record that stays stored after its use. A
- * used code is kept for ten more minutes, so that a second use still revokes the grant. A used refresh token
- * keeps only a few fields, because an app uses a token every ten minutes. These fields suffice to answer a
- * repeated request.
+ * For each kind of record that can be used only once: the function that returns what stays stored after the
+ * use. A used code is kept for ten more minutes, so that a second use within this time revokes the grant. Of
+ * a used refresh token, only a few fields are kept, because an app uses a refresh token every ten minutes and
+ * whole records would need much space. The kept fields are enough to answer a repeated request.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>
@@ -230,7 +233,8 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
     // shows whether the record is new.
     if (!(await insertOauthItemIfNew(store, item, clock.now()))) throw new InvalidGrant("it was used before");
   }
-  // A repeated request gets the same successor of a refresh token, which is stored already.
+  // A repeated request gets the same successor of a refresh token as the first request, which has already
+  // stored the successor.
   async function saveNewItem(store: AdapterServices, item: OauthItemInput): Promise<void> {
     await insertOauthItemIfNew(store, item, clock.now());
   }
@@ -263,7 +267,8 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       if (kind === refreshTokenKind && (await isRefreshRetryAllowed(services, id, consumedAt))) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
-      // A record without a grant id belongs to a grant that was revoked earlier, so no grant is revoked here.
+      // A record without a grant id belonged to a grant that has already been revoked, so there is no grant
+      // to revoke here.
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },

@@ -32,7 +32,10 @@ type ClientRules = NonNullable<Configuration["extraClientMetadata"]>;
 
 type ValidatorParameters = Parameters<NonNullable<ClientRules["validator"]>>;
 
-/** Metadata of an agent that is kept. All other metadata is dropped, so that registrations stay small. */
+/**
+ * The client metadata of an agent that the service stores. All other metadata is dropped, so that
+ * registrations stay small.
+ */
 const keptMetadata: ReadonlySet<string> = new Set([
   "client_id",
   "client_id_issued_at",
@@ -41,7 +44,7 @@ const keptMetadata: ReadonlySet<string> = new Set([
   "dpop_bound_access_tokens",
 ]);
 
-/** Checks the metadata of agents, and completes it with what all agents have in common. */
+/** Checks the metadata that an agent sends, and adds the metadata that is the same for all agents. */
 export function createClientRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],

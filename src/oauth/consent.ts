@@ -73,8 +73,8 @@ async function showConsentForm(
 }
 
 /**
- * Returns the staff member who signed in for the interaction; undefined if the account was since disabled or
- * got a new password or role.
+ * Returns the staff member who signed in for the interaction; undefined if, since the sign-in, the account
+ * was disabled or its password or role has changed.
  */
 function findStaffOfInteraction(
   { interaction: { session } }: Pick<InteractionRequest, "interaction">,

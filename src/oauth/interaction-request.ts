@@ -26,13 +26,16 @@ export interface RequestingClient {
   readonly appId: string | null;
   readonly appName: string;
   readonly publisher: string | null;
-  /** The facts about an agent; null for a client that an operator created. */
+  /** Data that only agents have; null for a client that an operator created. */
   readonly agent: RequestingAgent | null;
 }
 
 export interface RequestingAgent {
   readonly redirectUris: readonly string[];
-  /** The host of the agent's metadata document; null for an agent that registered itself. */
+  /**
+   * The host of the URL of the agent's metadata document; null for an agent that registered itself and has no
+   * such document.
+   */
   readonly verifiedHost: string | null;
 }
 

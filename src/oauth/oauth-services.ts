@@ -38,18 +38,24 @@ export interface OauthServices {
   readonly signingKeys: SigningKeys;
   readonly loginLimit: LoginRateLimiter;
   /**
-   * Counts an unauthenticated request for its IP address. Fails with `rate_limited` if the address has sent
-   * too many requests.
+   * Counts an unauthenticated request against the limit of its IP address. Fails with `rate_limited` if the
+   * address has sent too many requests.
    */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /**
-   * Counts a use of a grant's refresh token. Returns undefined if the use is allowed, otherwise the seconds
-   * after which the app may try again.
+   * Counts a use of a refresh token against the limit of its grant. Returns undefined if the use is allowed,
+   * otherwise the seconds after which the app may try again.
    */
   readonly limitGrant: (grantId: string) => Promise<number | undefined>;
-  /** Counts a registration of an agent for its IP address. Fails with `rate_limited` if there were too many. */
+  /**
+   * Counts a registration of an agent against the limit of the caller's IP address. Fails with `rate_limited`
+   * if the limit is exceeded.
+   */
   readonly limitRegistrations: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** Counts a fetch of an agent's metadata document like a registration. Returns false if there were too many. */
+  /**
+   * Counts a fetch of an agent's metadata document against the same limit as a registration. Returns false if
+   * the limit is exceeded.
+   */
   readonly mayFetchMetadata: (request: FastifyRequest) => Promise<boolean>;
   /** Fetches the metadata document of an agent. Rejects URLs and addresses that are not public. */
   readonly fetchDocument: (url: string, init?: RequestInit) => Promise<Response>;

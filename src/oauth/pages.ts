@@ -42,7 +42,7 @@ export function renderOauthSignInPage({ app, leadsTo, email, fault }: OauthSignI
 
 export interface ConsentPageData {
   readonly app: RequestingApp;
-  /** The facts about an AI agent; null for a client that an operator created. */
+  /** Data that only AI agents have; null for a client that an operator created. */
   readonly agent: { readonly verifiedHost: string | null } | null;
   readonly leadsTo: string | undefined;
   /**
@@ -107,8 +107,8 @@ export function renderConsentPage(shown: ConsentPageData): HtmlPage {
 }
 
 /**
- * Warns that nobody has verified the name of an agent. Only the place to which the browser returns shows who
- * receives the access.
+ * Warns that the name of an agent is unverified, because the agent chose it itself. The staff member can
+ * recognize who receives the access only by the place to which the browser returns.
  */
 function agentNote({ verifiedHost }: { readonly verifiedHost: string | null }, destination: string): Markup {
   const origin =

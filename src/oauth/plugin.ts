@@ -50,8 +50,8 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
     log,
     fetchDocument,
     loginLimit: createLoginRateLimiter(limiter),
-    // Unauthenticated requests for the authorization server use the same quota of an address as anonymous
-    // reads of the API.
+    // Unauthenticated requests to the authorization server and anonymous reads of the API are counted against
+    // the same quota of an IP address.
     limitAddress: async (request, reply) =>
       countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     limitRegistrations: async (request, reply) =>
@@ -180,9 +180,9 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
 type RequestLimit = OauthServices["limitAddress"];
 
 /**
- * Returns the limits per IP address of the endpoints that store something for any caller: pushed
- * authorization requests and registrations. The other endpoints store nothing for a client without a code or
- * token.
+ * Returns the limits per IP address for those endpoints that store a row for any caller without credentials:
+ * pushed authorization requests and registrations. All other endpoints store a row only for a client with a
+ * code or token, so they need no such limit.
  */
 const postLimits = (services: OauthServices): Readonly<Record<string, RequestLimit | undefined>> => ({
   [oauthPaths.pushedAuthorizationRequest]: services.limitAddress,

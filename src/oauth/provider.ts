@@ -41,7 +41,10 @@ export interface RefusedOauthRequest {
   readonly request: IncomingMessage;
   /** Error code of RFC 6749. */
   readonly code: string;
-  /** The error of this server that caused the refusal; null if the client's request was invalid. */
+  /**
+   * The error, if the request was refused because of an error of this server; null if the request itself was
+   * invalid.
+   */
   readonly fault: unknown;
 }
 
@@ -214,8 +217,9 @@ function createLookups({ db }: OauthServices): Pick<Configuration, "loadExisting
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // A request to the token endpoint has no session of the browser, because a grant lives longer than a
-      // session. For these requests it is enough that the staff account is enabled.
+      // A request to the token endpoint comes from the app and has no browser session: a grant lasts longer
+      // than the session in which it was given. For such a request, only the staff account is checked, which
+      // must be enabled.
       const staff = await (session === undefined
         ? findActiveStaff(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
@@ -305,14 +309,15 @@ function refusalMessage(
 }
 
 /**
- * Two staff members may sign in with the same browser, in two tabs. oidc-provider would then show its own
- * page, which asks whether to sign the first one out. Instead, the most recent sign-in counts.
+ * Two staff members may sign in with the same browser, in two tabs. oidc-provider would then ask on a page of
+ * its own whether to sign the first one out. Here, the later sign-in replaces the earlier one without that
+ * page.
  */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 
 /**
- * Returns whether a path is the authorization endpoint's path that continues an interaction after its form
- * was answered.
+ * Returns whether a path is the one to which the browser returns after it has answered a form of the
+ * interaction (sign-in or consent).
  */
 const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.authorization}/`);
 
@@ -326,8 +331,8 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // If the interaction began in another session, oidc-provider refuses the interaction later. In this case,
-  // the browser's present session is not deleted.
+  // If the interaction began in another session than the browser's present one, the present session is not
+  // deleted. oidc-provider will refuse the interaction later.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();

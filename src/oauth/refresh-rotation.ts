@@ -13,12 +13,15 @@ import type { OauthServices } from "./oauth-services.ts";
 
 type RotationServices = Pick<OauthServices, "db" | "clock" | "keyring">;
 
-/** Milliseconds after its first use for which a refresh token may be sent again. */
+/** Milliseconds from the first use of a refresh token until the same token may no longer be sent again. */
 export const refreshRetryMs = 30_000;
 
 export const refreshTokenKind = "RefreshToken";
 
-/** Returns the ids of the successor: one for each key of the keyring, the one of the current key first. */
+/**
+ * Returns the possible ids of the token's successor: one for each key of the keyring, the id of the current
+ * key first.
+ */
 const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tokenId: string): string[] =>
   keyring
     .derive("oauth refresh token successor")
@@ -46,9 +49,9 @@ export function useComputedSuccessors(
 }
 
 /**
- * Returns whether a used refresh token may be used once more: its first use was only a moment ago, and its
- * successor was not used. The authorization server has checked, or checks afterwards, that the request has
- * the token's client and DPoP key.
+ * Returns whether a used refresh token may be sent once more: only shortly after its first use, and only
+ * while its successor has not been used. This function does not check that the request has the token's client
+ * and DPoP key; the authorization server does.
  */
 export async function isRefreshRetryAllowed(
   services: RotationServices,

@@ -32,7 +32,7 @@ export interface GatheredMetrics {
 
 /**
  * A message about metrics between a process and its parent process. `turn` is the number of a request; the
- * answer to the request has the same number.
+ * answer to this request contains the same number.
  */
 interface Message {
   readonly type:
@@ -50,8 +50,8 @@ interface Message {
  */
 interface AnswerMessage extends Message {
   /**
-   * The metrics of the process whose values only increase (counters and histograms), as a JSON text. `other`
-   * contains all other metrics.
+   * The metrics of the process whose values only increase (counters and histograms), as a JSON text. The
+   * property `other` contains the process's remaining metrics.
    */
   readonly counted: string;
   readonly other: string;
@@ -141,14 +141,17 @@ export interface MultiProcessMetricsCollector {
 
 interface Member {
   readonly request: () => Promise<AnswerMessage | undefined>;
-  /** Returns the counters and histograms that one process sent in its last answer, as a JSON text. */
+  /**
+   * Returns the counters and histograms of one process, as a JSON text, from the last answer that the process
+   * sent.
+   */
   readonly counted: () => string;
 }
 
 /** Creates the part of the parent process that collects the metrics of all processes. */
 export function createMultiProcessMetricsCollector(): MultiProcessMetricsCollector {
   const members = new Set<Member>();
-  // The sum of the counters of all processes that have ended.
+  // The sum of the counters and histograms of all processes that have ended.
   let ended = Promise.resolve(noMetrics);
   /**
    * Requests the metrics of all running processes. The summed counters of ended processes are read before the
@@ -183,8 +186,8 @@ export function createMultiProcessMetricsCollector(): MultiProcessMetricsCollect
       members.add(member);
       port.onMessage((message) => {
         if (isOfType<AnswerMessage>(message, "metrics-answer")) {
-          // Every answer of a process updates its stored counters, also an answer that arrives after the
-          // timeout.
+          // Every answer of a process replaces its stored counters, even an answer that arrives after the
+          // timeout and is therefore not part of a sum.
           counted = message.counted;
           requests.answer(message.turn, message);
         }

@@ -23,8 +23,8 @@ export interface MetricsPluginOptions {
   /** The value of the setting METRICS_TOKEN; undefined if it is not set. */
   readonly token: string | undefined;
   /**
-   * Whether the service runs behind configured proxies; the header `X-Forwarded-For` of these proxies is
-   * trusted.
+   * True if the service runs behind proxies that are configured. The service then trusts the header
+   * `X-Forwarded-For` that these proxies send.
    */
   readonly isBehindProxy: boolean;
   readonly contentType: string;

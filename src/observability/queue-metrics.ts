@@ -19,8 +19,8 @@ import {
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 /**
- * The numbers about waiting deliveries, events and payment operations that are read from the database at one
- * time. Ages are in seconds.
+ * The numbers about waiting deliveries, events and payment operations, all read from the database with one
+ * statement. Ages are in seconds.
  */
 interface QueueMetrics {
   readonly dueDeliveries: number;
@@ -48,14 +48,14 @@ const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
 /**
- * The maximum number of webhook deliveries of one endpoint for which it is checked one by one whether the
- * endpoint may receive the event. This check is needed only for endpoints that may receive some events and
- * not others.
+ * The service must check one by one whether an endpoint may receive the event of a delivery, if the endpoint
+ * may receive some events and not others. This is the maximum number of deliveries of one endpoint that are
+ * checked in this way.
  */
 const checkedPerEndpointMax = 1_000;
 /**
- * The maximum number of webhook deliveries, of all endpoints together, for which it is checked one by one
- * whether the endpoint may receive the event.
+ * The maximum number of webhook deliveries, of all endpoints together, that are checked one by one as
+ * described at `checkedPerEndpointMax`.
  */
 const checkedMax = 10_000;
 
@@ -106,8 +106,8 @@ async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<
 }
 
 /**
- * The gauges about waiting work. Each entry has the field of `QueueMetrics` with the gauge's value, the name
- * of the metric, and its help text.
+ * The gauges of waiting deliveries, events and payment operations. Each entry has the field of `QueueMetrics`
+ * that contains the gauge's value, the name of the metric, and its help text.
  */
 const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [
@@ -233,8 +233,8 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
 }
 
 /**
- * SQL that selects the webhook endpoints with waiting deliveries. The columns of an endpoint say which events
- * it may receive, and whether another delivery could be sent to it now.
+ * SQL that selects the enabled webhook endpoints with waiting deliveries. The columns of an endpoint say
+ * which events the endpoint may receive, and whether the service could send another delivery to it now.
  */
 function endpoints(moment: ClaimTimeSql): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
@@ -256,8 +256,8 @@ function endpoints(moment: ClaimTimeSql): RawBuilder<unknown> {
 
 /**
  * SQL that selects due deliveries of endpoints that may receive some events and not others, and checks the
- * event of each delivery. The check is a scalar subquery: for `exists`, PostgreSQL may choose a plan that
- * reads all events.
+ * event of each delivery. The check is a scalar subquery and not `exists`, because for `exists`, PostgreSQL
+ * may choose a plan that reads all events.
  */
 const checkedDeliveries = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select l.next_attempt_at, l.has_room, (

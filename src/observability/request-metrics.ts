@@ -78,9 +78,9 @@ function createRouteMetrics(registry: Registry): (config: RouteConfig) => RouteM
 }
 
 /**
- * Counts the requests that are being answered, and the requests whose caller disconnected before the answer
- * began. If the caller disconnects while the answer is sent, as subscribers always do, the request counts as
- * answered.
+ * Measures how many requests are in progress, and counts the requests whose caller disconnected before the
+ * answer began. If the caller disconnects later, while the answer is sent, the request is counted as
+ * answered; subscribers always disconnect in this way.
  */
 function createOpenRequestMetrics(
   registry: Registry,

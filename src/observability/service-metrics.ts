@@ -116,8 +116,8 @@ const getOutcomeLabel = (outcome: WebhookAttemptResult["outcome"]): string =>
 const costBuckets = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000];
 
 /**
- * Records the cost of accepted GraphQL documents. A document above the cost limit is counted only as a
- * refused request.
+ * Records the cost of accepted GraphQL documents. The cost of a document above the limit is not recorded; its
+ * request is counted only as refused.
  */
 function createGraphqlCosts(registry: Registry): (cost: number) => void {
   const costs = new Histogram({

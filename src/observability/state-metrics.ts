@@ -10,7 +10,10 @@ export interface ServiceStateMetricReaders {
   /** Reads the state of the database connection pool; undefined for PGlite, which has a single connection. */
   readonly pool: () => ConnectionPoolState | undefined;
   readonly subscriptions: () => number;
-  /** Whether this process currently receives the notifications that other processes send through the database. */
+  /**
+   * Returns true if this process currently receives the notifications that other processes send through the
+   * database.
+   */
   readonly isCurrent: () => boolean;
   /**
    * True if the rate limiter that all processes share does not answer. Each process then counts only its own
@@ -79,8 +82,8 @@ interface StateGauge {
   readonly name: string;
   readonly help: string;
   /**
-   * How the values of several processes are combined to one value of the gauge: the lowest or the highest. If
-   * left out, they are added.
+   * How the values of several processes become one value of the gauge: `min` takes the lowest, `max` the
+   * highest. If left out, the values are added.
    */
   readonly aggregator?: "min" | "max";
   readonly read: () => number;

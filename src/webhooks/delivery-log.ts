@@ -36,7 +36,7 @@ export interface DeliveryView {
   readonly finishedAt: Date | null;
 }
 
-/** An event with its deliveries to one installation. */
+/** An event, with those of its deliveries that go to one installation. */
 export interface EventWithDeliveries {
   readonly id: string;
   readonly type: string;
@@ -155,7 +155,7 @@ export function findDeliveryAttempts(
     .execute();
 }
 
-/** Returns the merchant that owns the endpoint, also if the endpoint is deleted. */
+/** Returns the merchant that owns the endpoint. The endpoint may have been deleted. */
 export async function findMerchantIdOfEndpoint(
   reader: DatabaseReader,
   endpointId: string,
@@ -185,10 +185,10 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(a.sees_catalog or not ${kind} = any(${catalogReadSubjectTypes}::text[]))`;
 
 /**
- * Lists the events that the event log of an installation contains. If there are more events than the log may
- * contain, the result has at least one more event, which shows that the log is incomplete. Reads an index
- * range for each subject type, so that the cost does not depend on how many subject types an installation may
- * read.
+ * Lists the events that the event log of an installation contains. If the installation has more events than
+ * the log may contain, the result has at least one event too many, from which the caller sees that the log is
+ * incomplete. The events of each subject type (for example `order`) are read from one range of an index, so
+ * the statement is fast for any number of subject types that the installation may read.
  */
 async function listEvents(
   reader: DatabaseReader,

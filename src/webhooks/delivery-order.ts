@@ -11,16 +11,20 @@ export type DeliveryOrder = "any" | "subject";
 /** The value of `next_attempt_at` of a held delivery. */
 export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
 
-/** An endpoint and a subject, for which new deliveries were inserted as held. */
+/**
+ * An endpoint and a subject. A transaction has inserted new deliveries about the subject to the endpoint, all
+ * of them held.
+ */
 export interface OrderedSubject {
   readonly endpointId: string;
   readonly subjectId: string;
 }
 
 /**
- * Releases the new deliveries that have no unfinished delivery before them. First locks the unfinished
- * deliveries of the subjects: a transaction that ends one of them has either committed before, or waits and
- * then sees the new deliveries. The second statement therefore misses no end of a delivery.
+ * Releases each new delivery that has no earlier unfinished delivery about the same subject to the same
+ * endpoint. The first statement locks the unfinished deliveries. A concurrent transaction that ends one of
+ * them has then either committed, so that the second statement sees the end, or waits for the lock, so that
+ * it sees the new deliveries and releases the next one. No delivery therefore stays held forever.
  */
 export async function releaseFirstDeliveries(
   transaction: Transaction,

@@ -64,14 +64,18 @@ export function getAttemptDelaySeconds(attempt: number, random: () => number): n
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 
-/** Counts and times of the recent failures of one endpoint, which control its circuit breaker. */
+/**
+ * The recent failures of one endpoint: how many there were, and when. The circuit breaker of the endpoint
+ * opens and closes by these values.
+ */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
   /** Time of the first failure since the last success; null if no attempt has failed since then. */
   readonly failingSince: Date | null;
   /**
-   * The number of deliveries since the last success whose first attempt failed. Only first attempts count,
-   * because deliveries to an endpoint with an open circuit breaker never use up all their attempts.
+   * The number of deliveries since the last success whose first attempt failed. Later attempts are not
+   * counted. Deliveries with no attempts left cannot be counted instead: while the circuit breaker is open,
+   * no delivery uses up its attempts.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
@@ -144,9 +148,9 @@ export type ReplayRefusalCode = Extract<
 
 export interface DeliveryReplayState {
   readonly status: DeliveryStatus;
-  /** Time of the event that is delivered. */
+  /** Time at which the delivered event occurred. */
   readonly occurredAt: Date;
-  /** The number of earlier replays of the original delivery. */
+  /** How often the original delivery has been replayed before. */
   readonly replays: number;
 }
 
@@ -165,7 +169,7 @@ export function getEventRetentionStart(now: Date): Date {
 
 /**
  * Returns why the delivery must not be replayed; null if a replay is allowed. An original delivery can be
- * replayed `replaysMax` times.
+ * replayed at most `replaysMax` times.
  */
 export function findReplayRefusalCode(
   { status, occurredAt, replays }: DeliveryReplayState,

@@ -45,8 +45,8 @@ export function findEndpointUrlFaults(url: string, rules: EndpointUrlRules): rea
 }
 
 /**
- * Returns the normalized URL, which is equal for two spellings of the same endpoint. The URL must have no
- * faults.
+ * Returns the URL in its normalized form. Two spellings of the same URL have the same normalized form. The
+ * caller must have checked that the URL has no faults.
  */
 export function normalizeEndpointUrl(url: string): string {
   return new URL(url).href;
@@ -58,8 +58,9 @@ export interface HostNameResolutionOptions extends EndpointUrlRules {
 }
 
 /**
- * Refuses a URL whose host name has an IP address that is not public. Accepts a name without addresses and a
- * name whose lookup is slow; deliveries to them may fail later. The form of the URL must be valid.
+ * Refuses a URL if the host name has an IP address that is not public. Does not refuse a host name that has
+ * no address or whose lookup is slow: the deliveries to it may then fail later. The form of the URL must have
+ * been checked before.
  */
 export async function findHostNameResolutionFaults(
   url: string,
@@ -157,7 +158,10 @@ function fault(code: string, message: string): FailureDetail {
 
 /** Checks the host names of new endpoint URLs. Runs before the transaction, because DNS lookups are slow. */
 export interface HostNameChecker {
-  /** Returns the faults of the host name's IP addresses. Caches them for 15 seconds. Never rejects. */
+  /**
+   * Returns the faults of the IP addresses that the URL's host name has. The addresses are cached for 15
+   * seconds. Never rejects.
+   */
   readonly faultsOf: (url: string) => Promise<readonly FailureDetail[]>;
 }
 

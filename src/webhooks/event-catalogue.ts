@@ -1,6 +1,7 @@
 /**
- * The event catalogue for integrators: the description, JSON schema and example of every event type. All
- * event bodies have the same envelope schema; each event type adds its constraints.
+ * The event catalogue for integrators: the description, the JSON schema and an example of every event type.
+ * The JSON schema of an event type consists of a schema that is common to the bodies of all event types, and
+ * constraints of the type.
  */
 import { readFileSync } from "node:fs";
 import { type EventType, eventTypes, type EventSubjectType } from "./event-types.ts";
@@ -9,7 +10,10 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface EventTypeView {
   readonly name: EventType;
-  /** The part of the name before the dot, for example `order`. Endpoints subscribe to it as `order.*`. */
+  /**
+   * The part of the event type's name before the dot, for example `order`. An endpoint that subscribes to
+   * `order.*` receives all event types of this group.
+   */
   readonly group: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
@@ -101,8 +105,8 @@ export const eventEnvelopeSchema: JsonSchema = {
 };
 
 /**
- * Returns the JSON schema constraints that an event type adds to the envelope. `schemas` is the prefix of
- * references to object schemas, for example `#/components/schemas/`.
+ * Returns what the JSON schema of an event type has in addition to the schema that all event types share.
+ * `schemas` is the beginning of references to the schemas of objects, for example `#/components/schemas/`.
  */
 export function getEventTypeSchemaConstraints(name: EventType, schemas: string): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
@@ -143,7 +147,10 @@ let exampleObjects: Readonly<Record<string, JsonSchema>> | undefined;
 const readExampleObjects = (): Readonly<Record<string, JsonSchema>> =>
   (exampleObjects ??= JSON.parse(readFileSync(examplesFile, "utf8")) as Readonly<Record<string, JsonSchema>>);
 
-/** Returns the names of the fields that the object of an event type has, whose changes an event reports. */
+/**
+ * Returns the names of the fields of the object that events of a type are about. An event can report changes
+ * of these fields.
+ */
 export const listEventObjectFields = (name: EventType): readonly string[] =>
   Object.keys(readExampleObjects()[eventTypes[name].subject] ?? {}).filter((field) => field !== "id");
 

@@ -25,21 +25,22 @@ export interface EventFeedRead {
 /** One page of the feed. */
 export interface EventFeedPage {
   readonly events: readonly EventSummary[];
-  /** Continues the reading after this page. */
+  /** The cursor with which the caller reads the next page. */
   readonly cursor: string;
-  /** The position up to which the events of this page were read. */
+  /** The position up to which this page covers the feed: the page has all wanted events up to there. */
   readonly position: number;
-  /** True if events may follow this page already now. */
+  /** True if there may already be further events after this page. */
   readonly hasMore: boolean;
 }
 
 /**
- * The number of events that one page checks for the wanted types. If fewer of them match, the page ends early
- * and its cursor points behind the checked events, so that a rare type does not make a page slow.
+ * The maximum number of events that one page examines to find events of the wanted types. A page that reaches
+ * this number ends, even if it is not full, and its cursor continues after the last examined event. A page of
+ * a rare event type is therefore not slow.
  */
 const checkedEventsMax = 5_000;
 
-/** A place in the feed: the position of an event, with the time and a hash of the id of that event. */
+/** A place in the feed: the position of an event, with the event's time and a hash of its id. */
 interface FeedPlace {
   readonly position: number;
   readonly atMs: number;
@@ -64,8 +65,9 @@ interface FeedRow {
 }
 
 /**
- * Reads a page of the feed. One statement checks the cursor and reads the events, so events that are deleted
- * at the same time cannot be missed silently.
+ * Reads a page of the feed. The same statement checks that no event after the cursor was deleted and reads
+ * the events. If events are deleted at the same time, the reader therefore gets an error and does not miss
+ * them unnoticed.
  */
 export async function readEventFeed(reader: DatabaseReader, read: EventFeedRead): Promise<EventFeedPage> {
   const { merchantId, types, after, limit } = read;
@@ -106,7 +108,10 @@ export async function readEventFeed(reader: DatabaseReader, read: EventFeedRead)
   };
 }
 
-/** Returns the cursor at the present end of the feed, from which a reader gets only events that come later. */
+/**
+ * Returns the cursor at the present end of the feed. A reader that begins with this cursor gets only events
+ * that are added later.
+ */
 export async function getFeedEndCursor(reader: DatabaseReader): Promise<string> {
   const { rows } = await sql<{ lastPosition: number }>`select last_position from event_feed`.execute(reader);
   return createCursor(reader, rows[0]?.lastPosition ?? 0);
@@ -138,7 +143,10 @@ interface ReadPage {
   readonly checkedMax: number;
 }
 
-/** Returns the position up to which a page has read all wanted events, and whether events may follow. */
+/**
+ * Returns the last position that a page covers: the page has all wanted events up to this position. Also
+ * returns whether there may be further events.
+ */
 function getPageEnd(
   { checked, checkedPosition, lastPosition }: FeedRow,
   { lastRead, isFull, checkedMax }: ReadPage,
@@ -150,8 +158,9 @@ function getPageEnd(
 }
 
 /**
- * Creates the cursor of a position. The hash of the event's id makes a cursor invalid after the database was
- * restored from a backup that did not have the event.
+ * Creates the cursor of a position. The cursor contains a hash of the event's id. If the database is restored
+ * from a backup without this event, the position may later belong to another event; the hash then shows that
+ * the cursor is no longer valid.
  */
 async function createCursor(reader: DatabaseReader, position: number): Promise<string> {
   const { rows } = await sql<{ id: string; occurredAt: Date }>`
@@ -174,7 +183,10 @@ function parseCursor(cursor: string): FeedPlace {
   return { position: Number(position), atMs: Number(atMs), idHash };
 }
 
-/** Refuses a cursor after which events have been deleted, and a cursor that this database never gave. */
+/**
+ * Refuses a cursor if some of the events after it have already been deleted, and a cursor that this database
+ * has never issued.
+ */
 function requireValidPlace({ position, atMs, idHash }: FeedPlace, feed: FeedRow): void {
   if (position < feed.deletedPosition) throw expiredFailure(atMs);
   const isKnown = feed.knownId === null ? position === feed.deletedPosition : hashId(feed.knownId) === idHash;

@@ -6,9 +6,9 @@ import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 interface ListPeriod {
-  /** Start of the period in which the entries were created; the start itself is included. */
+  /** Only entries that were created at this time or later are selected. */
   readonly createdFrom?: Date | null | undefined;
-  /** End of the period in which the entries were created; the end itself is excluded. */
+  /** Only entries that were created before this time are selected. */
   readonly createdTo?: Date | null | undefined;
 }
 

@@ -72,7 +72,7 @@ export async function loadDeliveryHealthReport(
 }
 
 interface Row {
-  /** The number of the bucket, from 1; null if the row counts the whole period. */
+  /** The number of the time bucket that the row counts, from 1; null if the row counts the whole period. */
   readonly bucket: number | null;
   /** The endpoint whose attempts the row counts; null if the row counts all endpoints. */
   readonly endpointId: string | null;

@@ -13,19 +13,26 @@ import { createWebhookHeaders } from "./dispatch/deliver.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
 /**
- * Events are read in the order of their ids, which begin with the time of the change. A transaction that
- * commits late adds an event behind the newest ones. The cursor therefore lists the received events of the
- * last two minutes, longer than any transaction takes, and everything else of this time is new.
+ * Milliseconds for which a cursor lists each received event. Events are read in the order of their ids, and
+ * an id begins with the time of the change. A transaction that commits late therefore inserts an event before
+ * events that the listener has already received. The listener recognizes it as new because its id is not in
+ * the cursor. Two minutes are longer than any transaction takes.
  */
 const lateCommitMs = 120_000;
-/** The largest number of events in a cursor. A cursor that is full moves past the oldest of them. */
+/**
+ * The largest number of received events that a cursor lists. If there are more, the lower limit of the cursor
+ * moves up to the oldest events that still fit.
+ */
 const receivedMax = 10_000;
 export const listenedEventsMax = 50;
 
 export const listenCursor = z.object({
-  /** All events with a lower id were received, or occurred before the listener began. */
+  /**
+   * The lower limit of the cursor: all events with a lower id were either received, or occurred before the
+   * listener began.
+   */
   floor: z.string().max(64),
-  /** Ids of the received events from `floor` on. */
+  /** Ids of those received events whose ids are not lower than `floor`. */
   received: z.array(z.string().max(64)).max(receivedMax + listenedEventsMax),
 });
 export type ListenCursor = z.infer<typeof listenCursor>;
@@ -49,7 +56,10 @@ export interface ListenedEvent {
   readonly body: string;
 }
 
-/** Reads the next events for a listener, oldest first, with the rules by which endpoints receive events. */
+/**
+ * Reads the next events for a listener, oldest first. A listener receives the same events that an endpoint of
+ * the installation with the same event types would receive.
+ */
 export async function findListenedEvents(
   reader: DatabaseReader,
   { installationId, eventTypes }: ListenFilter,
@@ -93,8 +103,9 @@ export interface Listener {
 }
 
 /**
- * Returns the secret that signs a listener's requests. The secret stays the same as long as the credential
- * and the first encryption key do, so a receiver can keep it in its configuration.
+ * Returns the secret that signs a listener's requests. The secret is derived from the credential and the
+ * first encryption key. It changes only if one of these changes, so a receiver can store it in its
+ * configuration.
  */
 export function createListenSecret(keyring: Keyring, { installationId, credentialId }: Listener): string {
   const [key] = keyring.derive("secrets of listeners");

@@ -17,13 +17,13 @@ export interface DomainEvent {
   /** The changed fields with their values before the change; null if there are none. */
   readonly previous?: Readonly<Record<string, unknown>> | null;
   /**
-   * The subject before the change, as an alternative to `previous`: the outbox renders both states and
-   * publishes the fields that differ.
+   * The state of the subject before the change. A caller gives either this or `previous`. With `before`, the
+   * outbox renders the states before and after the change, and publishes the fields that differ.
    */
   readonly before?: object;
   /**
-   * The changed object after the change, if the caller has it. If it is left out, the renderer loads the
-   * object.
+   * The state of the subject after the change, if the caller has already loaded it. If it is left out, the
+   * function that renders the event loads the subject.
    */
   readonly object?: object;
   /** The only installation that receives the event; null if all installations of the merchant may. */
@@ -34,8 +34,8 @@ export interface DomainEvent {
 export interface Outbox {
   append(event: DomainEvent): void;
   /**
-   * Adds events that summarize several changes of the transaction. `createEvents` is called when all changes
-   * have been made.
+   * Adds events that sum up several changes of the transaction. `createEvents` is called at the end, when the
+   * transaction has made all its changes.
    */
   appendLast(createEvents: () => readonly DomainEvent[]): void;
 }
@@ -62,15 +62,15 @@ export interface EventSubject {
   readonly merchantId: string;
   readonly object: object | undefined;
   /**
-   * Identifies a batch of changed objects. The objects of one batch are rendered together and share SQL
-   * queries.
+   * An object that is the same for all subjects that are rendered as one batch. The subjects of one batch
+   * share their SQL queries.
    */
   readonly batch: object;
 }
 
 /**
- * Renders the object that an event is about, as it is at the end of the transaction. If REST can return the
- * object, the form is the same as over REST.
+ * Renders the object that an event is about, in its state at the end of the transaction. If a REST operation
+ * also returns objects of this type, the rendered object has the same fields as over REST.
  */
 export type EventSubjectRenderFunction = (
   transaction: Transaction,
@@ -81,7 +81,10 @@ const eventBytesMax = 65_536;
 /** The largest number of subjects rendered in one batch, and of events inserted by one statement. */
 const chunkMax = 500;
 
-/** Runs `work` with an outbox, and then inserts the events that `work` has appended. */
+/**
+ * Runs `work`, which appends events to the given outbox. After `work` has ended, inserts these events into
+ * the database.
+ */
 export async function withOutbox<Result>(
   transaction: Transaction,
   { render, ...context }: EventContext & { readonly render: EventSubjectRenderFunction },
@@ -137,8 +140,8 @@ async function toEventRows(
 ): Promise<readonly EventRow[]> {
   const mode = await loadMerchantMode(transaction, merchantId);
   const objects = await renderSubjects(transaction, events, { render, merchantId, at: "object" });
-  // If several events are about one object, `renderSubjects` uses the last of its states. The list is
-  // reversed, so that the last state is the earliest.
+  // If several events are about one object, `renderSubjects` renders the state of the last event in the list.
+  // For the state before all changes, that must be the state of the first event, so the list is reversed.
   const changed = events.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
   // Ids of the same millisecond are created in random order. Sorting them gives later events higher ids.
@@ -173,8 +176,8 @@ async function loadMerchantMode(transaction: Transaction, merchantId: string): P
 
 interface SubjectRenderOptions extends Pick<EventInsertContext, "render" | "merchantId"> {
   /**
-   * Selects the state to render: `object` is the state after the change (which is loaded if it is absent),
-   * `before` is the state before the change.
+   * Which state of the subjects is rendered: `object` is the state after the change (loaded if the event does
+   * not contain it), `before` is the state before the change.
    */
   readonly at: "object" | "before";
 }

@@ -1,6 +1,6 @@
 /**
- * Counts the deliveries that a bulk replay would replay or skip, with the same selection and rules, without
- * changing data.
+ * Counts which deliveries a bulk replay would replay and which it would skip, without replaying them. Selects
+ * and checks the deliveries by the same rules as the bulk replay.
  */
 import type { DatabaseReader } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
@@ -19,7 +19,7 @@ import {
 } from "./replay-selection.ts";
 
 export interface ReplayPreview {
-  /** The number of deliveries that one call of the bulk replay would replay. */
+  /** The number of deliveries that the bulk replay would replay in one call. */
   readonly replayable: number;
   readonly passedOver: readonly ReplaySkipReasonCount[];
   /** The largest number of deliveries that one call of the bulk replay examines. */

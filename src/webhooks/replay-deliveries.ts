@@ -80,8 +80,8 @@ async function selectReplays(
   { now }: ReplayCommandContext,
   { page, input }: { readonly page: readonly DeliveryCursorPosition[]; readonly input: BulkReplayInput },
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
-  // The deliveries are read only after their events are locked. Replays that another transaction has just
-  // created are then found too.
+  // The deliveries are read only after their events are locked. The statement therefore also sees the replays
+  // that another transaction created shortly before.
   const candidates = await loadReplayCandidates(transaction, page, input.toEndpointId ?? null);
   const findTargetRefusal = await loadReplayTargetChecker(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];

@@ -50,7 +50,7 @@ export interface DeliveryReplayInput {
 
 export interface DeliveryReplayResult {
   readonly deliveryId: string;
-  /** The original delivery that was replayed. */
+  /** The delivery that was replayed, in contrast to the new delivery. */
   readonly original: { readonly id: string; readonly status: DeliveryStatus };
 }
 
@@ -125,7 +125,10 @@ async function lockDelivery(
   return delivery;
 }
 
-/** Returns an SQL condition that the column equals the value; always true if the value is null. */
+/**
+ * Returns the SQL condition that the column equals the value. If the value is null, the condition is always
+ * true.
+ */
 export const equalsUnlessNullSql = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
   value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`;
 

@@ -161,7 +161,10 @@ export interface ReplayCandidate extends DeliveryReplayState, DeliveryCursorPosi
   readonly endpointId: string;
   readonly isUnderWay: boolean;
   readonly hasArrived: boolean;
-  /** The highest number of any replay of this event to the target endpoint; replays are numbered from 1. */
+  /**
+   * The highest `replay_no` among the existing replays of this event to the target endpoint; 0 if there are
+   * none.
+   */
   readonly replayNo: number;
 }
 
@@ -187,9 +190,9 @@ export async function loadReplayCandidates(
 }
 
 /**
- * Loads the endpoints that should receive replays. Returns a function that says for an endpoint why it cannot
- * receive replays, or null if it can. In the mode `lock`, no endpoint can be disabled until the end of the
- * transaction.
+ * Loads the endpoints to which deliveries are to be replayed. Returns a function: given an endpoint, it
+ * returns the reason why this endpoint cannot receive a replay, or null if it can. In the mode `lock`, the
+ * endpoints stay locked until the end of the transaction, so that none of them can be disabled before.
  */
 export async function loadReplayTargetChecker(
   reader: DatabaseReader,

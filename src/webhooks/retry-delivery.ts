@@ -1,6 +1,7 @@
 /**
- * Makes the next attempt of a waiting delivery due at once. The attempt counts as one of the ten attempts of
- * the delivery. An open circuit breaker still delays the attempt until the next probe.
+ * Makes the next attempt of a waiting delivery due at once. The attempt is one of the delivery's ten
+ * attempts, not an additional one. If the circuit breaker of the endpoint is open, the attempt still waits
+ * for the next probe.
  */
 import { sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
@@ -13,8 +14,8 @@ import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-deliver
 export interface DeliveryRetryInput {
   readonly deliveryId: string;
   /**
-   * The number of attempts of the delivery that the caller has read. If an attempt was made since then, the
-   * retry is refused.
+   * The number of attempts that the delivery had when the caller read it. If another attempt was made since
+   * then, the retry is refused.
    */
   readonly expectedAttemptCount: number;
 }
@@ -24,7 +25,7 @@ interface WaitingDelivery {
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
-  /** Whether the delivery waits for an earlier one about the same subject. */
+  /** True if the delivery waits until an earlier delivery about the same subject has ended. */
   readonly isHeld: boolean;
   readonly endpointId: string;
   readonly isOpen: boolean;

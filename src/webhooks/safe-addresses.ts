@@ -34,8 +34,8 @@ export function isLoopbackIpAddress(address: string): boolean {
 }
 
 /**
- * Returns true if the host of a URL names this machine: `localhost`, 127.0.0.0/8, or ::1 with or without
- * brackets. Other spellings do not count.
+ * Returns true if the host of a URL names this machine: `localhost`, an address of 127.0.0.0/8, or ::1 with
+ * or without brackets. Returns false for any other spelling of these addresses.
  */
 export function isLoopbackHost(host: string): boolean {
   return (

@@ -19,7 +19,10 @@ export interface SsrfSafeConnectorOptions {
   readonly resolve: HostNameResolver;
   /** Milliseconds for DNS lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
-  /** A certificate authority (PEM) that is trusted in addition to those of the process. */
+  /**
+   * A certificate authority (PEM) that is trusted in addition to the certificate authorities that Node trusts
+   * anyway.
+   */
   readonly certificateAuthority?: string | undefined;
   readonly onOpen: (socket: Socket) => void;
 }

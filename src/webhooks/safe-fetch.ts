@@ -20,7 +20,10 @@ export interface SafeFetch {
 
 export interface SafeFetchOptions {
   readonly resolve?: HostNameResolver | undefined;
-  /** A certificate authority (PEM) that is trusted in addition to those of the process. */
+  /**
+   * A certificate authority (PEM) that is trusted in addition to the certificate authorities that Node trusts
+   * anyway.
+   */
   readonly certificateAuthority?: string;
   /** Allows servers on this machine; only for tests. */
   readonly isLoopbackAllowed?: boolean;
@@ -69,7 +72,7 @@ export function createSafeFetch({
 
 const bytesMax = 65_536;
 
-/** Reads a body. Rejects a body of more than 64 KiB, also if only the decompressed body is longer. */
+/** Reads the body of an answer. Rejects a body of more than 64 KiB; the size is measured after decompression. */
 async function readBody(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -59,8 +59,8 @@ export interface WebhookSendLimits {
   readonly connectMs: number;
   readonly answerBytes: number;
   /**
-   * If at least this number of sockets is open, a connection is closed after its request. Otherwise the
-   * connection stays open for the next request.
+   * The number of sockets that may stay open for later requests. While at least this number of sockets is
+   * open, a connection is closed after its request.
    */
   readonly keptSockets: number;
 }
@@ -186,7 +186,8 @@ async function ask(
     return await Promise.race([answer, isCut]);
   } finally {
     signal.removeEventListener("abort", give);
-    // If the signal was aborted first, an error of the request that follows is ignored.
+    // If the signal was aborted before the request ended, the request may still fail later. That error is
+    // ignored.
     answer.catch(() => {});
   }
 }

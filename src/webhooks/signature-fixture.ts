@@ -75,8 +75,8 @@ export function createSignatureFixture({ endpoint, secrets, now }: SignatureFixt
 }
 
 /**
- * Creates a signed request that has no effect: its event type is never delivered, and its subject is the
- * endpoint itself.
+ * Creates a signed request without consequences for a receiver: no endpoint ever receives its event type, and
+ * its subject is the endpoint itself.
  */
 export function createLiveSignatureFixture({
   endpoint,

@@ -65,7 +65,10 @@ export function createWebhookSecret(): string {
   return `${secretPrefix}${randomBytes(secretBytes).toString("base64")}`;
 }
 
-/** Returns the last four characters: enough to distinguish two secrets, too few to guess one. */
+/**
+ * Returns the last four characters of a secret. They are enough to distinguish two secrets of an endpoint,
+ * and too few to guess a secret.
+ */
 export function createWebhookSecretHint(secret: string): string {
   return secret.slice(-4);
 }

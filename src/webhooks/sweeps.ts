@@ -13,9 +13,10 @@ const eventsPerBatch = 200;
 const dayMs = 86_400_000;
 
 /**
- * Deletes events whose retention has ended, in batches, so that other statements do not wait long, and
- * records the highest deleted position of the event feed. An event without a position is new and stays.
- * Returns the number of deleted events. Stops between two batches if the signal is aborted.
+ * Deletes the events whose retention period has ended, and records the highest deleted position of the event
+ * feed. Works in batches, so that other statements do not wait long. An event without a position is new and
+ * is not deleted. Returns the number of deleted events. If the signal is aborted, stops before the next
+ * batch.
  */
 export async function deleteExpiredEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
@@ -85,7 +86,10 @@ export async function endUndeliverableDeliveries(
   }
 }
 
-/** Finds endpoints that have waiting deliveries and may not receive some or all of their events. */
+/**
+ * Finds the endpoints with waiting deliveries that may not receive all of their events, for example because
+ * the endpoint is disabled or the installation lost the scope `catalog:read`.
+ */
 async function findClosedEndpoints(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoint w join installation i on i.id = w.installation_id

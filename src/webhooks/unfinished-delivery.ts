@@ -1,6 +1,6 @@
 /**
- * The failure of a replay of a delivery that is not finished: says when the delivery goes on, and how a
- * waiting delivery can be sent at once.
+ * The error that refuses the replay of an unfinished delivery. The error says when the next attempt is due,
+ * and how it can be made at once.
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
@@ -19,7 +19,10 @@ export interface UnfinishedDelivery {
   readonly probeAt: Date | null;
 }
 
-/** Seconds after which a caller may ask again if the delivery waits for an endpoint that is not enabled. */
+/**
+ * If the delivery waits for a disabled endpoint, the caller is asked to try again after this number of
+ * seconds at the earliest.
+ */
 const disabledEndpointSeconds = 60;
 
 /**

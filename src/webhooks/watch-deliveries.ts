@@ -1,7 +1,8 @@
 /**
- * Finds the deliveries that changed since the last query. For each endpoint it compares the newest
- * deliveries, those due next, those being sent, and those that were unfinished in the last query. So it finds
- * every new attempt and every delivery that has ended since.
+ * Finds the deliveries that changed since the last query. For each endpoint, it reads the newest deliveries,
+ * those that are due next, those that are being sent, and those that were unfinished in the last query, and
+ * compares them with the last query. This finds every new attempt and every delivery that has ended since
+ * then.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -27,8 +28,8 @@ const sendingMax = 50;
 /** The number of endpoints per statement, which limits how long other statements wait. */
 export const endpointsPerQuery = 8;
 /**
- * The maximum number of unfinished deliveries per endpoint that are remembered from one query to the next.
- * Unfinished deliveries beyond this number are found again when they are due.
+ * The maximum number of unfinished deliveries per endpoint that one query reads again because the previous
+ * query found them unfinished. Other unfinished deliveries are found when they become due.
  */
 const openMax = 500;
 
@@ -105,8 +106,9 @@ const statuses: readonly DeliveryStatus[] = [
 ];
 
 /**
- * Reads the newest, due, running and remembered deliveries of endpoints with one statement, oldest first.
- * Each subquery reads an index range.
+ * Reads deliveries of the endpoints with one statement, in the order of their ids: the newest, the due, those
+ * being sent, and those that were unfinished in the last query. Each subquery reads only a range of an
+ * index.
  */
 async function findRows(
   reader: DatabaseReader,

@@ -4,17 +4,20 @@
  * and a message never contains a part of the value.
  */
 
-/** What a caller sent that is not well-formed: `kind` is the kind of secret that the route accepts. */
+/**
+ * A value that a caller sent as a credential and that was refused because of its form or checksum. `kind` is
+ * the kind of credential that the route accepts.
+ */
 export interface RefusedSecret {
   readonly kind: "cpk" | "cit";
   readonly value: string;
-  /** Whether the value has the form of the kind, so that only its checksum is wrong. */
+  /** True if only the checksum of the value is wrong; false if the value does not have the form of its kind. */
   readonly hasForm: boolean;
 }
 
 const names = { cpk: "API key", cit: "internal token" } as const;
 
-/** The lengths of the parts that follow the kind and the label: `_`, the id, `_`, the secret with checksum. */
+/** The number of characters after the kind and the label: `_`, the id, `_`, and the secret with its checksum. */
 const charactersAfterLabel = 1 + 12 + 1 + 49;
 
 const accepted = {
@@ -24,7 +27,10 @@ const accepted = {
     "session (cbs_…).",
 } as const;
 
-/** Other secrets and ids that callers send by mistake, by their beginning. */
+/**
+ * Secrets and ids that callers send by mistake instead of a key or token. Each is recognized by its
+ * beginning.
+ */
 const mistakenValues: readonly {
   readonly form: RegExp;
   readonly kind: "cpk" | "cit";

@@ -10,9 +10,9 @@ import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 const hourMs = 3_600_000;
 
 /**
- * Returns the SQL expression for the column `expiry_notices` of an API key that is being rotated. Expiry
- * notices whose time has already passed count as sent, because the event of the rotation contains the new
- * expiry.
+ * Returns the SQL expression for the new value of `expiry_notices` (the number of sent expiry notices) of an
+ * API key that is being rotated. A notice whose time has already passed for the new expiry counts as sent,
+ * because the event of the rotation already contains the new expiry.
  */
 export function passedExpiryNoticeCountSql(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
@@ -30,7 +30,7 @@ function isDue(now: Date): RawBuilder<boolean> {
 
 interface ExpiringKeysQuery {
   readonly now: Date;
-  /** Returns only API keys whose id is greater than this id, which is the last id of the previous batch. */
+  /** The last id of the previous batch. Only API keys with a greater id are returned. */
   readonly after: string;
   readonly rowsMax: number;
 }

@@ -199,9 +199,9 @@ export async function createInternalToken(
 }
 
 /**
- * Checks the merchant of a new token: a token of the role operator has no merchant, a token of the role
- * analyst may have one, and a token of every other role needs one. A caller that belongs to a merchant can
- * create tokens only for that merchant, and so no tokens of the role operator.
+ * Checks the merchant of a new token. A token of the role operator has no merchant, a token of the role
+ * analyst may have one, and a token of any other role must have one. A caller that belongs to a merchant can
+ * create only tokens of this merchant, and therefore no token of the role operator.
  */
 function requireOwner(access: AccessManagementContext, input: NewInternalToken): void {
   if (access.merchantId !== null) return requireOwnMerchant(access.merchantId, input);
@@ -291,7 +291,7 @@ export async function revokeInternalToken(
   await invalidateCachedCredentials(transaction, { credentialId: internalTokenId });
 }
 
-/** Records the last use of the token, with at most one write per token and minute. */
+/** Records the time of the last use of the token, if the stored time is at least one minute old. */
 export function recordInternalTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordCredentialUseOncePerMinute(db, { credentialId: internalTokenId, now }, () =>

@@ -171,7 +171,8 @@ export interface RotateApiKeyInput {
 
 /**
  * Creates the successor of an API key. A key can be rotated only once. The successor has the same scopes as
- * the key, even those that the installation has lost, because the installation may get them back.
+ * the key. This includes scopes that the installation has lost since then, because the installation may get
+ * them back.
  */
 export async function rotateApiKey(
   transaction: Transaction,

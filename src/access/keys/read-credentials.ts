@@ -3,10 +3,13 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { ApiKeyTable, InternalTokenTable, Tables } from "#database/tables.ts";
 
-/** The columns of an API key, without its digest and the number of its sent expiry notices. */
+/** A row of an API key without its digest and its number of sent expiry notices, which are never displayed. */
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
 
-/** The columns of an internal token, without its digest and the id that is part of the token itself. */
+/**
+ * A row of an internal token without its digest and without the id that is part of the token's text, which
+ * are never displayed.
+ */
 export type InternalTokenRow = Omit<Selectable<InternalTokenTable>, "digest" | "tokenId">;
 
 const apiKeyColumns = [

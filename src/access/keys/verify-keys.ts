@@ -41,8 +41,8 @@ export interface PresentedApiKey {
 }
 
 /**
- * Verifies an API key. `find` must return the state of exactly this key, and undefined for another key with
- * the same id.
+ * Verifies an API key. `find` must return the state of the key with exactly the presented text; if another
+ * key has the same id, `find` must return undefined.
  */
 export async function authenticateApiKey(
   value: string,
@@ -79,8 +79,8 @@ function refused(
 }
 
 /**
- * Returns the owner of an expired or revoked API key, given the failure of its verification; undefined for
- * all other errors.
+ * Given the error with which the verification of an API key failed, returns the owner of the key if the key
+ * is expired or revoked; otherwise undefined.
  */
 export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;

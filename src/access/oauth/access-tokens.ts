@@ -59,9 +59,8 @@ export type AccessTokenVerifier = (
 ) => Promise<OAuthViewer>;
 
 /**
- * Creates the verifier of access tokens. The verifier checks the token first, so that it reads proofs only
- * for valid tokens. It records the use of the proof last, so that nothing is written for a token that is
- * wrong, revoked or not admitted.
+ * Creates the verifier of access tokens. The verifier checks the token before the proof, so that proofs are
+ * checked only for valid tokens. It stores the use of the proof last, so that refused requests store no row.
  */
 export function createAccessTokenVerifier({
   db,
@@ -103,8 +102,8 @@ function getOnlyProof({ proofs: [proof, second] }: PresentedAccessToken): string
 }
 
 /**
- * Refuses a token that is bound to a key if it is sent without a proof, and a token for the REST API that is
- * not bound.
+ * Refuses two kinds of tokens: a token that is bound to a key but was sent as a bearer token without a proof,
+ * and a token for the REST API that is not bound to a key.
  */
 function requireSchemeOfToken({ thumbprint }: TokenClaims, { scheme, resource }: PresentedAccessToken): void {
   if (thumbprint !== undefined && scheme === "bearer")
@@ -176,7 +175,7 @@ function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
   if (typeof grantId !== "string" || !isIdOfKind("oauthGrant", grantId) || typeof jti !== "string")
     throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string") throw invalid();
-  // A token without scopes has no claim `scope`.
+  // An access token that has no scopes has no claim `scope` at all.
   return {
     grantId,
     clientId,

@@ -1,7 +1,8 @@
 /**
- * OAuth clients of AI agents. Nobody of the platform creates them: a client registers itself (RFC 7591), or
- * its client id is the URL of a document with its metadata. The service stores an app and an OAuth client for
- * it when a staff member grants access for the first time, so strangers cannot fill these tables.
+ * OAuth clients of AI agents. An operator need not create them: an agent registers itself (RFC 7591), or uses
+ * the URL of a document with its metadata as its client id. The service stores an app and an OAuth client for
+ * the agent only when a staff member grants it access for the first time, so that strangers cannot fill these
+ * tables.
  */
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

@@ -1,5 +1,5 @@
 /**
- * OAuth clients of apps, which operators create: their redirect URIs and their authentication. A client
+ * The OAuth clients that operators create for apps: their redirect URIs and their authentication. A client
  * authenticates with a key of its own (`private_key_jwt`) or not at all (`none`).
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";

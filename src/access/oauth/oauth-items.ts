@@ -17,8 +17,8 @@ export interface OauthItem {
   readonly payload: Payload;
   readonly consumedAt: Date | null;
   /**
-   * Id of the grant to which the record belongs: the grant of a code or a refresh token, or the grant that
-   * was created in a sign-in with consent. Null if the record has no grant.
+   * Id of the grant to which the record belongs: for a code or a refresh token, its grant; for an interaction
+   * (a sign-in with consent), the grant that was created in it. Null if the record has no grant.
    */
   readonly grantId: string | null;
 }
@@ -57,8 +57,8 @@ export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemI
 }
 
 /**
- * Inserts a record. Returns false and changes nothing if an unexpired record with this id exists. Of several
- * calls at the same time, only one returns true.
+ * Inserts a record and returns true. If an unexpired record with this id exists, changes nothing and returns
+ * false. If several calls with the same id run at the same time, only one of them returns true.
  */
 export async function insertOauthItemIfNew(
   { db, keyring }: ItemStore,
@@ -121,8 +121,9 @@ export interface OauthItemKey {
 export interface ConsumeOauthItemInput extends OauthItemKey {
   readonly now: Date;
   /**
-   * Returns the payload and the expiry of the record after its consumption. A consumed record is not deleted,
-   * so that its second use is recognized. If the function is omitted, payload and expiry stay unchanged.
+   * Returns the payload and the expiry that the record has after it was consumed (used). If this function is
+   * omitted, both stay unchanged. The record is not deleted when it is consumed, so that a second use is
+   * recognized.
    */
   readonly toConsumedRecord?: ((payload: Payload) => ConsumedOauthItem) | undefined;
 }

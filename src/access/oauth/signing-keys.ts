@@ -15,14 +15,14 @@ import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/auth
 
 export interface SigningKeys {
   /**
-   * Returns the public keys of all signing keys that are accepted, including keys that will sign soon. If
-   * `kid` is the id of a key that this process does not know, the database is read again, at most once per
-   * second.
+   * Returns the public keys of all key pairs whose signatures are accepted, also of new key pairs that do not
+   * sign yet. If `kid` is the id of a key that this process does not know, the keys are read from the
+   * database again, at most once per second.
    */
   publicJwks(kid?: string): Promise<{ readonly keys: JWK[] }>;
   /**
-   * Returns the private keys that sign at present and that this process can decrypt: the newest first, and
-   * ES256 before EdDSA.
+   * Returns the private keys that are in use for signing now and that this process can decrypt. Newer keys
+   * come first; of keys that were created together, ES256 comes before EdDSA.
    */
   signing(): Promise<readonly PrivateJwk[]>;
   /** Creates new keys, which replace the old keys one minute later. Returns the id of the new ES256 key. */
@@ -42,18 +42,22 @@ export interface SigningKeysOptions {
   readonly log?: Log;
 }
 
-/** Milliseconds for which cached keys are used. */
+/** Milliseconds after which cached keys are read from the database again. */
 const freshMs = 30_000;
-/** Minimum age of the cached keys in milliseconds at which an unknown key id causes another read. */
+/**
+ * If a token names an unknown key id, the keys are read from the database again, but only if they were last
+ * read at least this number of milliseconds ago.
+ */
 const rereadMs = 1_000;
 /**
- * Milliseconds between the creation of a key and its first signature. Every process reads the new key within
- * this time.
+ * Milliseconds from the creation of a key to its first signature. The time is long enough for every process
+ * to read the new key.
  */
 const announceMs = 60_000;
 /**
- * Milliseconds for which a retired key is accepted: the lifetime of its last token, the maximum difference
- * between clocks, and the time until every process has read the keys again.
+ * Milliseconds for which signatures of a retired key are accepted. This is the sum of three times: the
+ * lifetime of an access token, one minute for differences between clocks, and the time after which every
+ * process has read the keys again.
  */
 const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
 /** The id of the advisory lock under which keys are created. */
@@ -112,8 +116,8 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
     },
     signing: async () => {
       const keys = await current();
-      // The time is read after the keys were loaded, because loading may have created the first keys, which
-      // sign at once.
+      // The time is taken only after the keys were loaded: if loading creates the first keys, these are valid
+      // at once, and an earlier time would exclude them.
       const now = clock.now();
       return keys
         .filter(({ signsFrom, retiredAt }) => signsFrom <= now && (retiredAt === null || retiredAt > now))

@@ -35,8 +35,8 @@ const hashText = (salt: string, tag: string): string =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${salt}$${tag}`;
 
 /**
- * A hash that no password matches. Checking a password against this hash takes as long as checking it against
- * the hash of an account.
+ * A hash that matches no password. If an account does not exist, the password is checked against this hash,
+ * so that the answer takes as long as for an existing account.
  */
 const hashOfNoPassword = hashText("A".repeat(22), "A".repeat(43));
 

@@ -55,7 +55,10 @@ export async function createStaffSession(
 
 const secretFormat = /^[\w-]{43}$/;
 
-/** Returns whether the text has the format of a session secret. Other texts need no look-up. */
+/**
+ * Returns whether the text has the format of a session secret. For other texts, the caller can skip the
+ * search in the database.
+ */
 export const hasStaffSessionSecretFormat = (text: string | undefined): text is string =>
   text !== undefined && secretFormat.test(text);
 
@@ -142,9 +145,9 @@ export async function deleteExpiredStaffSessions(
 }
 
 /**
- * An attempt to sign in with an e-mail address and a password. An attempt is counted before its password is
- * checked, so that attempts at the same time cannot exceed the limit. If the attempt succeeds or the password
- * is not checked, the attempt is subtracted from the count afterwards.
+ * An attempt to sign in with an e-mail address and a password. The attempt is counted as failed before its
+ * password is checked, so that many attempts at the same time cannot exceed the limit. It is removed from the
+ * count if it succeeds, or if the password could not be checked.
  */
 interface LoginAttempt {
   /** Digest of the e-mail address that was entered. */
@@ -153,14 +156,14 @@ interface LoginAttempt {
   readonly address: string;
 }
 
-/** Limits the failed sign-in attempts per account and per IP address. */
+/** Limits the failed sign-in attempts in two ways: per account and per IP address. */
 export interface LoginRateLimiter {
   /**
-   * Counts an attempt. If the limit is reached, returns the seconds to wait and does not count it; otherwise
-   * returns undefined.
+   * Counts the attempt and returns undefined. If the limit is already reached, does not count the attempt and
+   * returns the number of seconds to wait.
    */
   take(attempt: LoginAttempt): Promise<number | undefined>;
-  /** Subtracts a sign-in attempt that did not fail from the count of its account and address. */
+  /** Removes an attempt from the counts of its account and its IP address, because the attempt did not fail. */
   subtract(attempt: LoginAttempt): Promise<void>;
 }
 
@@ -236,7 +239,7 @@ const wrongInput = (message: string): SignInPageError => ({
   retryAfterSeconds: null,
 });
 
-/** The error for a form without an e-mail address or without a password. */
+/** The error that the sign-in page shows if the e-mail address or the password was left empty. */
 export const emptySignInPageError = wrongInput("Enter your e-mail address and your password.");
 
 export function createSignInPageError(

@@ -22,8 +22,8 @@ export interface SignedInStaff {
   readonly name: string;
   readonly role: StaffRole;
   /**
-   * Version of the staff account. It increases when the account is disabled or enabled or gets another role
-   * or password. Sessions that began under an earlier version have ended.
+   * Version of the staff account. It increases when the account is disabled or enabled, or when its role or
+   * password changes. Sessions that began under an earlier version have ended.
    */
   readonly version: number;
 }
@@ -93,8 +93,9 @@ export async function createStaff(
 }
 
 /**
- * Returns an error handler. The handler throws the failure `already_exists` if another account that is not
- * disabled has the same e-mail address, and rethrows every other error.
+ * Returns a function that handles errors of a database write: if the write failed because another account
+ * that is not disabled has the same e-mail address, the function throws `already_exists`. It rethrows every
+ * other error.
  */
 const refuseDuplicateEmail =
   (field: string, message: string) =>
@@ -145,8 +146,9 @@ export async function disableStaff(
 }
 
 /**
- * Enables an account, which keeps its old password. Revoked grants stay revoked. Throws `already_exists` if
- * another account has the same e-mail address by now.
+ * Enables an account. The account has the same password as before. The grants that were revoked when the
+ * account was disabled stay revoked. Throws `already_exists` if by now another account that is not disabled
+ * has the same e-mail address.
  */
 export async function enableStaff(
   transaction: Transaction,

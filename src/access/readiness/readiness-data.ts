@@ -1,7 +1,7 @@
 /**
- * The data on which the readiness of an installation depends. One statement reads all of it, except the
- * webhook endpoints, which other code reads. This file also compares the required and the granted scopes of
- * an installation.
+ * The data on which the readiness of an installation depends. One statement reads all of this data, except
+ * the webhook endpoints, which the caller has read. This file also compares the required and the granted
+ * scopes of an installation.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -56,8 +56,9 @@ export interface InstallationReadinessData {
   /** Handles of the merchant's markets that no return policy covers. */
   readonly marketsWithoutReturnPolicy: readonly string[];
   /**
-   * The difference in milliseconds between the clocks of this server and the database that is certain. The
-   * real difference may be larger by the time that the query took.
+   * The part of the difference between the clocks of this server and the database that is certain, in
+   * milliseconds. The real difference may be larger, by at most the duration of the query that read the
+   * database's time.
    */
   readonly clockSkewMs: number;
 }
@@ -146,9 +147,9 @@ interface ScopeLists {
 }
 
 /**
- * Compares the scopes of an installation with the scopes of its credential. A scope is required if at least
- * one of the two has it, granted if both have it, and missing if only one has it. If `credential` is null,
- * all credentials of the installation are compared together.
+ * Compares the scopes of an installation with the scopes of its credential. A scope is required if the
+ * installation or the credential has it, granted if both have it, and missing if only one of them has it. If
+ * `credential` is null, the scopes of all credentials of the installation are taken together.
  */
 export function compareInstallationAndCredentialScopes({
   installation,

@@ -1,6 +1,7 @@
 /**
- * The readiness of an installation: the checks, in the order in which they are listed, and their overall
- * result. All functions are pure: even the current time is part of the readiness data.
+ * The readiness of an installation, which says whether the app can work with the merchant: the results of all
+ * checks, in a fixed order, and an overall result. All functions are pure: they take even the current time
+ * from the readiness data.
  */
 import {
   type InstallationReadinessData,

@@ -1,4 +1,7 @@
-/** The readiness checks of webhook endpoints: presence, delivery and age of the signing secrets. */
+/**
+ * The readiness checks of webhook endpoints: whether the installation has one, whether deliveries succeed,
+ * and how old the signing secrets are.
+ */
 import {
   type ReadinessCheckResult,
   createPassedCheckResult,
@@ -36,8 +39,8 @@ export function assessWebhookEndpointPresence(data: ReadinessCheckData): Readine
 }
 
 /**
- * Names endpoints by their ids. URLs are not named, because a URL may contain secrets and every key of the
- * installation reads its readiness.
+ * Lists endpoints by their ids. Their URLs are not listed: a URL may contain secrets, and every key of the
+ * installation can read this text.
  */
 function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): string {
   const ids = endpoints.map(({ id }) => id).join(", ");
@@ -75,8 +78,9 @@ export function assessWebhookDeliveryHealth(data: ReadinessCheckData): Readiness
 }
 
 /**
- * Returns the earliest time since which one of the endpoints has had problems. For each endpoint, this is the
- * time at which it was disabled, else its last successful delivery, else its creation.
+ * Returns the time since which the endpoints have had problems: the earliest of the times of the single
+ * endpoints. The time of an endpoint is when it was disabled; for an enabled endpoint, its last successful
+ * delivery; without one, its creation.
  */
 function failingSince(endpoints: readonly WebhookEndpointReadinessData[]): Date {
   const times = endpoints.map(

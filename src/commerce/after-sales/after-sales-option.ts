@@ -23,7 +23,7 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
 import type { AfterSalesObstacleReason, ReturnReason } from "./reasons.ts";
 
-/** Facts outside the order that decide its after-sales options: stock, prices and the buyer's returns. */
+/** Data outside the order that decides its after-sales options: stock, prices and the buyer's returns. */
 export interface AfterSalesEligibilityFacts {
   readonly now: Date;
   /**
@@ -34,8 +34,8 @@ export interface AfterSalesEligibilityFacts {
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
   /**
-   * Future times, in milliseconds since 1970, at which these facts change without a change of data, for
-   * example because a stock hold expires or a price ends.
+   * Future times, in milliseconds since 1970, at which this data becomes different although no row of the
+   * database is changed, for example because a stock hold expires or a price ends.
    */
   readonly changeTimes: readonly number[];
 }
@@ -78,7 +78,10 @@ export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesO
 export type AfterSalesOption = AfterSalesOptionOfKind<ReturnKind>;
 export type OrderLevelAfterSalesOption = AfterSalesOptionOfKind<"refund_undelivered" | "withdrawal">;
 
-/** The order, order line, facts and time windows from which an after-sales option of this line is evaluated. */
+/**
+ * The values from which an after-sales option of an order line is evaluated. `facts` is the data from outside
+ * the order: stock, prices and the buyer's returns.
+ */
 export interface AfterSalesLineEvaluationContext {
   readonly order: OrderAggregate;
   readonly facts: AfterSalesEligibilityFacts;
@@ -87,14 +90,13 @@ export interface AfterSalesLineEvaluationContext {
 }
 
 /**
- * The values from which an after-sales option is evaluated: order, order line, facts and time windows, and
- * whether the merchant is at fault for the return.
+ * The values from which an after-sales option of an order line is evaluated, and whether the option is for
+ * return reasons that are the merchant's fault.
  */
 export interface AfterSalesOptionEvaluationContext extends AfterSalesLineEvaluationContext {
   readonly isFault: boolean;
 }
 
-/** The values from which `buildAfterSalesOption` builds an after-sales option. */
 export interface AfterSalesOptionInput {
   readonly kind: ReturnKind;
   readonly reasons: readonly AfterSalesObstacleReason[];
@@ -141,10 +143,9 @@ export function buildAfterSalesOption({
 }
 
 /**
- * Merges two after-sales options for the same units: one for return reasons that are the merchant's fault,
- * and one for all other reasons. Returns the option for other reasons, with the reason codes of both options,
- * unless this option is denied. Then returns the option for the merchant's fault if this option is not
- * denied.
+ * Merges two after-sales options for the same units: `ordinary` is for return reasons that are not the
+ * merchant's fault, `fault` is for reasons that are. If only `ordinary` is denied, returns `fault`. If both
+ * are denied, returns `ordinary`. Otherwise returns `ordinary` with the reason codes of both.
  */
 export function mergeOrdinaryAndMerchantFaultOption(
   ordinary: AfterSalesOption,
@@ -227,7 +228,7 @@ export function getAfterSalesWindowBoundaryTimes(windows: AfterSalesWindows): nu
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
-/** Returns the time window that ends later. A window without an end counts as the longer one. */
+/** Returns the time window that ends later. A window without an end counts as ending later than any other. */
 function longer(one: OrderTimeWindow, other: OrderTimeWindow): OrderTimeWindow {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;

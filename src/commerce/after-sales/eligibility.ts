@@ -1,7 +1,8 @@
 /**
  * Decides which after-sales options (refund, exchange, repair and so on) a buyer has for each order line and
- * for the whole order. The functions are pure: they read only the order, its policies and the loaded facts.
- * `requestReturn` uses the same functions, so a request and the displayed options cannot disagree.
+ * for the whole order. The functions are pure: they read only the order, its policies, and the stock, prices
+ * and earlier returns that the caller has loaded. `requestReturn` uses the same functions, so a request and
+ * the displayed options cannot disagree.
  */
 import {
   findMostFavorableDecision,
@@ -47,7 +48,10 @@ type Quantities = Pick<
   "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
 >;
 
-/** The after-sales options of one order line, with the line's unit counts. */
+/**
+ * The after-sales options of one order line, with the numbers of the line's units, for example of delivered
+ * units.
+ */
 export interface AfterSalesLineEligibility {
   readonly lineId: string;
   readonly quantities: Quantities;
@@ -255,8 +259,9 @@ interface LineOption {
 }
 
 /**
- * Selects the options that one request can contain. Goods to send back and units that were never sent need
- * separate requests. If there are goods to send back, only their options are returned.
+ * Selects those options of the order lines that one return request can combine. One request cannot contain
+ * both goods that the buyer sends back and units that were never sent. If there are options with goods to
+ * send back, only these are returned; otherwise all are returned.
  */
 function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
@@ -282,7 +287,7 @@ function combinedRefund(
   return { estimatedRefund: createMoney(refundMinor, order.currency) };
 }
 
-/** Returns the time window that starts first. A window without a start counts as the last. */
+/** Returns the time window that starts first. A window without a start is treated as the last to start. */
 function earliestWindow(windows: readonly OrderTimeWindow[]): OrderTimeWindow {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");

@@ -1,8 +1,9 @@
 /**
- * Inspects and closes returns. At the inspection, accepted units are counted as returned and may be added to
- * the stock, and refused units stay with the buyer. An unsent replacement is reduced to the accepted units.
- * When a return is closed, accepted units are refunded; an exchange or replacement can be closed only after
- * the new item was sent; a repaired or replaced item can be returned again.
+ * Inspects and closes returns. The inspection divides the units of a return into accepted units, which count
+ * as returned and may be added to the stock, and refused units, which the buyer keeps. If a replacement was
+ * not sent yet, it is reduced to the accepted units. Closing a return refunds the accepted units. A return
+ * for an exchange or replacement can be closed only after the new item was sent. The buyer can later return a
+ * repaired or replaced item again.
  */
 import type {
   ChangedOrderPart,

@@ -1,6 +1,6 @@
 /**
- * Loads the facts outside the orders that decide after-sales options (stock, prices, earlier returns), in one
- * statement for any number of orders.
+ * Loads the data from outside an order on which the order's after-sales options depend (stock, prices, the
+ * buyer's earlier returns), in one statement for any number of orders.
  */
 import { type RawBuilder, sql } from "kysely";
 import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";
@@ -18,13 +18,17 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * The next times at which the loaded facts change without a change of data: when a stock hold expires, when
-   * a price changes, and when the buyer's oldest counted return becomes older than 365 days.
+   * The next times at which the loaded data becomes different although no row of the database is changed:
+   * when a stock hold expires, when a price changes, and when the oldest of the buyer's returns in the last
+   * 365 days becomes older than 365 days.
    */
   readonly changeTimes: readonly (string | null)[];
 }
 
-/** Loads the facts that decide the after-sales options of several orders; returns the facts by order id. */
+/**
+ * Loads, for several orders, the stock, prices and earlier returns on which their after-sales options depend.
+ * Returns the data by order id.
+ */
 export async function loadAfterSalesEligibilityFactsByOrder(
   reader: DatabaseReader,
   orders: readonly OrderAggregate[],
@@ -82,7 +86,7 @@ function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> 
     or pr.valid_until > ${now}::timestamptz))`;
 }
 
-/** Loads the facts that decide the after-sales options of one order. */
+/** Loads the stock, prices and earlier returns on which the after-sales options of one order depend. */
 export async function loadAfterSalesEligibilityFacts(
   reader: DatabaseReader,
   order: OrderAggregate,

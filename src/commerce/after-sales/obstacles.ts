@@ -19,7 +19,7 @@ export const returnsPerOrderMax = 100;
 interface OrderStateContext {
   /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
   readonly isRight: boolean;
-  /** The obstacles that do not follow from the order's state. */
+  /** The obstacles with other causes than the order's state, for example the merchant's return policy. */
   readonly reasons: readonly AfterSalesObstacleReason[];
 }
 
@@ -82,8 +82,9 @@ const finalSaleRestrictions = ["no_returns", "final_sale"];
 
 /**
  * Returns the obstacles that follow from restrictions of the product, for example "final sale". If the
- * merchant is at fault for the return, the merchant decides about most of these obstacles. Digital content
- * and gift cards stay blocked, because the merchant cannot inspect them after a return.
+ * merchant is at fault for the return, most of these obstacles do not deny the return, but leave the decision
+ * to the merchant. Digital content and gift cards are still denied, because the merchant cannot inspect them
+ * after a return.
  */
 export function findProductRestrictionObstacles({
   line,
@@ -155,9 +156,9 @@ function limitObstacles(
 }
 
 /**
- * Returns the time window in which the buyer may request a return, with a reason against the return if the
- * given window is over. If the merchant is at fault for the return, the longer window `windows.faults`
- * applies after the end of the given window, and the merchant decides about the request.
+ * Returns the time window in which the buyer may request a return. If the given window is over, also returns
+ * a reason against the return. This reason denies the return, unless the merchant is at fault and the longer
+ * window `windows.faults` is not over: then the merchant decides, and this longer window is returned.
  */
 export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionEvaluationContext,
@@ -206,15 +207,15 @@ function countSettledUnits(order: Returns, line: OrderLine): number {
 
 /**
  * Counts the units of an order line that were refunded, or that the merchant has accepted for a refund.
- * Exchanged units do not count, because their price is not refunded.
+ * Exchanged units are left out, because their price is not refunded.
  */
 export function countRefundedOrAcceptedForRefundUnits(order: Returns, line: OrderLine): number {
   return countSettledUnits(order, line) - countAcceptedUnits(order, line, isExchanged);
 }
 
 /**
- * Counts the units of services and digital products in an order line that the merchant has not provided yet.
- * Units for which the buyer has already requested a withdrawal do not count.
+ * Counts the units of services and digital products in an order line that the merchant has not provided yet,
+ * without units for which the buyer has already requested a withdrawal.
  */
 export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
   const requestedReturns = returns.filter(
@@ -231,8 +232,8 @@ export const isWithdrawalOfUnsentUnits = ({ kind, method }: Pick<OrderReturn, "k
   kind === "withdrawal" && method === "keep_item";
 
 /**
- * Counts the units of an order line that were sent and not delivered. Units that the buyer has already
- * reported as lost do not count.
+ * Counts the units of an order line that were sent and not delivered, without units that the buyer has
+ * already reported as lost.
  */
 export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): number {
   const reportedLost = countRequestedUnits(

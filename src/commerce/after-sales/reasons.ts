@@ -73,15 +73,15 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
   withdrawal: reasonsToSendBack,
 };
 
-/** For each obstacle code, the English text that people read. */
+/** For each obstacle code, the English message for people. Programs should use the code. */
 export const afterSalesObstacleMessages = englishTexts.afterSalesObstacles;
 export type AfterSalesObstacleCode = keyof typeof afterSalesObstacleMessages;
 
 export type AfterSalesObstacleReason = EligibilityReason<AfterSalesObstacleCode>;
 
 /**
- * Creates a reason against an after-sales option. If the reason is blocking, the option is denied; otherwise
- * the merchant decides.
+ * Creates a reason against an after-sales option. A blocking reason denies the option; any other reason
+ * leaves the decision to the merchant.
  */
 export function createAfterSalesObstacle(
   code: AfterSalesObstacleCode,

@@ -15,8 +15,8 @@ export interface CountedReturnLine {
 }
 
 /**
- * For each reported number of units: a function that computes its maximum from the return line and from the
- * other numbers that the merchant reports for this line.
+ * For each number of units that the merchant reports for a return line: a function that computes the highest
+ * allowed number from the return line and from the other numbers that the merchant reports for this line.
  */
 type CountBounds<Count extends CountedReturnLine> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>

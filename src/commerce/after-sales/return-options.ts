@@ -1,6 +1,7 @@
 /**
- * Evaluates the after-sales options of a return, exchange, withdrawal, or refund without a return. An option
- * for which it matters whether the merchant is at fault is evaluated for one of the two cases at a time.
+ * Evaluates the after-sales options of a return, exchange, withdrawal, or refund without a return. Each
+ * function evaluates an option either for return reasons that are the merchant's fault or for other return
+ * reasons; for both cases, callers call the function twice.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isTimeWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";

@@ -35,8 +35,8 @@ export async function insertReturn(
 }
 
 /**
- * Returns true if the requested units of the return are counted in the `returnRequested` quantity of their
- * order line. Units that were never delivered or never sent cannot come back, so they do not count.
+ * Returns true if the requested units of the return are included in the `returnRequested` quantity of their
+ * order line. Units that were never delivered or never sent are not included, because they cannot come back.
  */
 export function isExpectingReturnedUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
   return !isRefundRequestForUndeliveredUnits(found) && !isWithdrawalOfUnsentUnits(found);
@@ -69,7 +69,7 @@ export async function updateReturnStatus(
     .execute();
 }
 
-/** New unit counts of one return line. A count that is left out stays unchanged. */
+/** New numbers of units of one return line. A number that is left out is not changed. */
 export interface ReturnLineUnitCountsUpdate {
   readonly lineId: string;
   readonly received?: number;
@@ -77,7 +77,7 @@ export interface ReturnLineUnitCountsUpdate {
   readonly restocked?: number;
 }
 
-/** Sets unit counts of return lines. A count that is left out stays unchanged. */
+/** Sets the numbers of units of return lines. A number that is left out is not changed. */
 export async function updateReturnLineUnitCounts(
   transaction: Transaction,
   { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineUnitCountsUpdate[] },

@@ -59,8 +59,8 @@ export interface ReturnStepDefinition {
   readonly target: ReturnIdAndExpectedVersion;
   readonly step: ReturnStep;
   /**
-   * Throws if the step is not possible for another reason than the status of the return. Called after the
-   * check of the status, before the check of the return's version.
+   * Checks the conditions of the step other than the status of the return, and throws if one is not met.
+   * Called after the check of the status, before the check of the return's version.
    */
   readonly requireState?: (found: ReturnWithLockedOrder) => void;
   readonly work: (found: ReturnWithLockedOrder) => Promise<OrderChangeOutcome>;
@@ -266,7 +266,8 @@ async function withdrawUnsent(
     .where("id", "=", found.id)
     .execute();
   const { cancellationRequest, ...outcome } = canceled;
-  // A cancellation request of the buyer stays open, unless the withdrawal leaves no units to cancel.
+  // If the buyer has also requested to cancel units, this request stays open, except if the withdrawal leaves
+  // no units that could be canceled.
   return outcome.status === undefined
     ? outcome
     : { ...outcome, cancellationRequest: cancellationRequest ?? null };

@@ -1,10 +1,10 @@
 /**
  * Settles a return: reduces the amount that the buyer owes, and refunds the amount that the buyer has paid
- * too much through the payment provider. The refund is the amount that was promised when the return was
- * requested. The refund is higher if the units are worth more now, and lower if the merchant accepted fewer
- * units. Authorizations that are no longer needed are voided. For store credit, the order's amounts stay
- * unchanged and only the return records the amount, because the merchant keeps store credit outside this
- * service.
+ * too much through the payment provider. Usually the refund is the amount that was promised when the return
+ * was requested. The refund is higher than promised if the units are worth more now, and lower if the
+ * merchant accepted fewer units. Authorizations that are no longer needed are voided. A return that is
+ * settled by store credit changes no amounts of the order; only the return records the amount, because the
+ * merchant keeps store credit outside this service.
  */
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";

@@ -1,9 +1,10 @@
 /**
- * Opens and resolves claims under a warranty. A warranty grants a number of repairs and replacements (its
- * benefits). A buyer can open a claim for a repair or replacement while the warranty is valid, has such a
- * benefit left and has no open claim. An accepted claim uses one benefit. A repair or replacement that the
- * merchant accepts without a claim uses one benefit for each unit. When no benefits are left, the merchant
- * may still accept what the statutory guarantee requires; this does not change the warranty.
+ * Opens and resolves claims under a warranty (a claim is a buyer's request for a repair or replacement). A
+ * warranty grants a number of repairs and replacements (its benefits). A buyer can open a claim while the
+ * warranty is valid, has a benefit of the requested kind left and has no open claim. An accepted claim uses
+ * one benefit. If the merchant accepts a repair or replacement without a claim, each unit uses one benefit.
+ * When no benefits are left, the merchant may still accept what the statutory guarantee requires; this does
+ * not change the warranty.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
@@ -239,8 +240,8 @@ interface AcceptedReturn {
 }
 
 /**
- * Subtracts the accepted units of a repair or replacement from what the warranty still grants. A unit under
- * an accepted claim was already subtracted when the claim was accepted.
+ * Subtracts the accepted units of a repair or replacement from the repairs or replacements that the warranty
+ * still grants. Skips units with an accepted claim, because accepting the claim has already subtracted them.
  */
 export async function consumeWarrantyBenefits(
   transaction: Transaction,

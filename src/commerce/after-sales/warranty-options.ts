@@ -46,8 +46,8 @@ export function createWarrantyOption(
 }
 
 /**
- * Returns true until the statutory guarantee ends. A registered warranty cannot reduce the buyer's rights in
- * that time.
+ * Returns true if the statutory guarantee has not ended. Until its end, a registered warranty cannot reduce
+ * the buyer's rights.
  */
 const isGuaranteed = ({ facts, windows: { guarantee } }: AfterSalesLineEvaluationContext): boolean =>
   guarantee !== null && !isTimeWindowOver(guarantee, facts.now);
@@ -129,8 +129,8 @@ function registrationObstacles(
 const noWindow: OrderTimeWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
 /**
- * Returns the time window that ends later: that of the registered warranty or that of the statutory
- * guarantee.
+ * Returns the time window that ends later: the window of the registered warranty, or the window of the
+ * statutory guarantee.
  */
 function laterWindow({
   windows: { registered, guarantee },
@@ -159,7 +159,7 @@ export function getRemainingWarrantyBenefit(
 }
 
 /**
- * Returns the ids of accepted warranty claims that no return has used yet. Each accepted claim grants one
+ * Returns the ids of accepted warranty claims for which no return exists yet. Each accepted claim grants one
  * repair or replacement.
  */
 export function findUnusedAcceptedWarrantyClaimIds(

@@ -140,7 +140,7 @@ export interface CartSettings {
   readonly country: string;
   readonly locale: string;
   readonly buyerReference: string | null;
-  /** The id of the buyer session that created the cart; null if another caller created the cart. */
+  /** The id of the buyer session that created the cart; null if the creator had no buyer session. */
   readonly buyerSessionId: string | null;
 }
 

@@ -28,7 +28,7 @@ export interface CartDraftLine {
    * not have seen the warning. If left out, the buyer wanted `quantity`.
    */
   readonly wantedQuantity?: number;
-  /** The stored cart line of this draft line; null if the line is new. */
+  /** The stored cart line from which this line of the draft was made; null if the line is new. */
   readonly before: StoredCartLine | null;
 }
 
@@ -138,8 +138,9 @@ export type ComparableCart = Pick<CartAggregate, CartColumn> &
   };
 
 /**
- * Columns that are ignored when a repriced cart is compared with the stored cart. New warnings alone do not
- * count as a change of the cart. The shipping discount is part of the total discount, which is compared.
+ * Columns that are ignored when a repriced cart is compared with the stored cart: the warnings, because a
+ * cart with new warnings only counts as unchanged, and the shipping discount, because it is part of the total
+ * discount, which is compared.
  */
 const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
@@ -157,9 +158,9 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   discountMinor: true,
   taxMinor: true,
   display: true,
-  // A different value of the following cart line fields does not count as a change of the cart, because their
-  // values follow from the compared fields or from the variant. The next change of the cart saves the new
-  // values.
+  // These fields of a cart line are not compared, because their values follow from the compared fields or
+  // from the variant. If only these fields differ, the cart is treated as unchanged; the next change of the
+  // cart saves their new values.
   position: false,
   productId: false,
   subtotalMinor: false,
@@ -174,8 +175,8 @@ const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   state: true,
   suspendedReason: true,
   discountMinor: true,
-  // A different value of the following promotion fields does not count as a change of the cart, because their
-  // values follow from the promotion and the cart lines.
+  // These fields of a promotion are not compared, because their values follow from the promotion and the cart
+  // lines.
   trigger: false,
   allocations: false,
 };

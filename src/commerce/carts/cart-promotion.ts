@@ -1,6 +1,6 @@
 /**
- * Applies a promotion code to a cart and removes it. A cart has at most one code. A new code replaces the old
- * code; if the new code is refused, the old code stays.
+ * Adds a promotion code to a cart, or removes the code. A cart has at most one code. A new code replaces the
+ * old code; if the new code is refused, the cart keeps the old code.
  */
 import { createFailureWithDetail, createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
@@ -29,8 +29,8 @@ import { type CartPromotionStateView, toCartPromotionStateView } from "./render-
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
   /**
-   * What happens if the cart already has another promotion code. `replace` (the default) replaces the old
-   * code; `reject` refuses the new code.
+   * The behavior if the cart already has another promotion code: `replace` (the default) replaces the old
+   * code, `reject` refuses the new code.
    */
   readonly onExisting?: "replace" | "reject" | null | undefined;
 }
@@ -48,15 +48,15 @@ export async function applyCartPromotion(
 export interface PromotionCodeChangePlan {
   readonly plan: CartChangePlanner;
   /**
-   * Returns the promotion code that the new code replaced; null if no code was replaced. May only be called
-   * after `plan`.
+   * Returns the promotion code that the new code replaced; null if no code was replaced. The result is known
+   * only after `plan` was called.
    */
   readonly replaced: () => string | null;
 }
 
 /**
- * Checks a promotion code and returns the plan to add the code to a cart. The caller applies the plan to an
- * active cart or to a cart in checkout.
+ * Checks the form of a promotion code, and returns the function that plans to add the code to a cart. The
+ * function works for active carts and for carts in checkout.
  */
 export function planAddingPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
@@ -171,7 +171,10 @@ export async function removeCartPromotion(
   return toCartPromotionStateView(omitExpiredCartAddress(cart, context.now));
 }
 
-/** Returns the plan to remove the promotion code from a cart that is active or in checkout. */
+/**
+ * Returns the function that plans to remove the promotion code from a cart. The function works for active
+ * carts and for carts in checkout.
+ */
 export function planPromotionCodeRemoval(now: Date): CartChangePlanner {
   return (before) => {
     if (findPromotionAddedByCode(before) === undefined)

@@ -19,8 +19,8 @@ export const cartLifetimeMs = 30 * dayMs;
 export const endedCartRetentionMs = 90 * dayMs;
 
 /**
- * How long the e-mail address of a cart's buyer is kept after the last change of the cart: as long as the
- * cart can be read. If the cart becomes an order, the e-mail address is kept longer.
+ * Time from the last change of a cart to the erasure of the buyer's e-mail address: as long as the cart can
+ * be read. If the cart becomes an order, the e-mail address is kept longer.
  */
 export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 
@@ -151,8 +151,8 @@ export function isCartOfOtherBuyer(
 const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
 /**
- * Returns the cart without its address if the address has expired, and without tax, shipping price and
- * delivery options, because they depend on the address. If the address has not expired, returns the cart
+ * If the address of the cart has expired, returns the cart without the address, and also without tax,
+ * shipping price and delivery options, because these depend on the address. Otherwise, returns the cart
  * unchanged.
  */
 export function omitExpiredCartAddress(cart: CartAggregate, now: Date): CartAggregate {

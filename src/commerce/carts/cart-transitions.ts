@@ -1,7 +1,7 @@
 /**
- * Changes the status of a cart: the cart is revoked, expires, is unlocked after its checkout session, or is
- * completed by an order. The cart's lines and their prices stay unchanged. The address and e-mail address of
- * an ended cart are erased one day later.
+ * Changes the status of a cart: the cart is revoked, expires, becomes active again after its checkout
+ * session, or is completed by an order. The cart's lines and their prices stay unchanged. The address and
+ * e-mail address of an ended cart are erased one day later.
  */
 
 import { sql } from "kysely";
@@ -61,7 +61,10 @@ export async function revokeCart(
   });
 }
 
-/** Time from the end of a cart to the erasure of its address and e-mail address, in milliseconds. */
+/**
+ * Time from the end of a cart to the erasure of its address and of the buyer's e-mail address, in
+ * milliseconds.
+ */
 const erasureDelayMs = 24 * 3_600_000;
 
 /**
@@ -241,9 +244,9 @@ async function expireCart(
 type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
- * Makes a locked cart active again. If a caller canceled the checkout session (`isRequested`), the lifetimes
- * of the cart, its address and its e-mail address start again, as with every change. If the session ran out
- * by itself, these lifetimes continue.
+ * Makes a locked cart active again. If a caller canceled the checkout session (`isRequested`), the expiry
+ * times of the cart, its address and its e-mail address are computed again, as at every change. If the
+ * session ran out, these expiry times stay as they are.
  */
 export async function unlockCart(
   transaction: Transaction,

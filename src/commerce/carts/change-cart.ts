@@ -74,7 +74,10 @@ export interface CartChangePlan {
   readonly checkResult?: (next: RepricedCart, refusal: PromotionRefusal | null) => void;
 }
 
-/** Plans a change of the locked cart. Returns null if the cart needs no change. */
+/**
+ * A function that plans a change of a locked cart: it returns the new values of the cart, or null if the cart
+ * needs no change. It must not save the cart.
+ */
 export type CartChangePlanner = (cart: CartAggregate) => CartChangePlan | null;
 
 export interface CartChangeRequest {
@@ -158,8 +161,8 @@ export interface LockedCartChange {
   /** The checkout session for which the cart stays locked. If left out, the cart is active after the change. */
   readonly lockingSession?: CartLockingCheckoutSession;
   /**
-   * The cart version that the caller expects. A caller who names a version has read the cart, so the old
-   * warnings of the cart are not repeated.
+   * The cart version that the caller expects. A caller who names the current version has read the cart and
+   * its warnings, so earlier warnings are not returned again.
    */
   readonly target?: ExpectedVersionInput;
 }

@@ -49,8 +49,8 @@ export async function addCartLines(
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
-        // The draft contains the added variants only so that their prices and stock are loaded. `reviewOffer`
-        // then returns the draft that is priced.
+        // This first draft of the cart also contains the added variants, but only so that their prices and
+        // stock are loaded. `reviewOffer` then returns the draft for which prices are calculated.
         draft: { ...draft, lines: [...draft.lines, ...added] },
         reviewOffer: (offer) => ({
           ...draft,
@@ -68,8 +68,8 @@ interface DraftLinesContext {
 }
 
 /**
- * Returns the lines of a cart draft together with the added lines. Throws if an added variant is unknown, not
- * sold in the market or out of stock.
+ * Returns the given cart lines together with the added lines. Throws if an added variant is unknown, not sold
+ * in the market or out of stock.
  */
 export function addLinesToCartDraft(
   linesToAdd: readonly CartLineToAdd[],

@@ -149,26 +149,31 @@ export function buildCartListQuery(
   return list;
 }
 
-/** Carts are long-lived if their end is at least this number of days after their creation. */
+/** A cart is called long-lived if at least this number of days lies between its creation and its end. */
 const longLivedDays = 35;
 
 /**
- * Returns an SQL expression for an id that no listed cart precedes, so that a list does not read all carts
- * that have ended since the merchant's first cart: the lowest id of a cart that was created 35 days before
- * the first possible end of a listed cart, or the id of an older cart that is still listed. Older carts are
- * long-lived, and the partial index `cart_long_lived` contains those.
+ * Returns an SQL expression for an id. All listed carts have this id or a higher one, so the list need not
+ * read the many carts that ended long ago. The id is that of the oldest listed cart which was created before
+ * a bound; if there is no such cart, it is the lowest possible id at the bound. The bound is 35 days before
+ * the earliest end that a listed cart can have. A listed cart that was created before the bound is
+ * long-lived, and the partial index `cart_long_lived` finds such carts.
  */
 function firstListedIdSql(merchantId: string | null, now: Date): RawBuilder<string> {
   const endedAfter = new Date(now.getTime() - endedCartRetentionMs);
   const bound = getLowestIdAtTime("cart", endedAfter.getTime() - longLivedDays * 86_400_000);
-  // OFFSET 0 keeps PostgreSQL from reading all old carts by id, which seems cheap for a minimum.
+  // `offset 0` makes PostgreSQL find the long-lived carts by their partial index. Without it, PostgreSQL
+  // would search the minimum by reading all old carts in the order of their ids.
   return sql<string>`coalesce((select min(id) from (select o.id from cart o where o.id < ${bound}
     and coalesce(o.ended_at, o.expires_at) - o.created_at > ${sql.lit(`${longLivedDays} days`)}::interval
     and coalesce(o.ended_at, o.expires_at) > ${endedAfter}
     ${merchantId === null ? sql`` : sql`and o.merchant_id = ${merchantId}`} offset 0) as old), ${bound})`;
 }
 
-/** The stored statuses of the carts that have a status now, for which an index finds the carts. */
+/**
+ * For each status that a cart can have at the time `now`: the statuses that can be stored for such a cart.
+ * The index that finds the carts contains only the stored status.
+ */
 const storedStatuses: Readonly<Record<CartStatus, readonly CartStatus[]>> = {
   active: ["active", "locked"],
   locked: ["locked"],

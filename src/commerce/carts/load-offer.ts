@@ -86,8 +86,8 @@ export interface CartOffer {
   readonly variants: ReadonlyMap<string, CartOfferVariant>;
   readonly automatic: readonly PromotionRule[];
   /**
-   * The promotion that belongs to the requested code; undefined if no code was requested, or if the merchant
-   * has no such code.
+   * The promotion of the requested promotion code; undefined if the caller requested no code, or if the
+   * merchant has no such code.
    */
   readonly code: PromotionRule | undefined;
 }

@@ -67,8 +67,8 @@ function toMergedDraft(
   source: CartAggregate,
   { expectedVersion }: ExpectedVersionInput,
 ): CartDraft {
-  // A caller who names the version of the target cart has read the cart's warnings, so they need not be
-  // repeated.
+  // A caller who names the version of the target cart has read the cart's earlier warnings, so they are not
+  // returned again.
   const unseen = typeof expectedVersion === "number" ? [source] : [source, target];
   const draft = toCartDraft(target);
   const code = findPromotionAddedByCode(source);

@@ -1,6 +1,6 @@
 /**
  * Gives each line of a cart draft its current price and texts, reduces the quantity to the available stock,
- * and returns warnings about the differences.
+ * and returns warnings about lines that became different, for example by a new price.
  */
 import { chooseLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";

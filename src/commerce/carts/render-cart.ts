@@ -134,8 +134,8 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
 }
 
 /**
- * Compares a cart before and after a change. Returns the top-level fields of the rendered cart that differ,
- * with their values before the change.
+ * Compares a cart before and after a change. Returns the top-level fields of the rendered cart that the
+ * change has altered, each with its value before the change.
  */
 export function getPreviousValuesOfChangedCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
@@ -146,8 +146,9 @@ export function getPreviousValuesOfChangedCartFields(
   // session has run out.
   const previous: CartView = { ...toCartView(before, context), status: before.status };
   const current = toCartView(after, context);
-  // The promotion state contains the cart's version, which every change raises. The version is ignored in the
-  // comparison, so that a promotion does not count as changed only because of the version.
+  // The promotion state contains the cart's version, which every change of the cart raises. The comparison
+  // ignores this version; otherwise every change of the cart would also be reported as a change of the
+  // promotion.
   const compared = new Map<string, unknown>(
     Object.entries({ ...previous, promotion: { ...previous.promotion, cartVersion: current.version } }),
   );
@@ -160,8 +161,8 @@ export function getPreviousValuesOfChangedCartFields(
 }
 
 /**
- * The API reports at most this number of available units of a cart line (or the line's quantity if higher),
- * so that the merchant's stock stays private.
+ * Maximum number of available units that the API reports for a cart line, so that the merchant's exact stock
+ * stays private. If the line has a higher quantity, the API reports up to this quantity.
  */
 const availableQuantityMax = 100;
 

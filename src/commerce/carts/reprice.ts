@@ -1,7 +1,8 @@
 /**
- * Computes the next stored state of a cart from a cart draft and the current offer: all amounts, promotions,
- * delivery options and warnings. Pure. Every change of a cart uses this file, so that all amounts of a cart
- * are always calculated together.
+ * Computes the next stored state of a cart: all amounts, promotions, delivery options and warnings. The
+ * inputs are the cart draft (the values that callers choose) and the current offer (prices, stock, taxes,
+ * delivery methods and promotions). Pure. Every change of a cart uses this file, so that all amounts of a
+ * cart are always calculated together.
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
@@ -93,8 +94,9 @@ export function repriceCart({
 }
 
 /**
- * The reasons for which a refused promotion code is removed from the cart for good. With any other reason,
- * the code stays in the cart as suspended.
+ * The reasons for which a refused promotion code is removed from the cart permanently. If a code is refused
+ * for any other reason, the cart keeps the code with the state "suspended", and the code can apply again
+ * later.
  */
 const permanentRefusals: ReadonlySet<PromotionRefusal["reason"]> = new Set([
   "ended",
@@ -143,8 +145,8 @@ function expiryWarnings(
 }
 
 /**
- * Returns the cart's address with a new expiry time, which is at most `expiresAtMax`. Returns null if the
- * address has expired, or if its country does not belong to the cart's market.
+ * Returns the cart's address with a new expiry time, which is never later than `expiresAtMax`. Returns null
+ * if the address has expired, or if its country does not belong to the cart's market.
  */
 function currentAddress(
   address: StoredCartAddress | null,

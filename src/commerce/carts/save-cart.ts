@@ -145,7 +145,8 @@ function savedValues({
 
 /**
  * SQL types of the columns that are saved with a cart and that `cartColumns` does not list. The digest of the
- * address token is a separate parameter, because JSON cannot contain binary data.
+ * address token is missing here: it is binary, which JSON cannot contain, so the statement has its own
+ * parameter for the digest.
  */
 const furtherColumnTypes = {
   buyer_email_id: "text",
@@ -208,9 +209,9 @@ const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<u
       position int)`;
 
 /**
- * SQL that inserts or updates the promotions of a cart. A cart has at most one code promotion. Code
- * promotions therefore have their own `on conflict` clause, by the cart only: a new code overwrites the row
- * of the old code.
+ * SQL that inserts or updates the promotions of a cart. A cart has at most one promotion with a code. The `on
+ * conflict` clause for promotions with a code therefore compares only the cart, not the promotion, so that a
+ * new code overwrites the row of the old code.
  */
 const upsertPromotions = upsertPromotionsSql();
 

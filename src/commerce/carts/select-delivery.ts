@@ -1,4 +1,4 @@
-/** Selects the delivery option of a cart. Possible are the delivery options for the cart's address. */
+/** Selects the delivery option of a cart, among the delivery options that exist for the cart's address. */
 import { createFieldFailure } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
@@ -27,7 +27,10 @@ export function selectCartDelivery(
   });
 }
 
-/** Returns the plan to select a delivery option for a cart that is active or in checkout. */
+/**
+ * Returns the function that plans to select a delivery option for a cart. The function works for active carts
+ * and for carts in checkout.
+ */
 export function planDeliveryOptionSelection(
   input: Pick<CartDeliveryOptionSelectInput, "optionId">,
   now: Date,

@@ -69,7 +69,7 @@ const addressLifetimeMsMax = 24 * 3_600_000;
 
 /**
  * Time from the latest possible expiry of the address to the erasure of the encrypted address, in
- * milliseconds, so that problems can be analyzed.
+ * milliseconds. The delay lets operators analyze problems.
  */
 const erasureDelayMs = 24 * 3_600_000;
 
@@ -157,7 +157,8 @@ export interface StoredCartAddressChangePlan {
 
 /**
  * Encrypts and stores the new address, and erases the cart's previous address. Returns the new address token,
- * and the plan to set the new address on the cart, which may be active or in checkout.
+ * and the function that plans to set the new address on the cart. The function works for active carts and for
+ * carts in checkout.
  */
 export async function storeEncryptedCartAddress(
   transaction: Transaction,

@@ -43,10 +43,10 @@ export function findBestAvailability(list: readonly Availability[]): Availabilit
 }
 
 /**
- * SQL expression for the number of reserved units of a variant at the time `now`. Units held for an expired
- * checkout session do not count, even before the cleanup deletes the hold. The statement must use the alias
- * `sl` for the table of stock levels. `own` is a condition on the stock holds (alias `h`) of the caller's own
- * session: units of these holds do not count either.
+ * SQL expression for the number of reserved units of a variant at the time `now`. Units of an expired stock
+ * hold are left out, even before the cleanup deletes the hold. `own` is an SQL condition that selects the
+ * stock holds (alias `h`) of the caller's own checkout session; their units are left out too. The statement
+ * must use the alias `sl` for the table of stock levels.
  */
 export function reservedUnitsSql(
   now: Date | RawBuilder<Date>,
@@ -66,8 +66,8 @@ const indexSql = (availability: Availability): RawBuilder<number> =>
  * variant without a stock level is allowed.
  */
 export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> {
-  // The subselect that computes the free units has `offset 0`, so that PostgreSQL computes the sum of the
-  // stock holds only once.
+  // The subselect for the free units ends with `offset 0`, so that PostgreSQL computes the sum of the stock
+  // holds only once.
   return sql<number>`(select case when v.discontinued then ${indexSql("discontinued")}
       when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${indexSql("out_of_stock")}
       when v.available_from > ${now} then ${indexSql("preorder")}

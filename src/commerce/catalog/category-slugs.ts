@@ -1,6 +1,7 @@
 /**
- * Slugs of categories that are set for one locale each. In a locale without its own slug, a category has its
- * general slug. In each locale, a slug belongs to at most one category of a merchant.
+ * Saves the slugs that a category has for single locales. A category has a general slug, and may have another
+ * slug for some locales, which replaces the general slug in that locale. In each locale, a slug belongs to at
+ * most one category of a merchant.
  */
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -40,8 +41,9 @@ interface SlugsToSave {
 }
 
 /**
- * Replaces all slugs that a category has for single locales; the general slug stays. Returns false if nothing
- * changes. The caller must have locked the merchant's row and saved the category.
+ * Replaces all slugs that a category has for single locales, and leaves its general slug unchanged. Returns
+ * false if the new slugs equal the stored slugs. The caller must have locked the merchant's row and saved the
+ * category.
  */
 export async function saveCategorySlugs(
   transaction: Transaction,

@@ -130,9 +130,9 @@ export interface ProductChangeToRecord {
 }
 
 /**
- * Saves that products have changed: raises the version of each changed product and of the catalog by one,
- * publishes the events, and updates the published products among them in the search index. Also updates the
- * products in `alsoIndex` in the search index.
+ * Saves that products have changed: raises the version of each changed product and of the catalog by one, and
+ * publishes the events. Updates the search index for those changed products that are published, and for the
+ * products in `alsoIndex`.
  */
 export async function recordProductChanges(
   transaction: Transaction,

@@ -38,12 +38,12 @@ export interface CategoryUpsertInput {
   readonly expectedVersion?: number | null | undefined;
   readonly slug: string;
   /**
-   * The category's slugs for single locales, which replace the stored ones. If left out, the stored slugs
-   * stay.
+   * The category's slugs for single locales, which replace all stored ones. If left out, the stored slugs are
+   * not changed.
    */
   readonly localizedSlugs?: readonly CategorySlugInput[] | null | undefined;
   readonly names: readonly LocalizedTextInput[];
-  /** The parent category; null for a top-level category. If left out, the parent stays. */
+  /** The parent category; null for a top-level category. If left out, the parent is not changed. */
   readonly parentId?: string | null | undefined;
   /**
    * Position of the category among the categories with the same parent. If left out, the category keeps its
@@ -270,9 +270,9 @@ async function findEndPosition(
 }
 
 /**
- * Finds the published products in a category and in all categories below it. In the search index, every
- * product is stored with all categories above its own, so a change of the category affects all these
- * products.
+ * Finds the published products in a category and in all categories below it. A change of the category affects
+ * all these products, because the search index stores each product together with its categories and all
+ * categories above them.
  */
 async function findPublishedInSubtree(transaction: Transaction, categoryId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -125,7 +125,7 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   await sql`select id from product where id = any(${productIds}::text[]) order by id for no key update`.execute(
     transaction,
   );
-  // Loads the products as they were before the earliest of these ends.
+  // Loads the products as they were one millisecond before the earliest end time of the ended prices.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
   await endGivenPricesPastEndTime(transaction, context, due);

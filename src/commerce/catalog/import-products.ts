@@ -38,8 +38,8 @@ export interface ProductsImportInput {
 export interface ProductImportResult {
   readonly index: number;
   /**
-   * The result of an import item. `updated` also means that the product already had exactly the imported
-   * data.
+   * The result of an import item. `updated` is also the result if the product already had exactly the
+   * imported data.
    */
   readonly status: "created" | "updated" | "failed";
   readonly productId: string | null;

@@ -39,7 +39,10 @@ type PriceQuery = SelectQueryBuilder<Tables, "price" | "market", PriceHistoryRow
 /** Matches the `id` of a price, which is also the cursor for paging. */
 export const priceCursorPattern = /^\d{1,17}:var_[0-9a-hjkmnp-tv-z]{26}:mkt_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** Returns the query that selects prices without an order, for counting. */
+/**
+ * Returns the query that selects prices, without an `order by` clause, so that callers can also count the
+ * prices.
+ */
 export function buildPriceHistoryQuery(
   reader: DatabaseReader,
   { merchantId, variantId, marketId, startedFrom, startedTo }: PriceHistoryFilter,
@@ -69,7 +72,10 @@ export function buildPriceHistoryQuery(
   return list;
 }
 
-/** Converts a cursor to the SQL row value after which, or before which, a page of prices begins. */
+/**
+ * Converts the cursor of a price to an SQL row value of its time, variant and market. A page contains the
+ * prices that follow this row value in the sort order, or the prices that precede it.
+ */
 function position(cursor: string): RawBuilder<unknown> {
   const [micros = "", variantId = "", marketId = ""] = cursor.split(":");
   return sql`(${timeAtMicrosecondsSql(micros)}, ${variantId}, ${marketId})`;

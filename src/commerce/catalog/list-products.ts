@@ -56,8 +56,8 @@ export async function findCategoriesBelow(
 }
 
 /**
- * The ids of the categories are in the statement, so that PostgreSQL knows from its statistics whether many
- * or few products have one of the categories.
+ * The ids of the categories are a parameter and not a subquery, so that PostgreSQL can estimate from its
+ * statistics how many products these categories have.
  */
 const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => sql<boolean>`product.id in (
   select pc.product_id from product_category pc where pc.category_id = any(${categoryIds}::text[]))`;

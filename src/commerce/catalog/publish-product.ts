@@ -138,8 +138,8 @@ interface StatusToSet {
 }
 
 /**
- * Sets the product's status. `publishedAt` stays the time of the first publication, so that a product that
- * was unpublished for a while does not appear as new.
+ * Sets the product's status. `publishedAt` is set only at the first publication, so that a product that was
+ * unpublished for a while does not appear as a new product.
  */
 export async function saveProductStatus(
   transaction: Transaction,

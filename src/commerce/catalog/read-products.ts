@@ -192,8 +192,9 @@ export async function findPublicProducts(
 }
 
 /**
- * Fills a list of product addresses (merchant slug and product slug) up to a power of two entries, so that
- * few different SQL texts are needed. Matches no merchant.
+ * The pair of merchant slug and product slug that fills a list of such pairs up to a length that is a power
+ * of two. The SQL text depends on the length, so this limits the number of different SQL texts. The pair
+ * matches no product, because no merchant has an empty slug.
  */
 const paddingAddress: MerchantAndProductSlug = { merchantSlug: "", productSlug: "" };
 

@@ -224,8 +224,8 @@ export async function savePrices(
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
     "endsAt" timestamptz)`;
-  // After a temporary price, the replaced price applies again; if the replaced price is temporary too, the
-  // price that follows it.
+  // After the end of a temporary price, the price that it replaced applies again. If the replaced price is
+  // temporary too, the price that follows the replaced price applies.
   const ended = await sql<
     VariantMarketPriceKey & { amountMinor: number | null; compareAtMinor: number | null }
   >`

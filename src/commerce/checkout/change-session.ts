@@ -1,9 +1,9 @@
 /**
  * The steps that all changes of a checkout session have in common. A change locks the cart and then the
  * session, and checks the status and version of the session. It prices the whole cart again, keeps the cart
- * locked, reserves the stock that the cart needs, and raises the versions of cart and session by one. If
- * nothing changes, both versions stay. If the cart contains items that cannot be bought now, the change is
- * refused.
+ * locked, and reserves the stock that the cart needs. If the cart contains items that cannot be bought now,
+ * the change is refused. A change that alters something raises the versions of cart and session by one; a
+ * change that alters nothing does not raise them.
  */
 
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
@@ -36,7 +36,7 @@ export interface LockedCartAndSession {
   readonly session: SessionAggregate;
 }
 
-/** Locks the cart and the checkout session until the end of the transaction, then reads both. */
+/** Locks the cart, then the checkout session, until the end of the transaction, and reads both. */
 export async function lockCartAndSession(
   transaction: Transaction,
   context: CartCommandContext,
@@ -184,7 +184,10 @@ function cartDifferences(
 }
 
 export interface SessionRepriceInput extends LockedCartAndSession {
-  /** Plans the change of the session's cart. If left out, the cart is only priced again. */
+  /**
+   * The function that plans a change of the session's cart, for example of its address. If left out, the cart
+   * is only priced again.
+   */
   readonly plan?: CartChangePlanner;
   /** The version of the checkout session that the caller expects; if left out, all versions are accepted. */
   readonly target?: ExpectedVersionInput;
@@ -254,8 +257,8 @@ export interface SessionIdAndExpectedVersion extends ExpectedVersionInput {
 export interface SessionChangeRequest {
   readonly target: SessionIdAndExpectedVersion;
   /**
-   * Returns the plan to change the session's cart. Called before the cart is priced; may write rows that
-   * belong to the change, for example an encrypted address.
+   * Returns the function that plans the change of the session's cart. Called before the cart is priced.
+   * `prepare` may write rows that belong to the change, for example an encrypted address.
    */
   readonly prepare: (
     cart: CartAggregate,

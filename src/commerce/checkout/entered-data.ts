@@ -1,7 +1,7 @@
 /**
- * The address and e-mail address that a browser has entered on a checkout page. Only this browser gets them
- * unmasked. An address from the shop or another browser stays masked, because everyone who knows the URL of
- * the page could otherwise read it.
+ * The address and e-mail address that a browser has entered on a checkout page. Only this browser gets the
+ * complete data. All other browsers get masked data, because everyone who knows the URL of the page could
+ * otherwise read an address that the shop or another browser has entered.
  */
 import { sql } from "kysely";
 import {
@@ -25,8 +25,9 @@ interface EnteringBrowser {
 }
 
 /**
- * Records which browser entered the cart's present address or e-mail address on the checkout page. Must run
- * in the transaction that changed the session, which still holds the locks.
+ * Records which browser entered the cart's present address or e-mail address on the checkout page. The caller
+ * must run this function in the transaction that changed the session, because this transaction has locked the
+ * cart and the session.
  */
 export async function recordBrowserOfEnteredPersonalData(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
- * Handles the failure of a payment: releases the promotion uses that the checkout took, and reopens the
- * checkout session, so that the buyer can try again until the session expires. If the payment may still
- * succeed at the payment provider, queues a request to void it.
+ * Saves that a payment has failed, and reopens its checkout session, so that the buyer can try again until
+ * the session expires. Also releases the uses of promotions that were counted for the checkout. If the
+ * payment may still succeed at the payment provider, queues a request to void it.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -131,7 +131,7 @@ async function reopenSession(
   return { cart, session: after };
 }
 
-/** Ends a checkout session as expired whose expiry time passed during the payment. */
+/** Gives a checkout session the status `expired`, because its expiry time has passed during the payment. */
 async function expireSessionAfterFailure(
   transaction: Transaction,
   context: CartCommandContext,

@@ -1,7 +1,7 @@
 /**
- * Decides how long the personal data of a checkout is kept: until 24 hours after an open session expires.
- * While the payment is processed, the data has no time limit (`keepPersonalDataForOrder`), because the order
- * will refer to it.
+ * Sets how long the personal data of a checkout is kept: until 24 hours after the expiry of an open session.
+ * While a payment is processed, no erasure time is set (see `keepPersonalDataForOrder`), because the data may
+ * become part of an order.
  */
 import { sql } from "kysely";
 import { getPersonalDataIdsOfCartOrOrder } from "#commerce/addresses/personal-data.ts";
@@ -10,8 +10,8 @@ import { endedCartRetentionMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /**
- * How long personal data is kept after the end of its checkout session, in milliseconds, so that problems can
- * be analyzed.
+ * Time from the end of a checkout session to the erasure of its personal data, in milliseconds. The delay
+ * lets operators analyze problems.
  */
 const retentionAfterSessionMs = 24 * 3_600_000;
 

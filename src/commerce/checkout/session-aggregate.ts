@@ -1,8 +1,8 @@
 /**
  * The type of a stored checkout session, with the statement that reads sessions, the query that lists
  * sessions, the computation of the status, and the conflict errors. The status depends on the time: an open
- * session whose expiry time has passed counts as expired, even before a background job stores this status.
- * The items of a session are those of its cart.
+ * session whose expiry time has passed is treated as expired, even before a background job stores this
+ * status. A session stores no items; they are those of its cart.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
@@ -111,8 +111,8 @@ function toSessionAggregate(row: SessionRow): SessionAggregate {
 }
 
 /**
- * Returns the table, column and row for which the secret of a checkout page is encrypted. A secret that is
- * copied to another session cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a checkout page's secret is bound, so that a
+ * secret that is copied to another session cannot be decrypted there.
  */
 export const getCheckoutPageSecretSealContext = (sessionId: string): SealContext => ({
   table: "hosted_checkout_session",
@@ -217,7 +217,10 @@ interface SessionListFilter {
   readonly now: Date;
 }
 
-/** Returns the SQL condition on the status of a session at `now`, in a form that an index by status serves. */
+/**
+ * Returns the SQL condition for sessions that have the given status at the time `now`. The condition compares
+ * the stored status, so that PostgreSQL can use an index on the stored status.
+ */
 function hasStatusAt(status: SessionStatus, now: Date): RawBuilder<boolean> {
   if (status === "open") return sql<boolean>`status = 'open' and expires_at > ${now}`;
   if (status === "expired")
@@ -225,7 +228,10 @@ function hasStatusAt(status: SessionStatus, now: Date): RawBuilder<boolean> {
   return sql<boolean>`status = ${status}`;
 }
 
-/** Returns the query of a list of sessions, for the caller to page or count. Filters by the status at `now`. */
+/**
+ * Returns the query that lists checkout sessions. The caller adds paging or counts the rows. The filter
+ * compares the status that a session has at the time `now`.
+ */
 export function buildSessionListQuery(
   reader: DatabaseReader,
   { merchantId, status, now }: SessionListFilter,

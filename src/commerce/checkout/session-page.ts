@@ -14,8 +14,8 @@ export interface CheckoutPageSessionRow {
   readonly merchantId: string;
   readonly cartId: string;
   /**
-   * The digest of the cookie of the browser that claimed the checkout page; null if no browser has claimed
-   * it.
+   * The digest of the cookie of the browser that claimed the checkout page (the first browser that changed
+   * something on it); null if no browser has done so.
    */
   readonly holderDigest: Buffer | null;
 }
@@ -37,14 +37,14 @@ export async function findCheckoutPageSessionRow(
 export interface CheckoutPageBrowserClaim {
   readonly sessionId: string;
   readonly digest: Buffer;
-  /** True if this browser takes over the checkout page that another browser had claimed. */
+  /** True if this browser claims the checkout page although another browser claimed it before. */
   readonly takesOver: boolean;
 }
 
 /**
  * Claims the checkout page for a browser. Returns false if another browser has claimed the page and this
- * browser does not take it over. Must run in the transaction that changed the session, which still holds the
- * locks.
+ * browser does not take it over. The caller must run this function in the transaction that changed the
+ * session, because this transaction has locked the cart and the session.
  */
 export async function tryClaimCheckoutPageForBrowser(
   transaction: Transaction,

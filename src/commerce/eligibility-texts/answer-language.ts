@@ -1,7 +1,8 @@
 /**
  * Chooses the language of an eligibility answer. All texts of an answer are in one language: the first of the
  * caller's languages for which texts exist, or else the language of the order, or else English. If the
- * merchant has written no summary of a policy in this language, the policy is described by its rules.
+ * merchant has written no summary of a policy in this language, the answer contains a description of the
+ * policy's rules instead.
  */
 import type { PolicyTypeWithRules } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -17,8 +18,8 @@ import {
 export interface EligibilityAnswerLanguage {
   readonly language: EligibilityLanguage;
   /**
-   * The locales among which the language is chosen, best first: the caller's locales, then the order's
-   * locale.
+   * The locales in which the answer may be written, in the order of preference: the caller's locales, then
+   * the order's locale.
    */
   readonly locales: readonly string[];
 }

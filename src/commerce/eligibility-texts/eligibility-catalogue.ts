@@ -1,6 +1,6 @@
 /**
- * The texts of eligibility answers: for each language, one set of texts and the functions that describe
- * policies. A new language needs its two files and an entry in this file.
+ * The texts of eligibility answers. For each language, there is one file with texts and one file with
+ * functions that describe policies. A new language needs these two files and an entry in this file.
  */
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import { englishSummaries, type PolicySummaryWriters } from "./english-summaries.ts";

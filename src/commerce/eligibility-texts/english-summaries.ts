@@ -4,7 +4,10 @@
  */
 import type { CancellationRules, PolicyRulesByType, ReturnRules } from "#commerce/markets/policy-rules.ts";
 
-/** For each policy type, the function that describes the rules of such a policy in the language. */
+/**
+ * The functions that describe policies in one language: for each policy type, the function that describes the
+ * rules of a policy of this type.
+ */
 export type PolicySummaryWriters = {
   readonly [Type in keyof PolicyRulesByType]: (rules: PolicyRulesByType[Type]) => string;
 };

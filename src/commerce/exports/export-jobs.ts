@@ -16,7 +16,7 @@ export type ExportJobRow = Selectable<ExportJobTable>;
 
 /** Maximum number of a merchant's exports that are waiting or running at the same time. */
 export const unfinishedExportsMax = 2;
-/** Maximum number of a merchant's stored exports; canceled exports do not count. */
+/** Maximum number of a merchant's stored exports, without canceled exports. */
 export const storedExportsMax = 20;
 /** How long an export is stored after it has ended, in hours. */
 export const exportRetentionHours = 24;
@@ -28,7 +28,10 @@ export const exportSettleSeconds = 60;
 
 const settleMs = exportSettleSeconds * 1_000;
 
-/** Returns the time at which an export is deleted if the export ends now or is continued now. */
+/**
+ * Returns the time at which an export is deleted. It is computed again whenever the export is created,
+ * continued or ended at the time `now`, so that each step postpones the deletion.
+ */
 export const getExportExpiryTime = (now: Date): Date =>
   new Date(now.getTime() + exportRetentionHours * 3_600_000);
 
@@ -106,8 +109,8 @@ function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
 }
 
 async function requireFreeExport(transaction: Transaction, merchantId: string, now: Date): Promise<void> {
-  // The lock on the merchant's row makes concurrent requests wait for each other, so that their exports are
-  // counted one after the other.
+  // This lock on the merchant's row makes concurrent requests of the merchant run one after the other.
+  // Otherwise two requests could each find one export fewer than the maximum and together exceed it.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")

@@ -20,8 +20,8 @@ interface ExportSource {
   readonly from: string;
   readonly merchantId: string;
   /**
-   * The keys by which the rows are sorted; an index of the table supports this order. The first key is the
-   * creation time, or an id that begins with the creation time.
+   * The keys by which the rows are sorted. An index of the table has the same keys in the same order. The
+   * first key is the creation time, or an id that begins with the creation time.
    */
   readonly keys: readonly [SortKey, ...SortKey[]];
   /** The kind of id, if the first sort key is an id; left out if the first sort key is a time. */
@@ -233,8 +233,8 @@ function buildExportCondition(scope: ExportScope, after: ExportRowSortKeys | nul
   ];
   if (after !== null) {
     const values = sql.join(keys.map((each, index) => toKeySql(each, after[index])));
-    // This condition follows from the next one. It is needed because PostgreSQL uses only this condition to
-    // limit the range of an index if the sort keys are columns of several tables.
+    // This condition excludes no row that the next condition would include. It is needed because PostgreSQL
+    // can limit the range of an index only by this condition if the sort keys are columns of several tables.
     conditions.push(
       sql`${key} >= ${toKeySql(first, after[0])}`,
       sql`(${sql.join(keys.map((each) => sql.raw(each.sql)))}) > (${values})`,

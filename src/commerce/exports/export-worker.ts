@@ -36,8 +36,8 @@ const chunksPerTurn = 20;
 export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
   const { db, clock, log } = options;
   const stopping = new AbortController();
-  // `wake` can be called during a request that is being traced. The snapshot runs exports outside of the
-  // request's trace.
+  // `wake` can be called during an HTTP request that is being traced. The snapshot of the asynchronous
+  // context makes the exports run outside of that request's trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let isStarted = false;
   let isWoken = false;
@@ -82,8 +82,8 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
 }
 
 /**
- * Writes up to `chunksPerTurn` chunks of a claimed export. If the export is then not complete, releases it
- * for any worker.
+ * Writes up to `chunksPerTurn` chunks of an export that this worker has claimed (reserved). If rows are left
+ * then, ends the claim, so that any worker can continue the export.
  */
 async function takeTurn(
   options: ExportWorkerOptions,

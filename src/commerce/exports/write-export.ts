@@ -1,7 +1,8 @@
 /**
- * Writes exports in steps: each step claims an export job, or reads one page of rows and stores the page as a
- * chunk. All state is in the database, so another worker can continue the job after any step. A chunk is
- * stored only if the file still has the length that it had when the step began, so no row is stored twice.
+ * Writes exports in steps. A step either claims an export job (reserves it for this worker for a limited
+ * time), or reads one page of rows and stores the page as a chunk. All state is in the database, so another
+ * worker can continue the job after any step. A chunk is stored only if the file still has the length that it
+ * had when the step began, so no row is stored twice.
  */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -40,7 +41,10 @@ const usualChunkRowsMax = 1_000;
  */
 export const exportLeaseMs = 60_000;
 
-/** Claims the export job that has been due for the longest time; undefined if no job is due. */
+/**
+ * Claims (reserves for this worker) the export job that has been due for the longest time; undefined if no
+ * job is due.
+ */
 export async function claimExportJob(db: Database, now: Date): Promise<ExportJobRow | undefined> {
   return runInTransaction(db, async (transaction) => {
     const { rows } = await sql<ExportJobRow>`
@@ -91,8 +95,9 @@ async function countRows(
 }
 
 /**
- * Throws if the rows are read from a replica that has not yet received the claim of the job. The job was
- * claimed after the end of its period, so a replica that has the claim has all rows of the period.
+ * Throws if the rows are read from a replica in which the job is still stored as waiting. The job was claimed
+ * after the end of the export's period, so a replica that contains the claim also contains all rows of the
+ * period.
  */
 async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow): Promise<void> {
   const job = await reader.selectFrom("exportJob").select("status").where("id", "=", id).executeTakeFirst();

@@ -22,8 +22,9 @@ import {
 } from "./stock-levels.ts";
 
 /**
- * Turns the stock holds of a checkout session into stock of an order. Returns, by variant id, the units that
- * were taken from the stock on hand. All other units stay reserved for the order.
+ * Turns the stock holds of a checkout session into stock of an order: units that are on hand are taken from
+ * the stock on hand, and all other units stay reserved for the order. Returns the number of taken units by
+ * variant id.
  */
 export async function convertHoldsToOrderStock(
   transaction: Transaction,
@@ -50,7 +51,7 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta,
 
 /**
  * The last two parameters of all functions that change the stock of an order: the order lines, and the note
- * of the stock movements, which is the order's number.
+ * that is stored with the stock movements (the order's number).
  */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 

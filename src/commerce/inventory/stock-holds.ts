@@ -20,8 +20,8 @@ export interface StockShortage {
   readonly variantId: string;
   readonly wanted: number;
   /**
-   * Number of units that the caller can have, including the units that the caller's checkout session already
-   * holds.
+   * Number of units that the caller can get at most, including the units that the caller's checkout session
+   * already holds.
    */
   readonly available: number;
 }
@@ -197,8 +197,8 @@ export async function releaseExpiredStockHolds(
 }
 
 /**
- * Converts rows with a variant each to changes of the stock levels of these variants. Rows of deleted
- * variants are left out, because they have no stock level.
+ * Converts rows that each contain a variant to changes of the stock levels of these variants. Leaves out rows
+ * of deleted variants, because deleted variants have no stock level.
  */
 export function toStockLevelDeltas<Row extends { readonly variantId: string }>(
   rows: readonly Row[],

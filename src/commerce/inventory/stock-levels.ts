@@ -190,8 +190,8 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
 }
 
 /**
- * For each transaction (by its outbox), the changes of stock levels by variant id, until their events are
- * published.
+ * The changes of stock levels for which no event was published yet: for each transaction (identified by its
+ * outbox), the changes by variant id.
  */
 const pendingChanges = new WeakMap<Outbox, Map<string, StockLevelBeforeAndAfter>>();
 
@@ -224,8 +224,8 @@ function thresholdEvents({ before, after }: StockLevelBeforeAndAfter, now: Date)
 type StockState = "out" | "low" | "enough";
 
 /**
- * Returns whether buyers see the variant as sold out, low or sufficiently in stock. A variant is sold out
- * only if buyers cannot order it beyond the stock on hand either.
+ * Returns how buyers see the variant: as sold out, low or sufficiently in stock. The variant is sold out only
+ * if no units are free and its backorder limit (units that may be sold beyond the stock on hand) is used up.
  */
 function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;

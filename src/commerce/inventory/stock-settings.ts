@@ -19,13 +19,13 @@ export interface StockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
   /**
-   * Number of units that may be sold beyond the stock on hand. If null, the stored value stays; a new variant
-   * gets 0.
+   * Number of units that may be sold beyond the stock on hand. If null, the stored value is not changed; a
+   * new variant gets 0.
    */
   readonly backorderLimit: number | null;
   /**
-   * Number of free units at or below which the stock counts as low. If null, the stored value stays; a new
-   * variant gets 5.
+   * The stock is called low if its number of free units is not higher than this number. If null, the stored
+   * value is not changed; a new variant gets 5.
    */
   readonly lowStockThreshold: number | null;
 }

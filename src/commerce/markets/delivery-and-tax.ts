@@ -135,8 +135,8 @@ export async function upsertTaxRate(
     });
   }
   const { country, name, basisPoints, appliesToShipping } = input;
-  // The statement writes an existing row even if the tax rate is unchanged, because PostgreSQL does not
-  // return the id of the row with `do nothing`.
+  // `do update` writes an existing row even if the tax rate is unchanged. With `do nothing`, PostgreSQL would
+  // not return the id of the existing row.
   const { rows } = await sql<{ id: string }>`
     insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points,
     applies_to_shipping, updated_at)

@@ -4,7 +4,7 @@
  */
 
 /**
- * How a buyer's request is handled: approved at once (immediate), decided by the merchant (request), or not
+ * How a buyer's request is decided: approved at once (immediate), decided by the merchant (request), or not
  * possible (none).
  */
 export type PolicyMode = "immediate" | "request" | "none";

@@ -1,7 +1,4 @@
-/**
- * Matches a merchant's colour for buttons, in the form `#rrggbb`. This file also computes the colour of the
- * text on these buttons.
- */
+/** Matches a merchant's colour for buttons, in the form `#rrggbb`. */
 
 export const brandColorFormat = /^#[0-9a-f]{6}$/;
 
@@ -24,8 +21,8 @@ function getRelativeLuminance(color: string): number {
 }
 
 /**
- * Returns a style sheet that sets two CSS custom properties: the merchant's colour and the colour of text on
- * it. The main style sheet of the checkout page uses these properties.
+ * Returns a style sheet that sets two CSS custom properties: the merchant's colour, and the colour of text on
+ * a background in the merchant's colour. The main style sheet of the checkout page uses these properties.
  */
 export const buildBrandStyleSheet = (color: string): string =>
   `:root{--brand-fill:${color};--on-brand-fill:${getContrastingTextColor(color)}}\n`;

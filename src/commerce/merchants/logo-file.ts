@@ -1,6 +1,6 @@
 /**
- * Checks the file of a merchant's logo. The file must be a PNG, JPEG or WebP image; the content of the file
- * decides, not its name. SVG files are refused, because they can contain scripts.
+ * Checks the file of a merchant's logo. The file must be a PNG, JPEG or WebP image. The type is detected from
+ * the content of the file; its name is ignored. SVG files are refused, because they can contain scripts.
  */
 import { createHash } from "node:crypto";
 import { imageSize } from "image-size";

@@ -65,7 +65,10 @@ export type OrderChangeFunction = (order: OrderAggregate) => Promise<OrderChange
 
 export interface OrderChangeRequest {
   readonly target: OrderIdAndExpectedVersion;
-  /** Throws if the order's state does not allow the change. Called before the check of the order's version. */
+  /**
+   * Throws if the order's state does not allow the change. Runs before the order's version is compared with
+   * the version that the caller expects.
+   */
   readonly requireState?: (order: OrderAggregate) => void;
   readonly work: OrderChangeFunction;
 }
@@ -126,7 +129,10 @@ export interface LockedOrderChange extends ExpectedVersionInput {
   readonly work: OrderChangeFunction;
 }
 
-/** Changes an order that the caller has locked. A transaction may call this at most once for each order. */
+/**
+ * Changes an order that the caller has locked. Within one transaction, this function may be called only once
+ * for the same order.
+ */
 export async function changeLockedOrder(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -206,7 +212,10 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
     .execute();
 }
 
-/** Services for order changes that no API request causes, for example when a payment provider has answered. */
+/**
+ * The services for order changes that this service makes itself, without an API request, for example after an
+ * answer of the payment provider.
+ */
 export interface SystemOrderChangeServices {
   readonly db: Database;
   readonly now: Date;

@@ -28,7 +28,7 @@ export function findMostFavorableDecision(list: readonly EligibilityDecision[]):
   return eligibilityDecisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 
-/** Keeps the first reason of each code and removes the others. */
+/** Removes repeated reasons: of several reasons with the same code, only the first is returned. */
 export function removeReasonsWithRepeatedCode<Reason extends EligibilityReason>(
   reasons: readonly Reason[],
 ): Reason[] {
@@ -38,8 +38,9 @@ export function removeReasonsWithRepeatedCode<Reason extends EligibilityReason>(
 const answerMinutesMax = 15;
 
 /**
- * Returns the time until which an eligibility answer is valid if the order does not change: the earliest of
- * `instants` (in milliseconds since 1970) after `now`, but at most 15 minutes after `now`.
+ * Returns the time until which an eligibility answer is valid if the order does not change. This is the
+ * earliest of those `instants` (in milliseconds since 1970) that are later than `now`, but at most 15 minutes
+ * after `now`.
  */
 export function calculateEligibilityExpiry(now: Date, instants: readonly number[]): string {
   const at = now.getTime();

@@ -17,7 +17,7 @@ export interface OrderPartOwner {
 
 /**
  * Returns the merchant and the order to which a part (for example a payment) belongs; undefined if the part
- * does not exist. The caller must check that the merchant is the right one.
+ * does not exist. The caller must check that the part belongs to the caller's merchant.
  */
 export async function findOrderPartOwner(
   reader: DatabaseReader,

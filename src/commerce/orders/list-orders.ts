@@ -26,7 +26,10 @@ export interface OrderFilter {
    * orders of all buyers are selected.
    */
   readonly buyer: BuyerRepresentedByCaller;
-  /** An additional SQL condition that selects the orders of an opaque buyer reference; null for none. */
+  /**
+   * An additional SQL condition, which selects the orders with one opaque buyer reference (`byr_…`); null to
+   * select orders with any reference.
+   */
   readonly opaqueBuyer: RawBuilder<boolean> | null;
   readonly status?: Optional<OrderStatus>;
   readonly paymentStatus?: Optional<OrderPaymentStatus>;
@@ -49,7 +52,10 @@ export interface OrderFilter {
 
 const lowestOrderId = (at: unknown): string => getLowestIdAtTime("order", Number(at));
 
-/** SQL conditions of a filter, without those on the buyer; conditions without a value are left out. */
+/**
+ * The SQL conditions of a filter, except those on the buyer. A field of the filter without a value adds no
+ * condition.
+ */
 const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
   [
     [filter.merchantId, (id: unknown) => sql<boolean>`sales_order.merchant_id = ${id}`] as const,
@@ -69,7 +75,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
     ] as const,
     [
       filter.marketIds,
-      // The equation of one market lets PostgreSQL read the orders of this market in the order of their ids.
+      // With one market, the condition is an equation instead of `any`, so that PostgreSQL can read the
+      // orders of this market from an index in the order of their ids.
       (ids: unknown) =>
         Array.isArray(ids) && ids.length === 1
           ? sql<boolean>`sales_order.market_id = ${ids[0]}`
@@ -85,7 +92,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
       filter.totalMinorMax,
       (maximum: unknown) => sql<boolean>`sales_order.total_minor <= ${maximum}`,
     ] as const,
-    // The id of an order begins with the time at which it was placed, so periods are ranges of ids.
+    // The id of an order begins with the time at which the order was placed, so a period of time is a range
+    // of ids.
     [filter.placedFrom, (from: unknown) => sql<boolean>`sales_order.id >= ${lowestOrderId(from)}`] as const,
     [filter.placedTo, (to: unknown) => sql<boolean>`sales_order.id < ${lowestOrderId(to)}`] as const,
   ].flatMap(([value, write]) => (value === null || value === undefined ? [] : [write(value)]));

@@ -1,6 +1,6 @@
 /**
- * Opaque buyer references (`byr_…`): computes the references, which orders show instead of the frontend's own
- * buyer references, and finds orders by them.
+ * Opaque buyer references (`byr_…`), which orders show instead of the buyer references that the frontend
+ * uses. Computes them, and finds orders by them.
  */
 import { createHash, createHmac } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";

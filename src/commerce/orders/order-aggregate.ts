@@ -248,7 +248,7 @@ export interface OrderAggregate {
   readonly taxIncluded: boolean;
   readonly locale: string;
   readonly buyerReference: string | null;
-  /** The id of the buyer session that created the order's cart; null if another caller created the cart. */
+  /** The id of the buyer session that created the order's cart; null if the creator had no buyer session. */
   readonly buyerSessionId: string | null;
   readonly buyerEmail: { readonly id: string; readonly hint: string | null } | null;
   readonly address: { readonly id: string; readonly masked: MaskedAddress } | null;

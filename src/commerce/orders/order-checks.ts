@@ -1,6 +1,6 @@
 /**
- * Checks that several order commands use, of selected lines, amounts and disputes, and the failure of an
- * order command that is refused.
+ * Checks that several order commands have in common: checks of the selected lines, of amounts, and of
+ * disputed payments. Also creates the failure that a refused order command throws.
  */
 import {
   findListLengthFaults,
@@ -53,8 +53,8 @@ export function requireKnownOrderLines(order: OrderAggregate, lines: readonly Li
 }
 
 /**
- * The number of units of an order line that a command may select, with the reasons why the number is not
- * higher.
+ * The number of units of an order line that a command may select at most, and the reasons why the command may
+ * not select more units.
  */
 export interface SelectableOrderLineUnits<Reason extends { readonly code: string }> {
   readonly lineId: string;
@@ -65,14 +65,14 @@ export interface SelectableOrderLineUnits<Reason extends { readonly code: string
 export interface OrderLineSelection<Reason extends { readonly code: string }> {
   readonly lines: readonly LineQuantity[];
   readonly selectable: readonly SelectableOrderLineUnits<Reason>[];
-  /** The reason that the failure names if none of the refused lines has its own reasons. */
+  /** The reason that the failure contains if no refused line has reasons that apply only to this line. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
  * Throws if the caller selected more units of a line than the command may select. The failure names all such
- * lines, with the reasons for their limits.
+ * lines, with the reasons why no more units can be selected.
  */
 export function requireSelectableUnits<Reason extends { readonly code: string }>(
   order: OrderAggregate,

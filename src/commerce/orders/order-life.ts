@@ -1,6 +1,6 @@
 /**
- * Commands by which a merchant confirms an order, puts it on hold, and ends the hold. No command completes an
- * order, because the status `completed` is computed.
+ * Commands by which a merchant confirms an order, puts it on hold, and ends the hold. There is no command to
+ * complete an order, because the service itself computes when an order is completed.
  */
 import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";

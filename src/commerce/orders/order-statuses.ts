@@ -104,8 +104,8 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
     return lines.every((line) => getUncanceledQuantity(line) === 0) ? "canceled" : "not_required";
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
-  // Units that were refunded and then lost neither wait nor are in transit. They are therefore subtracted
-  // from both the wanted units and the shipped units.
+  // Units that were refunded and then lost are neither waiting for shipment nor in transit. They are
+  // therefore subtracted both from the units to be sent and from the shipped units.
   const settled = sum((line) => countUnitsRefundedBeforeLoss({ fulfillments }, line));
   const wanted = sum(getUncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";
@@ -115,7 +115,8 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
   if (shipped === wanted) return "shipped";
   if (shipped > 0) return "partially_shipped";
   const underWay: ReadonlySet<string> = new Set(["pending", "packing", "ready_for_pickup"]);
-  // Fulfillments of an exchange are left out, because they contain replacements instead of ordered units.
+  // Fulfillments of returns are left out, because they send the items of an exchange or replacement, not
+  // ordered units.
   return fulfillments.some(({ status, returnId }) => returnId === null && underWay.has(status))
     ? "in_progress"
     : "unfulfilled";
@@ -149,8 +150,8 @@ function statusOf(
 ): OrderStatus {
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
-  // If the buyer owes nothing, an authorized or voided payment counts as paid, because nothing more will be
-  // captured.
+  // If the buyer owes nothing, an authorized or voided payment is treated as paid, because the merchant will
+  // capture nothing more.
   const isPaid =
     !["pending", "failed", "disputed"].includes(paymentStatus) && computeOutstandingAmountMinor(order) <= 0;
   const isQuiet = returnStatus !== "requested" && returnStatus !== "in_progress";
@@ -187,7 +188,7 @@ function unitsAt(
 
 /**
  * Counts the units of an order line that were refunded before their parcel was lost or came back. These units
- * still count as sent, and are not sent again.
+ * are still included in the shipped units, and are not sent again.
  */
 export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -204,9 +205,9 @@ export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine):
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * Counts the refunded units of an order line that never reached the buyer: the refunded units that were
- * reported as not received, or the refunded units minus the delivered units if this number is larger. Units
- * that `countUnitsRefundedBeforeLoss` counts are subtracted.
+ * Counts the refunded units of an order line that never reached the buyer. The number is the larger of two:
+ * the refunded units that were reported as not received, or the refunded units minus the delivered units.
+ * Units that `countUnitsRefundedBeforeLoss` counts are subtracted from it.
  */
 export function countRefundedUndeliveredUnits(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -232,7 +233,7 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
 
 /**
  * Counts the units of an order line that must not be sent, because they were refunded without being
- * delivered. Refunded units in transit do not count, because they have already been sent.
+ * delivered. Refunded units in transit are left out, because they have already been sent.
  */
 export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
   return (

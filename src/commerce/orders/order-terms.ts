@@ -26,7 +26,7 @@ export interface TimeWindowLength {
   readonly months?: number;
 }
 
-/** The time at which the units of an order line reached the buyer or are expected to reach the buyer. */
+/** The times at which the units of an order line reached the buyer or are expected to reach the buyer. */
 export interface OrderLineArrival {
   /**
    * The time from which the time windows of the order line are counted: its latest delivery, or its expected
@@ -111,8 +111,8 @@ export function getOrderLineDeliveryTime(
 }
 
 /**
- * Returns the fulfillments that contain ordered units of an order line. Fulfillments of an exchange are left
- * out, because the delivery of a replacement starts no new time window.
+ * Returns the fulfillments that contain ordered units of an order line. Leaves out fulfillments that send
+ * replacements for an exchange, because their delivery starts no new time window.
  */
 function parcelsOf(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
@@ -178,8 +178,8 @@ export function calculateTimeWindowFromArrival(
 }
 
 /**
- * Returns the withdrawal window of units that are not shipped, or not yet. The window is counted from the
- * time of purchase.
+ * Returns the withdrawal window of units that need no shipping or have not been shipped yet. The window is
+ * counted from the time of purchase.
  */
 export function calculateWithdrawalWindowFromPurchase(
   order: Pick<OrderAggregate, "timeZone" | "placedAt">,
@@ -194,8 +194,9 @@ export function calculateWithdrawalWindowFromPurchase(
 }
 
 /**
- * Returns the withdrawal window of all goods of an order. The window is counted from the arrival of the last
- * order line, and has no end until all units of all lines have been sent.
+ * Returns the withdrawal window of all goods of an order. The end of the window is counted from the arrival
+ * of the order line that arrives last. As long as some units of the order have not been sent, the window has
+ * no end.
  */
 export function calculateWithdrawalWindow(
   order: Pick<OrderAggregate, "timeZone" | "placedAt" | "lines" | "fulfillments">,

@@ -13,8 +13,8 @@ import {
 export interface CanceledUnits extends LineQuantity {
   readonly variantId: string;
   /**
-   * Number of canceled units that were not yet taken from the stock on hand. Such units are canceled before
-   * other units.
+   * Number of canceled units that are still in the stock on hand, because they were not packed. Such units
+   * are canceled before packed units.
    */
   readonly waiting: number;
   /** Number of units among the `waiting` units for which no stock is reserved. */
@@ -25,8 +25,8 @@ export interface CanceledUnits extends LineQuantity {
 }
 
 /**
- * The lines that an unsent fulfillment keeps after a cancellation. If no lines are left, the fulfillment is
- * canceled.
+ * The lines that an unsent fulfillment still contains after a cancellation. If no lines are left, the
+ * fulfillment is canceled.
  */
 export interface FulfillmentAfterCancellation {
   readonly fulfillmentId: string;
@@ -106,8 +106,8 @@ function unitsOf(
 }
 
 /**
- * Computes the value of the next units of an order line that are canceled or refunded. The value is at most
- * the part of the line's total that was not reduced before.
+ * Computes the value of units of an order line that are canceled or refunded now. The value is at most the
+ * part of the line's total that was not reduced before.
  */
 export function computeLineUnitsValueMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
@@ -169,14 +169,15 @@ export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"]
 }
 
 /**
- * The statuses of unsent fulfillments, in the order in which fulfillments keep units after a cancellation. A
- * fulfillment that is closer to the handover keeps its units first.
+ * The statuses of unsent fulfillments, the status closest to the handover first. A cancellation takes units
+ * from fulfillments with the last status in this list first.
  */
 const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
 
 /**
- * Returns the unsent fulfillments that lose units by a cancellation, each with the lines that it keeps.
- * Fulfillments of an exchange lose no units, because they do not contain ordered units.
+ * Returns the unsent fulfillments from which a cancellation removes units, each with the lines that remain in
+ * it. Leaves out fulfillments of returns, because they send the items of an exchange or replacement, not
+ * ordered units.
  */
 function cutsOf(
   fulfillments: readonly OrderFulfillment[],

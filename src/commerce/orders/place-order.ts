@@ -1,8 +1,8 @@
 /**
  * Turns a paid checkout into an order. Prices are not computed again: the order gets the prices that the
  * buyer confirmed and the payment provider authorized. Texts, prices, promotions and policies are copied into
- * the order, so that later changes of the catalog do not change the order. The stock holds and promotion uses
- * of the checkout session are used up in the same transaction.
+ * the order, so that later changes of the catalog do not change the order. The same transaction turns the
+ * stock holds and promotion uses of the checkout session into those of the order.
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -87,8 +87,8 @@ export async function placeOrder(
 }
 
 /**
- * Converts a row of the table `payment` to the payment in an order. The row's `orderId` is not needed,
- * because it is not set yet while the order is placed.
+ * Converts a row of the table `payment` to the payment in an order. Ignores the row's `orderId`, which is not
+ * set yet while the order is placed.
  */
 export function toOrderPayment(payment: PaymentRow): OrderPayment {
   const {

@@ -205,7 +205,8 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
 
 /**
  * Returns the amount that can still be refunded for an order line: the value of its units that are neither
- * canceled nor refunded, but at most the order's captured amount that is not refunded.
+ * canceled nor refunded. The result is never more than the part of the order's captured amount that was not
+ * refunded.
  */
 export function computeRefundableLineAmountMinor(
   line: OrderLine,
@@ -229,7 +230,8 @@ function toTotals(order: OrderAggregate): OrderTotals {
     tax: taxMinor === null ? null : createMoney(taxMinor, currency),
     taxIncluded: order.taxIncluded,
     total: createMoney(order.totalMinor, currency),
-    // The totals of an order are final and never estimated.
+    // Contrary to the totals of a cart, the totals of an order are final, so they are never marked as
+    // estimated.
     estimated: false,
     refunded: createMoney(
       order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),

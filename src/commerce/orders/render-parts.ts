@@ -1,6 +1,6 @@
 /**
- * Renders fulfillments, payments, refunds, returns and warranties as the API shows them, each with its own
- * version and the id of its order. Pure.
+ * Renders fulfillments, payments, refunds, returns and warranties as the API shows them. Each rendered part
+ * contains its own version and the id of its order. Pure.
  */
 import { type Money, createMoney } from "#foundation/money.ts";
 import type {

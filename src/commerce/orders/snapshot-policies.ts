@@ -1,8 +1,8 @@
 /**
- * Stores the policies of an order, with complete rules, as they are at the time of purchase: the merchant's
- * policies for the market, or else its policies for all markets, or else the default rules. The merchant's
- * summaries are stored in all locales, together with one summary for the order's locale. If the merchant has
- * written no summary, it is generated from the rules.
+ * Stores the policies of an order, with complete rules, as they are at the time of purchase. These are the
+ * merchant's policies for the market, or else its policies for all markets, or else the default rules. The
+ * merchant's summaries are stored in all locales, together with one summary for the order's locale. If the
+ * merchant has written no summary, that one summary is generated from the rules.
  */
 import { sql } from "kysely";
 import {

@@ -1,8 +1,8 @@
 /**
  * Runs the queued payment operations (requests to the payment provider). The provider is called between two
- * transactions: the first claims the operation, the second saves its outcome. If the process stops in
- * between, the lease of the operation ends, and another process claims the operation and asks the provider
- * for the state of the payment.
+ * transactions: the first reserves the operation for this process, the second saves its outcome. If the
+ * process stops in between, the reservation ends after a time. Another process then reserves the operation
+ * and asks the provider for the state of the payment.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
@@ -51,8 +51,8 @@ const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * sec
 const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
 /**
- * Runs all due payment operations, including those that become due through them at once. When all have ended,
- * throws the first error that occurred.
+ * Runs all due payment operations, and also the operations that they queue for the same moment. When all have
+ * ended, throws the first error that occurred.
  */
 export async function runDuePaymentOperations(
   parts: PaymentOperationDriverOptions,
@@ -88,8 +88,8 @@ export function createPaymentOperationDriver(
   const onError = (err: unknown): void =>
     log.error({ err }, "A payment operation failed with an unexpected error.");
   const pool = createOperationPool(parts, { signal: stopping.signal, onError });
-  // `wake` can be called during a request that is being traced. The snapshot runs payment operations outside
-  // of the request's trace.
+  // `wake` can be called during an HTTP request that is being traced. The snapshot of the asynchronous
+  // context makes the payment operations run outside of that request's trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
   let poll: NodeJS.Timeout | undefined;
@@ -127,7 +127,10 @@ export function createPaymentOperationDriver(
 }
 
 interface OperationPool {
-  /** Starts a worker that claims a due payment operation, unless `workersMax` workers are already running. */
+  /**
+   * Starts a worker that reserves a due payment operation and runs it, unless `workersMax` workers are
+   * already running.
+   */
   startWorker(): void;
   /** Lets no further worker start. */
   stopStarting(): void;
@@ -141,8 +144,8 @@ interface OperationPoolOptions {
 }
 
 /**
- * Runs up to `workersMax` payment operations at the same time. A worker that has claimed an operation first
- * starts another worker, so that a slow operation does not delay other operations.
+ * Runs up to `workersMax` payment operations at the same time. As soon as a worker has reserved an operation,
+ * it starts another worker, so that a slow operation does not delay other operations.
  */
 function createOperationPool(
   parts: PaymentOperationDriverOptions,
@@ -153,7 +156,8 @@ function createOperationPool(
   let mustSearchAgain = false;
   const startWorker = (): void => {
     if (isStopped || signal.aborted) return;
-    // If all workers are busy, the worker that finishes next looks for due payment operations again.
+    // If all workers are busy now, this makes the worker that finishes next look for due payment operations
+    // again.
     mustSearchAgain = workers.size >= parts.workersMax;
     if (mustSearchAgain) return;
     const worker = runNextOperation()
@@ -168,7 +172,7 @@ function createOperationPool(
     const operation = await claimPaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
     startWorker();
-    // While this operation ran, the next operation of the same payment could not be claimed. The worker
+    // While this operation ran, no process could reserve the next operation of the same payment. The worker
     // therefore looks for due operations again.
     await runInSpan(operationSpan(operation), () => processOperation(parts, operation, signal)).finally(
       () => (mustSearchAgain = true),
@@ -226,8 +230,8 @@ async function processOperation(
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined)
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
-  // If this process is stopping and has aborted the operation, the operation is due at once, so that another
-  // process can continue it.
+  // If this process aborted the operation because it is stopping, the operation becomes due at once, so that
+  // another process can continue it.
   if (outcome === undefined)
     await postponePaymentOperation(db, {
       id: operationId,

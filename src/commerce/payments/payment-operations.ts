@@ -1,8 +1,8 @@
 /**
  * The queue of payment operations (requests to the payment provider), stored as rows. The transaction that
- * changes a payment also queues the operation. One process at a time reserves an operation (by a lease), and
- * the operation becomes due again until its outcome is known. Operations of the same payment run one after
- * the other, in the order of their creation.
+ * changes a payment also queues the operation. A process reserves an operation for a limited time before it
+ * sends the request. If the outcome stays unknown, the operation becomes due again. Operations of the same
+ * payment run one after the other, in the order of their creation.
  */
 import type { InProcessEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
@@ -81,8 +81,8 @@ export interface ClaimedPaymentOperation {
 }
 
 /**
- * How long a claimed payment operation is reserved for one process, in milliseconds. No attempt takes that
- * long, so after this time no process is still working on the operation.
+ * Time for which a payment operation is reserved for one process, in milliseconds. Every attempt ends
+ * earlier, so after this time no process is still working on the operation.
  */
 export const paymentOperationLeaseMs = 30_000;
 
@@ -137,7 +137,10 @@ export async function postponePaymentOperation(
     .execute();
 }
 
-/** Returns the time at which the next payment operation can be claimed; null if no operation is pending. */
+/**
+ * Returns the time at which the next payment operation becomes due and is not reserved; null if no operation
+ * is pending.
+ */
 export async function findNextPaymentOperationDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending'

@@ -98,8 +98,8 @@ interface NewPayment {
 }
 
 /**
- * Returns the table, column and row for which the token of a payment is encrypted. A token that is copied to
- * another payment cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a payment's token is bound, so that a token
+ * that is copied to another payment cannot be decrypted there.
  */
 export const getPaymentTokenSealContext = (paymentId: string): SealContext => ({
   table: "payment",

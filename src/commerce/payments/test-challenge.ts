@@ -53,7 +53,7 @@ export interface PaymentChallengeAnswer {
 
 /**
  * Records the buyer's answer to the challenge of a checkout session's payment, so that the payment is
- * authorized or declined at once. Only the first answer counts. Does nothing if the session has no open
+ * authorized or declined at once. Further answers change nothing. Does nothing if the session has no open
  * challenge.
  */
 export function answerPaymentChallenge(

@@ -72,15 +72,18 @@ export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
 }
 
 /**
- * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit counts
- * either as bought (X) or as discounted (Y), never as both.
+ * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit is used
+ * either as a bought unit (X) or as a discounted unit (Y), never as both.
  */
 export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitlement };
 
 interface UnitCounts {
   readonly entitled: number;
   readonly bought: number;
-  /** Number of units in the cart that count as bought, as discounted or as either; each unit counts once. */
+  /**
+   * Number of units in the cart that count as bought (X), as discounted (Y), or as both; a unit that counts
+   * as both is included once.
+   */
   readonly either: number;
 }
 
@@ -93,8 +96,8 @@ export function createBoughtLinePredicate(rule: BuyXGetYRule): (line: Discountab
 }
 
 /**
- * Returns how many times a "buy X, get Y" rule applies to the cart lines. A unit that could count as bought
- * (X) or as discounted (Y) counts only once.
+ * Returns how many times a "buy X, get Y" rule applies to the cart lines. A unit that could be either bought
+ * (X) or discounted (Y) is used for only one of the two.
  */
 export function countBuyXGetYApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
@@ -192,7 +195,7 @@ function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): reado
   });
 }
 
-/** Units of one cart line for which the same amount is left after the earlier discounts. */
+/** Units of one cart line that have the same price after the earlier discounts. */
 interface UnitGroup {
   readonly line: DiscountableLine;
   readonly position: number;
@@ -201,9 +204,10 @@ interface UnitGroup {
 }
 
 /**
- * Returns the units of the lines that `isWanted` accepts, sorted by the amount that is left of their price,
- * the cheapest first; units of the same price are in the order of their lines. The amount of a line is
- * divided among its units as evenly as possible: the amounts of two units differ by at most one minor unit.
+ * Returns the units of those lines for which `isWanted` returns true. The units are sorted by their price
+ * after earlier discounts, the cheapest first; units of the same price are in the order of their lines. The
+ * price of a line is divided among its units as evenly as possible: the prices of two units differ by at most
+ * one minor unit.
  */
 function unitsOf(
   { lines, linesMinor }: RemainingCartAmounts,

@@ -220,9 +220,9 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext
 }
 
 /**
- * Checks that the cart has the promotion's minimum number of units to which the promotion applies. A "buy X,
- * get Y" promotion also needs enough units to apply once. If both are missing, the larger number of missing
- * units is reported.
+ * Checks that the cart has the minimum number of units to which the promotion applies. A "buy X, get Y"
+ * promotion also requires enough units to apply once. If the cart meets neither requirement, reports the one
+ * for which more units are missing.
  */
 function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;

@@ -32,7 +32,10 @@ export interface PromotionCodesGenerateInput {
   /** Length of each random code in characters, without the prefix. */
   readonly length?: number | null | undefined;
   readonly codes?: readonly string[] | null | undefined;
-  /** Maximum number of orders that may use each of the codes; null if only the limit of the promotion counts. */
+  /**
+   * Maximum number of orders that may use each of the codes. If null, a code has no limit of its own, and
+   * only the usage limit of the promotion applies.
+   */
   readonly usageLimit?: number | null | undefined;
 }
 
@@ -48,8 +51,8 @@ export interface GeneratedPromotionCodes {
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
 /**
- * Maximum number of rounds in which random codes are generated. Each round replaces codes that already
- * existed. There are so many possible codes that chance alone never needs as many rounds.
+ * Maximum number of attempts to generate the random codes. Each further attempt replaces those codes that
+ * already existed. There are so many possible codes that ten attempts never fail by chance.
  */
 const drawRoundsMax = 10;
 

@@ -27,7 +27,10 @@ export interface RedemptionRow {
   readonly redeemedAt: Date;
   /** `redeemedAt` in microseconds since 1970, by which the list is sorted. */
   readonly sortValue: number;
-  /** When the use was given back because the whole order was canceled; null if it was not. */
+  /**
+   * The time at which the use was given back, because the whole order was canceled; null if the use was not
+   * given back.
+   */
   readonly restoredAt: Date | null;
 }
 

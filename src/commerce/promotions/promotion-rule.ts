@@ -26,7 +26,10 @@ export const promotionRefusalReasons = [
 ] as const;
 export type PromotionRefusalReason = (typeof promotionRefusalReasons)[number];
 
-/** A promotion with all data that decides whether and how it applies to the cart of one buyer. */
+/**
+ * A promotion with all data that decides whether the promotion applies to the cart of one buyer, and which
+ * discount it gives.
+ */
 export interface PromotionRule {
   readonly id: string;
   readonly trigger: "code" | "automatic";

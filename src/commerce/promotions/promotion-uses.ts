@@ -118,7 +118,7 @@ async function incrementCodeUses(
 
 /**
  * Raises the counts of how often the buyer has used each promotion, even if the promotion has no limit for
- * each buyer. If such a limit is added later, earlier uses then count.
+ * each buyer. If a merchant sets such a limit later, the earlier uses are then included.
  */
 async function incrementBuyerUses(
   transaction: Transaction,

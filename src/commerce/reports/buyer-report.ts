@@ -7,12 +7,15 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { dividePeriodIntoBuckets, type PeriodBucket } from "#foundation/period.ts";
 import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
-/** Numbers of buyers and orders in a period. Orders that were canceled as a whole do not count. */
+/** Numbers of buyers and orders in a period, without orders that were canceled as a whole. */
 export interface BuyerTotals {
   readonly buyers: number;
   /** Number of buyers whose first order is in the period. */
   readonly newBuyers: number;
-  /** Number of buyers of the period who had placed at least two orders by the end of the period. */
+  /**
+   * Number of buyers who ordered in the period and had placed at least two orders in total by the end of the
+   * period.
+   */
   readonly repeatBuyers: number;
   /** Number of orders of buyers with a buyer reference. */
   readonly orders: number;
@@ -25,7 +28,7 @@ export interface BuyerCohort {
   /** First day of the month in the report's time zone, as YYYY-MM-DD. */
   readonly month: string;
   readonly buyers: number;
-  /** Number of orders of these buyers in the month of their first order. */
+  /** Number of orders that these buyers placed in the month of their first order, with the first order. */
   readonly orders: number;
   /** The later months of the period in which buyers of the cohort ordered again, in chronological order. */
   readonly later: readonly BuyerCohortMonth[];
@@ -76,7 +79,7 @@ function toCohort(cohort: string, rows: readonly CohortRow[]): BuyerCohort {
 }
 
 /**
- * Returns the same report scope, but with a period from 1970 to the end of the original period, so that each
+ * Returns the same report scope with a longer period, which starts in 1970 and has the same end, so that each
  * buyer's first order is found.
  */
 const untilPeriodEnd = ({ period, ...scope }: ReportScope): ReportScope => ({
@@ -89,18 +92,25 @@ interface CohortRow extends BuyerCohortMonth {
   readonly cohort: string;
 }
 
-/** A row of a cohort with the numbers of its months within the period, from 1. */
+/**
+ * The numbers of a cohort in one month. `cohort` and `month` are not dates, but numbers of months in the
+ * period of the report; the first month has the number 1.
+ */
 type NumberedCohortRow = Omit<CohortRow, "cohort" | "month"> & Readonly<Record<"cohort" | "month", number>>;
 
 interface BuyerStatementRow extends BuyerTotals {
-  /** Every month in which buyers of a cohort ordered, including the first, by cohort and month; null without. */
+  /**
+   * The numbers of each cohort in each month in which its buyers ordered, including the cohort's first month.
+   * Null if there are no cohorts.
+   */
   readonly cohorts: readonly NumberedCohortRow[] | null;
 }
 
 /**
- * Reads the orders of each buyer once, in the order of an index by buyer and time, so that nothing is sorted
- * or hashed. All orders of a new buyer are in the period. In each month, a buyer counts with the first order,
- * whose predecessor is in an earlier month.
+ * Reads the orders of each buyer once, in the order of an index by buyer and time, so that PostgreSQL needs
+ * neither a sort nor a hash table. If the first order of a buyer is in the period, all orders of this buyer
+ * are in the period. Each month counts a buyer once, with the first order of that month: the order whose
+ * preceding order is in an earlier month.
  */
 function buyerStatement(scope: ReportScope, months: readonly PeriodBucket[]): RawBuilder<BuyerStatementRow> {
   const start = sql`${scope.period.startsAt}::timestamptz`;

@@ -23,7 +23,10 @@ export interface ProductFigures {
 }
 
 export interface ProductReportRow extends ProductFigures {
-  /** The group of this row: the id of a product, variant, category or market, or a country code. */
+  /**
+   * The group for which the row contains the numbers: the id of a product, variant, category or market, or a
+   * country code.
+   */
   readonly key: string;
   /**
    * Title of the product, or name of the category or market. Null for countries, and for objects that were
@@ -137,8 +140,8 @@ function productStatement({
   const inScope = buildReportScopeCondition(scope, "o", "placed_at");
   const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
     sum(gross) as gross, sum(net) as net`;
-  // A line counts in each of its categories. Lines are summed by their lists of categories first, because
-  // there are far fewer lists than lines.
+  // A line is included in the numbers of each category of its product. The statement first adds up the lines
+  // with the same list of categories, because there are far fewer such lists than lines.
   const grouped =
     groupBy === "category"
       ? sql`select c.id as key, currency, ${sumsOfSummed} from summed cross join lateral unnest(key) as c(id)

@@ -63,8 +63,8 @@ const sumOfStatusSql = (status: string): RawBuilder<string> =>
   sql<string>`sum(amount_minor) filter (where status = ${status})`;
 
 /**
- * Selects the refunds by the time of their request. If a refunded payment has no order, because it succeeded
- * too late, the market of the checkout's cart counts.
+ * Selects the refunds by the time of their request, and by the market of the cart from which the payment was
+ * made. The cart is used and not the order, because a payment that succeeded too late has no order.
  */
 function refundStatement(scope: RefundReportQuery): RawBuilder<RefundStatementRow> {
   return sql<RefundStatementRow>`

@@ -21,11 +21,14 @@ export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>>
   readonly canceledOrders: number;
   readonly units: number;
   readonly netMinor: number;
-  /** Average gross amount of an order in minor units, halves rounded up; null if there were no orders. */
+  /**
+   * Average gross amount (total without later reductions) of an order in minor units, halves rounded up; null
+   * if there were no orders.
+   */
   readonly averageOrderMinor: number | null;
   /**
-   * Average net amount of the orders that were not canceled as a whole, in minor units; null if there were
-   * none.
+   * Average net amount (total minus later reductions) of the orders that were not canceled as a whole, in
+   * minor units; null if there are no such orders.
    */
   readonly averageNetOrderMinor: number | null;
 }
@@ -65,7 +68,7 @@ export async function readSalesReport(
 
 /**
  * Reads the sales to each country in each currency. For each currency, returns the `first` countries with the
- * highest net amounts, the highest first.
+ * highest net amounts (totals minus later reductions), the highest first.
  */
 export async function readSalesByCountry(
   reader: DatabaseReader,
@@ -114,8 +117,9 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
 }
 
 /**
- * SQL for the part of the orders' tax or discount that belongs to their net amounts (after reductions),
- * rounded for each order. An order with the total 0 keeps its discount, unless the order was canceled.
+ * SQL for the sum of a column (tax or discount) over the orders. Each order adds only the share that belongs
+ * to its net amount: the column × (total − later reductions) ÷ total, rounded for each order. An order with
+ * the total 0 adds its whole discount. A canceled order adds 0.
  */
 const netShareSql = (
   column: string,

@@ -29,7 +29,7 @@ type FunnelCount = "carts" | "checkouts" | "submittedCheckouts" | "orders" | "se
 export interface FunnelFigures extends Readonly<Record<FunnelCount, number>> {
   /** Number of orders divided by number of carts, from 0 to 1; null if there were no carts. */
   readonly conversionRate: number | null;
-  /** How the checkout sessions ended, the most frequent status first. */
+  /** The numbers of checkout sessions by the way in which they ended, the most frequent status first. */
   readonly outcomes: readonly CheckoutOutcomeCount[];
 }
 
@@ -63,7 +63,10 @@ export async function readFunnelReport(
   };
 }
 
-/** Counts of the carts in one bucket whose checkout sessions have the same status and cancellation reason. */
+/**
+ * Numbers of carts of one bucket. Each row counts the carts whose checkout sessions have the same status and
+ * cancellation reason.
+ */
 interface FunnelRow extends Readonly<Record<FunnelCount, number>> {
   readonly bucket: number;
   /** Status of the counted checkout sessions; null in rows that count carts without a checkout session. */

@@ -137,8 +137,8 @@ export async function searchProductsWithoutWords(
   };
   const page = await readFromCache();
   if (page !== undefined) return page;
-  // If the cached counts are outdated for several callers at once, the first caller counts again and the
-  // others wait for the result.
+  // If several callers find the cached counts outdated at the same time, the first caller counts again, and
+  // the other callers wait for the new counts.
   const counted = cache.pending.has(key) ? await readFromCache() : undefined;
   return counted ?? cacheCounts(cache, key, count);
 }

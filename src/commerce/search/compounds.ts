@@ -1,6 +1,7 @@
 /**
  * Rules for compound words (words that consist of other words). German, Dutch, Swedish, Danish, Norwegian and
- * Finnish write compounds as one word (`Gusseisenpfanne`), English only some (`headlamp`).
+ * Finnish write compounds as one word (`Gusseisenpfanne`); English writes only some compounds as one word
+ * (`headlamp`).
  */
 import { stemmerNames } from "./stems.ts";
 
@@ -22,8 +23,8 @@ export const compoundLanguages: readonly CompoundLanguage[] = [
 ];
 
 /**
- * The stemmers of the languages in which a search for the first part of a compound word also finds the
- * compound.
+ * For the languages in which a search for the first part of a compound word also finds the compound: the
+ * names of their stemmers.
  */
 export const prefixCompoundStemmers: ReadonlySet<string> = new Set(
   compoundLanguages.filter(({ isRestKnown }) => !isRestKnown).map(({ stemmer }) => stemmer),

@@ -49,7 +49,7 @@ export async function findWordCorrections(
   return corrections;
 }
 
-/** Returns, for each misspelt word, the correction that occurs in most products. */
+/** Chooses one correction for each misspelt word: the candidate that occurs in most products. */
 async function mostFrequent(
   search: QueryToCorrect,
   candidates: readonly CandidateWithForms[],

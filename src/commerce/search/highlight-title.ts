@@ -8,8 +8,8 @@ import { removeCaseAndAccents, type SearchWord, splitDenseWord, splitWords } fro
 import type { ExpandedQuery, SearchLexeme } from "./word-forms.ts";
 
 /**
- * The title of a product, with the stem of each word. The search index splits titles into words by the same
- * rules, so the stem with index n belongs to the word with index n.
+ * The title of a product, with the stem of each word. The search index and this file split a title into words
+ * by the same rules, so the stem with the index n belongs to the word with the index n.
  */
 export interface StemmedTitle {
   readonly title: string;

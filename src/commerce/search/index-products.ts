@@ -40,8 +40,8 @@ export async function indexProducts(
 }
 
 async function indexBatch(handle: Transaction, ids: readonly string[], now: Date): Promise<void> {
-  // The products are locked before they are read. Otherwise two transactions could change one product, and
-  // the slower transaction could write index rows without the change of the other.
+  // The products are locked before they are read. Otherwise, if two transactions changed the same product,
+  // the slower transaction could write index rows that lack the change of the other transaction.
   await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(
     handle,
   );

@@ -80,8 +80,8 @@ export interface SearchDocumentRow {
 export interface SearchDocumentDraft {
   readonly row: Omit<SearchDocumentRow, "words" | "head" | "titleStems">;
   /**
-   * Words that represent properties of the product, for example its merchant and categories, so that searches
-   * can filter by them.
+   * Special words for properties of the product, for example for its merchant and its categories. A search
+   * filters by a property by requiring the word of the property.
    */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
@@ -134,8 +134,8 @@ export function buildSearchOfferRows(
 }
 
 /**
- * Returns the text by which search facets count merchants and categories: merchant id, then category slugs,
- * separated by spaces.
+ * Returns one text with the product's merchant id and category slugs, separated by spaces. Search facets
+ * group products by this text to count merchants and categories.
  */
 const groupKeyOf = ({ merchantId, categories }: ProductToIndex): string =>
   [merchantId, ...categories.map(({ slug }) => slug)].join(" ");

@@ -1,9 +1,9 @@
 /**
  * Limits how many search documents (products in one locale) a search ranks. In a catalogue of a million
  * products, a frequent word matches tens of thousands of documents, and ranking all of them takes a quarter
- * of a second. The search therefore first reads a random sample. If the sample shows too many matches, only
- * the most popular documents are ranked, and a random part of the next, less popular ones. Matches in the
- * title have a limit of their own, because they rank above other matches.
+ * of a second. The search therefore first reads a random sample. If the sample shows too many matches, the
+ * search ranks the most popular documents and a random part of the documents that are slightly less popular.
+ * Documents with the words in the title have a separate limit, because they rank above other matches.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -25,8 +25,8 @@ import {
 import type { ExpandedQuery } from "./word-forms.ts";
 
 /**
- * PostgreSQL's estimate of the number of search documents. Every search with words reads this estimate and
- * stores it, by database connection, for the next search.
+ * PostgreSQL's estimate of the number of search documents, for each database connection. Every search with
+ * words reads the estimate together with its results, and stores it here for the next search.
  */
 export const documentCountSql = sql<number>`(select reltuples::int from pg_class
   where oid = 'search_document'::regclass)`;
@@ -53,17 +53,17 @@ interface SearchToLimit {
 }
 
 /**
- * Decides how a search with words finds its documents: whether it first reads candidates, and whether it
- * limits the number of ranked documents.
+ * The decision how a search with words finds its documents: whether it first reads candidates with a simpler
+ * tsquery, and whether it ranks only a part of the matches.
  */
 interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
   readonly values: SearchParameterValues;
 }
 
 /**
- * Decides how a search finds its documents: by the full-text query with all conditions, or by a simpler query
- * for candidates, which are checked afterwards. If there are too many matches, the search ranks only the most
- * popular ones.
+ * Decides whether a search uses the full-text query with all conditions, or a simpler query for candidates,
+ * which are checked afterwards. Also decides whether there are so many matches that the search ranks only the
+ * most popular of them.
  */
 export async function planMatchLimits(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
@@ -90,7 +90,10 @@ export async function planMatchLimits(reader: DatabaseReader, search: SearchToLi
 const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly SampledPopularityStep[]>>();
 const [samplesMax, sampleMs] = [5000, 60_000];
 
-/** Names of the parameters that do not influence which documents match a search: the time and the page. */
+/**
+ * Names of the parameters that the cache key omits, because they do not influence which documents match a
+ * search: the time and the page.
+ */
 const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
 
 async function readSample(
@@ -127,8 +130,9 @@ const sampleStatement = (
 };
 
 /**
- * Share of candidates that are no matches. At this share or above, reading candidates takes longer than using
- * the full-text query with all conditions.
+ * The maximum share of candidates (documents that the simpler query finds) which do not match the search. If
+ * the share is higher, the full-text query with all conditions is faster than reading and checking the
+ * candidates.
  */
 const falseCandidatesMin = 0.75;
 
@@ -185,8 +189,8 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
     if (estimate <= left) clauses.push(popularity);
     else {
       const share = (sampleParts * left) / estimate;
-      // The smallest random sample is always used, even if it is larger than needed, because it is known to
-      // contain matches.
+      // If even the smallest random sample is larger than needed, the smallest sample is used, because it is
+      // known to contain matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toSampleLexeme(size));
       // For the lowest popularity step (0), the tsquery does not contain the lexeme of the step. All higher

@@ -60,8 +60,8 @@ export interface MarketToIndex {
 }
 
 /**
- * Loads those of the given products that are published and belong to an active merchant, and the markets of
- * these merchants.
+ * Loads the given products, except products that are not published or whose merchant is not active. Also
+ * loads the markets of the merchants of these products.
  */
 export async function loadProductsToIndex(
   reader: DatabaseReader,

@@ -14,8 +14,9 @@ export type SearchFieldWeight = "A" | "B" | "C" | "BC" | "D" | "";
 export interface TsqueryOptions {
   readonly weight?: SearchFieldWeight;
   /**
-   * Which word forms the tsquery contains. `exact`: no stems, compounds or synonyms. `ranked`: no forms that
-   * do not influence the score tier (the rank by fields) of a document. `all` (the default): all forms.
+   * Selects the word forms in the tsquery. `exact`: only the words themselves, without stems, compounds and
+   * synonyms. `ranked`: all forms that influence a document's score tier (which fields contain the words).
+   * `all` (the default): every form.
    */
   readonly forms?: "exact" | "ranked" | "all";
   /**
@@ -25,8 +26,8 @@ export interface TsqueryOptions {
    */
   readonly hasMerchants?: boolean;
   /**
-   * True if a document need only contain one word of a form that consists of several words; used, for
-   * example, to find the fields that contain words of the query.
+   * True if a document need contain only one of the words of a form that consists of several words. For
+   * example, this finds the fields that contain some of the query's words.
    */
   readonly isAnyLexeme?: boolean;
   /**
@@ -35,10 +36,10 @@ export interface TsqueryOptions {
    */
   readonly isTitle?: boolean;
   /**
-   * True to build a simpler tsquery that finds all matches and a few other documents. It contains neither the
-   * languages and merchants for which a word form is valid nor the exception for stop words. In a catalogue
-   * of a million products, this tsquery is many times faster, because the index need not read lists that
-   * contain half of all documents.
+   * True to build a simpler tsquery that finds all matches and a few other documents. The simpler tsquery
+   * ignores that a word form is valid only for some languages and merchants, and that stop words need not
+   * match. In a catalogue of a million products, it is many times faster, because the index need not read
+   * lists that contain half of all documents.
    */
   readonly isCandidate?: boolean;
 }
@@ -70,8 +71,9 @@ export function buildTsqueryOfAllParts(
 }
 
 /**
- * Returns the parts of the search query that every match must contain. For candidates, stop words are left
- * out, because most documents of a language contain them.
+ * Returns the parts of the search query that every match must contain. In a tsquery for candidates, parts
+ * that are a stop word in some language are not required, because the index would have to read most documents
+ * of that language for them.
  */
 function requiredParts(
   forms: readonly ExpandedQueryPart[],
@@ -81,7 +83,7 @@ function requiredParts(
   return others.length === 0 ? forms : others;
 }
 
-/** Builds a tsquery for the documents that contain the given part of the search query. */
+/** Builds a tsquery for the documents that contain the one given part of the search query. */
 export const buildTsqueryOfPart = (
   part: ExpandedQueryPart,
   options: TsqueryOptions = { hasMerchants: true },
@@ -123,7 +125,7 @@ const matchNothing = "'~'";
 export const matchEverything = "'~':*";
 
 // The following functions return lexemes that represent a property of a document, for example its language.
-// Each kind begins with a character that no word contains.
+// Each kind of lexeme begins with a different character, which occurs in no word.
 export const toLanguageLexeme = (stemmer: string): string => `~${stemmer}`;
 export const toCategoryLexeme = (slug: string): string => `#${slug}`;
 export const toMerchantLexeme = (id: string): string => `@${id}`;

@@ -1,8 +1,8 @@
 /**
- * SQL that finds the matches of a search, the first part of the search statement. Without words, the first
- * offers in the requested order are read from an index of the table `search_offer`. With words, the full-text
- * index of the table `search_document` finds the documents, which are scored and counted without reading
- * other tables.
+ * SQL that finds the matches of a search, the first part of the search statement. For a search without words,
+ * the first offers in the requested order are read from an index of the table `search_offer`; an offer is a
+ * product that is sold in one country. For a search with words, the full-text index of the table
+ * `search_document` finds the documents, which are scored and counted without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -37,8 +37,8 @@ const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}
 const newest = sql`o.published_at desc, o.product_id`;
 
 export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
-  // The main currency (in which prices are compared) is that of the most popular offers, so that it does not
-  // depend on the requested sort order.
+  // The main currency is the currency in which prices are compared. It is the most frequent currency of the
+  // most popular offers, so that it is the same for every requested sort order.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
     limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
@@ -51,8 +51,8 @@ export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchM
 }
 
 /**
- * Returns SQL for the offers of a search without words. All offers are equally relevant then, so the sort
- * order RELEVANCE sorts by popularity.
+ * Returns SQL for the offers (products that are sold in the country) of a search without words. All offers
+ * are equally relevant then, so the sort order RELEVANCE sorts by popularity.
  */
 function baseOf(form: SearchStatementForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
@@ -64,15 +64,18 @@ function baseOf(form: SearchStatementForm): Sql {
   );
 }
 
-/** SQL that adds the column `place` to the rows of a sorted subquery: the number of the row. */
+/**
+ * SQL that adds the column `place` to the rows of a sorted subquery. `place` is the position of the row in
+ * the sort order.
+ */
 const numberRows = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
 
 const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
 const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
 /**
- * SQL for a `from` clause that returns the offers in the country that pass the filters. The SQL ends with a
- * `where` condition, so further conditions must start with `and`.
+ * SQL for a `from` clause that returns the offers (products that are sold in the requested country) that pass
+ * the filters. The SQL ends with a `where` condition, so further conditions must start with `and`.
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
@@ -93,9 +96,9 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
 }
 
 /**
- * SQL that reads search documents in the order of their titles. The last condition selects the document in
- * the locale in which the product is shown. The condition before it does not change the result; it skips most
- * other documents without reading their offers.
+ * SQL that reads search documents in the order of their titles. The last condition selects, for each product,
+ * the document in the locale in which the product is shown. The condition on `chain` before it excludes most
+ * other documents without reading their offers, and never changes the result.
  */
 function byTitle(form: SearchStatementForm): Sql {
   const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
@@ -107,9 +110,9 @@ function byTitle(form: SearchStatementForm): Sql {
 }
 
 /**
- * SQL that sorts offers by price: first the offers in the main currency, then the offers in other currencies,
- * both read from an index. Offers in other currencies are read only if there are too few offers in the main
- * currency.
+ * SQL that sorts offers by price: first the offers in the main currency (the most frequent one), then the
+ * offers in other currencies. An index returns both parts in order. The second part is read only if the first
+ * part has too few offers for the page.
  */
 function byPrice(form: SearchStatementForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
@@ -159,16 +162,16 @@ interface DocumentSource {
   /** SQL condition on columns of `search_document` that PostgreSQL can check with the full-text index. */
   readonly isIndexed: Sql;
   /**
-   * The tsquery with which the documents that the index found are checked again; undefined if all of them are
-   * matches.
+   * The tsquery with all conditions, with which the documents from the index are checked. Undefined if the
+   * index finds only matches, so that no check is needed.
    */
   readonly words?: Sql | undefined;
   /** Joins with further tables. */
   readonly joined?: Sql;
   /**
-   * True if the caller needs any part of the matches, in any order. Then at most 10 000 documents are read,
-   * in a materialized subquery, because PostgreSQL would otherwise read the whole table instead of the
-   * index.
+   * True if any part of the matches, in any order, is sufficient. Then at most 10 000 documents are read. The
+   * subquery that reads them is materialized, because PostgreSQL would otherwise read the whole table instead
+   * of the index.
    */
   readonly isLimited?: boolean;
 }
@@ -202,8 +205,8 @@ export function matchingDocumentsSql(
 }
 
 /**
- * SQL condition that selects one document of each product: the document in the requested locale, or in the
- * fallback locale if the product does not have the requested locale.
+ * SQL condition that selects the one document of each product in which the product is shown: the document in
+ * the requested locale, or else the document in the fallback locale.
  */
 function isShown(key: Sql): Sql {
   const requested = sql`${parameter("chain0")}::text`;
@@ -225,8 +228,8 @@ const orders: Record<SearchSort, Sql> = {
 const queryParameter = (name: string): Sql => sql`${parameter<string>(name)}::tsquery`;
 
 /**
- * Returns the SQL conditions for the documents that match the words and the filters. The tsquery contains the
- * filters, so that the index does not return documents that would be discarded afterwards.
+ * Returns the SQL conditions for the documents that match the words and the filters. The tsquery for the
+ * index also contains the filters, so that the index returns few documents that do not pass the filters.
  */
 function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
@@ -323,7 +326,10 @@ export function scoreTierSql({ hasCode }: SearchStatementForm): Sql {
 
 export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8`;
 
-/** SQL for the score of a document: the score of its tier, plus stock, popularity and text rank. */
+/**
+ * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,
+ * popularity and text rank.
+ */
 export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
   sql`(${scoreTierSql(form)} + case when ${isOfferInStockSql(key)} then ${points(stockScore)} else 0 end
     + ${points(popularityStepScore)} * ${offerPopularitySql(key)}

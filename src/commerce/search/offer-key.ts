@@ -1,9 +1,9 @@
 /**
- * The offer key: one short text with the properties of an offer by which search facets are counted. Grouping
- * by one text is three times as fast as grouping by separate columns, and there are only few different keys.
- * The key consists of one digit for the availability, the currency, and two digits for the price step of the
- * lowest price. In a search document, the key also contains the fallback locale, the lowest price and the
- * popularity step, separated by slashes.
+ * Defines the offer key: one short text with those properties of an offer (a product that is sold in one
+ * country) by which search facets are counted. Grouping by one text is three times as fast as grouping by
+ * separate columns, and there are only few different keys. The key consists of one digit for the
+ * availability, the currency, and two digits for the price step of the lowest price. In a search document,
+ * the key also contains the fallback locale, the lowest price and the popularity step, separated by slashes.
  */
 import { type RawBuilder, sql } from "kysely";
 import { availabilities, type Availability } from "#commerce/catalog/availability.ts";
@@ -30,8 +30,9 @@ export interface OfferKeyParts {
 export const popularityStepMax = 9;
 
 /**
- * Returns the popularity step, from 0 to 9, of a popularity: the steps are 0, 1–2, 3–6, 7–14 and so on.
- * Search documents contain only the step, so they are written again only when it changes.
+ * Returns the popularity step (0 to 9) for a number of ordered units: step 0 for 0 units, step 1 for 1–2,
+ * step 2 for 3–6, step 3 for 7–14 and so on. Search documents contain only the step, so they are written
+ * again only when the step changes.
  */
 export const getPopularityStep = (popularity: number): number =>
   Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));

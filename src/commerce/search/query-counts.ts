@@ -27,8 +27,8 @@ export interface FilteredSearch {
 }
 
 /**
- * The counting stops at this number of documents, so all words that are more frequent count as equally
- * frequent.
+ * Maximum of the counted documents for a word. All words that occur in more documents have this count, so
+ * they are treated as equally frequent.
  */
 const countedMax = 1000;
 
@@ -185,15 +185,15 @@ interface FoundDocuments {
 }
 
 /**
- * If a tsquery finds fewer documents in the random sample than this number, all its documents are counted
- * instead.
+ * Minimum number of documents that a tsquery must find in the random sample. If it finds fewer, the estimate
+ * would be inexact, so all documents of this tsquery are counted.
  */
 const sampledMin = 8;
 
 /**
  * Runs a statement that counts the documents of each tsquery. In a large catalogue, the documents of frequent
- * words are counted in a random sample, and the counts are cached. The caller must multiply the counts of a
- * row by the returned factor.
+ * words are counted in a random sample, and the counts are cached. Each returned row has a factor; the caller
+ * must multiply the counts of the row by this factor.
  */
 async function runSampled<Row extends { readonly words: string; readonly count: number }>(
   search: FilteredSearch,
@@ -224,8 +224,8 @@ const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[
   rows.map((row) => [row, factor]);
 
 /**
- * Cache of the numbers of documents that contain the words of recent queries, by database connection. Used
- * only in large catalogues. The numbers may be up to one minute old.
+ * For each database connection, a cache of the numbers of documents that contain the words of recent queries.
+ * Used only in large catalogues. The numbers may be up to one minute old.
  */
 type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
 const [countsMax, countsMs] = [20_000, 60_000];

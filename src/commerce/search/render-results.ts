@@ -72,8 +72,8 @@ export function renderSearchHit(hit: SearchHitRow, expanded: ExpandedQuery): Sea
     return { productId: id, locale, score, matched: [], titleHighlight: null, explanation: null };
   const titleHighlight = highlightTitle({ title, stemmer, titleStems }, expanded);
   const fields = matchedIn(hit);
-  // If no single field contains all words of the query, because the words are in several fields, the title
-  // counts as matched if some of its words are highlighted.
+  // If no single field contains all words of the query, the words are distributed over several fields. The
+  // title is then returned as a matched field if some of its words are highlighted.
   const matched = fields.length === 0 && titleHighlight !== null ? (["title"] as const) : fields;
   return { productId: id, locale, score, matched, titleHighlight, explanation: explain(hit) };
 }

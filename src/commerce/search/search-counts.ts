@@ -48,8 +48,8 @@ export interface CountedSearch {
 export interface SearchCountRecorder {
   readonly note: (search: CountedSearch) => void;
   /**
-   * Writes the counts of all queries that enough clients sent. If the database fails, the next call writes
-   * these counts.
+   * Writes the counts of all queries that enough clients sent. If the database fails, the counts are kept in
+   * memory, and the next call writes them.
    */
   readonly flush: () => Promise<void>;
   readonly start: () => void;

@@ -45,8 +45,8 @@ export interface SearchMatchLimits {
    */
   readonly titlesMax: number;
   /**
-   * Limit of the other ranked documents, which contain the words in any field. The search ranks about this
-   * number, because the limit is applied to a random sample.
+   * Limit of the ranked documents that contain the words in any field, besides those with all words in the
+   * title. The search ranks about this number, because the limit is applied to a random sample.
    */
   readonly othersMax: number;
 }
@@ -88,8 +88,8 @@ export interface SearchInput {
 export interface SearchFilters {
   readonly brands?: readonly string[] | undefined;
   /**
-   * Range of the product's lowest price in the country, both ends inclusive. Prices in another currency than
-   * that of the range do not match.
+   * Range in which the lowest price of the product in the country must be, both ends inclusive. A product
+   * with a price in another currency than that of the range does not match.
    */
   readonly price?: PriceFilter | undefined;
   readonly availabilities?: readonly Availability[] | undefined;
@@ -184,8 +184,8 @@ export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder
     from merchant where status = 'suspended'))`;
 
 /**
- * SQL for the main currency of the found products. If all offers in the country have the same currency, this
- * currency is returned without counting.
+ * SQL for the main currency of the found products: the currency that most of them have. If all offers in the
+ * country have the same currency, returns this currency without counting.
  */
 export const mainCurrencySql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency
@@ -264,8 +264,9 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchParamete
 
 /**
  * Returns the text that is searched in titles as a whole phrase. Titles get a space at each end, so a space
- * in the phrase matches the border of a word. A phrase may begin inside a text without spaces (as in
- * Chinese). The last word may be the beginning of a longer word, unless it is a known word.
+ * at an end of the phrase matches only at the beginning or end of a word. A phrase in a script without spaces
+ * between words (as in Chinese) may begin anywhere in a title. The last word may be the beginning of a longer
+ * word, unless it is a known word.
  */
 export function buildTitlePhrase({ query, forms }: ExpandedQuery): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");

@@ -133,8 +133,8 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
 }
 
 /**
- * Returns true if the cached stems and the cached vocabulary are those of the database. Both checks must run,
- * because each clears its own cache if the cache is outdated.
+ * Returns true if the cached stems and the cached vocabulary are both up to date with the database. Both
+ * checks must run, because each check clears its own cache if that cache is outdated.
  */
 const isCacheCurrent = (
   reader: DatabaseReader,

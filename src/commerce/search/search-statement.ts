@@ -98,8 +98,9 @@ export function buildCachedPageStatement(): Sql {
 }
 
 /**
- * SQL that returns all matches, or only the best matches if there are more than the maximum. PostgreSQL
- * evaluates the conditions on `size` first, so only one of the two parts of the union is read.
+ * SQL that returns all matches, or only the best matches if there are more than the maximum. The two parts of
+ * the union have opposite conditions on `size`. PostgreSQL evaluates them first, so it reads only one of the
+ * parts.
  */
 function bestOf(order: Sql): Sql {
   return sql`
@@ -169,7 +170,10 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
 
 const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
 
-/** SQL for the parts of a found product's score: tier, stock, popularity step and text rank. */
+/**
+ * SQL for the parts of a found product's score: score tier (which fields contain the words), stock,
+ * popularity step and text rank.
+ */
 const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${scoreTierSql(form)},
   'isInStock', ${isOfferInStockSql(offerKey)}, 'popularityStep', ${offerPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;

@@ -179,8 +179,8 @@ function stemsIn(read: StemsByStemmer, word: string): ReadonlyMap<string, string
 }
 
 /**
- * Returns true if the cached stems are those of the languages in the search index. Otherwise clears the
- * cache.
+ * Returns true if the cached stems belong to the same languages as the search index contains now. Otherwise
+ * clears the cache.
  */
 export function clearStemCacheIfOutdated(
   reader: DatabaseReader,

@@ -53,8 +53,8 @@ const truncateWord = (word: string): string =>
 
 /**
  * The accents (combining marks) of Latin, Greek, Arabic and Hebrew letters, which `removeCaseAndAccents`
- * removes. The marks of kana, Indic scripts and Thai stay, because they belong to the letter. The breve of й
- * stays too, because й and и are different letters.
+ * removes. The marks of kana, Indic scripts and Thai are not removed, because they belong to the letter. The
+ * breve of й is not removed either, because й and и are different letters.
  */
 const marks =
   // eslint-disable-next-line no-misleading-character-class -- The ranges contain combining marks on purpose.
@@ -87,7 +87,7 @@ export function removeCaseAndAccents(text: string): string {
     .replaceAll(toSpellOut, (character) => spelledOutLetters[character] ?? character);
 }
 
-// The locale does not matter, because the segmenter uses the same dictionaries for every locale.
+// The locale `en` has no effect, because the segmenter uses the same dictionaries for every locale.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
 /**

@@ -18,8 +18,8 @@ export interface SearchLexeme {
 }
 
 /**
- * A form of a query part. A product's text contains the form if it contains all its words, and if the form is
- * valid for the language of the text and for the merchant of the product.
+ * A form of a query part. A product's text contains the form if the text contains all words of the form, and
+ * if the form is valid for the language of the text and for the merchant of the product.
  */
 export interface WordForm {
   readonly lexemes: readonly SearchLexeme[];
@@ -141,8 +141,8 @@ function formsOfWord(
 }
 
 /**
- * Returns a form with the two words of which a word consists. If the vocabulary contains the whole word, the
- * two words are searched only in titles.
+ * For a compound word, returns a form that consists of the two words of which the compound consists. If the
+ * vocabulary also contains the compound, the two words are searched only in titles.
  */
 const splitForms = ({ split, isKnown }: VocabularyEntry): WordForm[] =>
   split === null
@@ -153,8 +153,8 @@ const prefixLengthMin = 4;
 const umlautStemmers = ["danish", "finnish", "german", "norwegian", "swedish"];
 
 /**
- * Returns a form that finds compound words that begin with the word, in the languages that write compounds as
- * one word.
+ * Returns a form that finds all words that begin with the given word, and so compound words of which it is
+ * the first part. The form is valid for languages that write compounds as one word.
  */
 function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
   const stemmers = [...stems]
@@ -163,7 +163,10 @@ function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
   return stemmers.length === 0 ? [] : [{ lexemes: [{ text, isPrefix: true }], stemmers }];
 }
 
-/** Returns one form for each stem of a word, with the languages in which the word has this stem. */
+/**
+ * Returns one form for each different stem of a word. Each form is valid for the languages in which the word
+ * has this stem.
+ */
 function stemForms(text: string, stems: StemsByStemmer): WordForm[] {
   const own = [...stems].flatMap(([stemmer, words]) => {
     const stem = words.get(text);

@@ -31,7 +31,10 @@ const prepositions: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Returns true if the folded word is a preposition. The word before a preposition usually names the product. */
+/**
+ * Returns true if the word (in lower case and without accents) is a preposition. The word before a
+ * preposition usually names the product.
+ */
 export const isPreposition = (word: string): boolean => prepositions.has(word);
 
 const irregularPairs: readonly (readonly [singular: string, plural: string])[] = [

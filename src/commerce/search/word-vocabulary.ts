@@ -25,7 +25,7 @@ import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
 
 export type Vocabulary = ReadonlyMap<string, VocabularyEntry>;
 
-/** The words and phrases to look up in the vocabulary, and the stems of the words. */
+/** The words and phrases of a query to look up in the vocabulary, together with the stems of the words. */
 export interface VocabularyQuery {
   readonly words: readonly string[];
   /** Phrases of two or three neighboring words of the query, joined by spaces, which may have synonyms. */
@@ -206,7 +206,7 @@ interface LookedUp {
   readonly phrases: readonly string[];
   readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
   readonly umlautForms: ReadonlyMap<string, string | undefined>;
-  /** For each word or phrase: the text itself and its stems. Its synonyms are found by them. */
+  /** For each word or phrase: the text itself and its stems, by which its synonyms are looked up. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
 }
 

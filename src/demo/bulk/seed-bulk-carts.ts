@@ -210,7 +210,8 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   const createdAt = new Date(
     context.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs,
   );
-  // The last change of a cart with an address was today, because a cart keeps an address for at most one day.
+  // For a cart with an address, the last change must be less than a day ago, because the service deletes the
+  // address of a cart at the latest one day after the change.
   const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
   const input: UnsavedCartInput = {
     merchantId: context.merchantId,

@@ -80,8 +80,8 @@ async function writeBatch(
     transaction,
     products.map(({ product }) => product.id),
   );
-  // Runs as the last statement of the transaction: it locks the merchant's row until the commit, and other
-  // changes of the catalog have to wait for this lock.
+  // This update is the last statement of the transaction, because it locks the merchant's row until the
+  // commit, and other changes of the catalog must wait until the row is unlocked.
   await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz
     where id = ${merchantId}`.execute(transaction);
 }

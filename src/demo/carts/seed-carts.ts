@@ -126,8 +126,8 @@ async function seedPromotions(
   const { promotions } = loadDemoSales();
   const codes = await findExistingCodes(transaction, context.owners);
   const isMissing = ({ code, owner }: DemoPromotionEntry): boolean =>
-    // A promotion without a code cannot be found by a code, so its presence is derived: it counts as missing
-    // only if no promotion code of the demo exists.
+    // A promotion without a code has no text by which its row could be found. It is created only if none of
+    // the demo's promotion codes exists, because then the demo's promotions have not been created before.
     code === null ? codes.size === 0 : !codes.has(createCodeKey(context.owners[owner].id, code.text));
   const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, context));
   await insertTableRows(transaction, {

@@ -65,8 +65,9 @@ const catalogEntry = z.strictObject({
    */
   priceOf: z.record(z.string(), marketAmounts).exactOptional(),
   /**
-   * The options in which the product's variants differ. The code of an option is a key of `labels.options` in
-   * catalog.json; each choice is a key of `labels.colours` or `labels.choices`.
+   * The options in which the product's variants differ, for example size. The code of an option is a key of
+   * `labels.options` in catalog.json. The code of each choice is a key of `labels.colours` or of
+   * `labels.choices`.
    */
   options: z
     .array(z.strictObject({ code: nonEmptyText, choices: z.array(nonEmptyText).min(1) }))

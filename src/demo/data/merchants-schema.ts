@@ -65,8 +65,8 @@ const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
   /**
-   * The index at which `DemoMarketAmounts`, the prices of a product in all markets, has the price of this
-   * market.
+   * The position of this market's price in the list `DemoMarketAmounts`, which has the prices of a product in
+   * all markets.
    */
   amountIndex: z.literal([0, 1, 2]),
   currency: nonEmptyText,

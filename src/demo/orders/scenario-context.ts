@@ -53,7 +53,10 @@ export async function findOrderLine(
   return requireRow(rows[0], sku);
 }
 
-/** Returns the id of the order's newest fulfillment, payment or return. */
+/**
+ * Returns the id of the newest fulfillment, payment or return of the scenario's order; `part` says which of
+ * the three is read.
+ */
 export async function findNewestOrderPartId(
   context: ScenarioContext,
   part: "fulfillment" | "payment" | "orderReturn",

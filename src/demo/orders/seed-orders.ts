@@ -81,8 +81,8 @@ export async function seedOpenCheckout(
 }
 
 /**
- * Returns whether a cart has all lines of its scenario and no warnings after its prices were computed, and
- * can be delivered to the buyer's country.
+ * Returns true if pricing has added no warning to the cart and removed none of its scenario's lines, and if
+ * the cart can be delivered to the buyer's country.
  */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;
@@ -96,9 +96,9 @@ interface ScenarioRunContext extends DemoOrderSeedContext {
 }
 
 /**
- * Runs all scenarios. If a step fails, undoes all changes and returns undefined. The scenarios run inside a
- * savepoint, because without one the database refuses a transaction that saves the same cart or order several
- * times. Afterwards, `incrementVersions` saves each cart and order once more, outside the savepoint.
+ * Runs all scenarios. If a step fails, undoes all changes and returns undefined. The scenarios save the same
+ * cart or order several times, which the database allows only inside a savepoint. Afterwards,
+ * `incrementVersions` saves each cart and order once more, outside the savepoint.
  */
 async function runAllScenarios(
   transaction: Transaction,
@@ -182,7 +182,10 @@ function createContextFor(
   });
 }
 
-/** Saves every cart and order of the scenarios once more, after the savepoint of the scenarios has ended. */
+/**
+ * Saves every cart and order of the scenarios once more, outside the savepoint: at the commit, the database
+ * refuses changed cart or order lines unless their cart or order was last saved outside a savepoint.
+ */
 async function incrementVersions(
   transaction: Transaction,
   results: readonly ScenarioResult[],

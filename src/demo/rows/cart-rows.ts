@@ -131,11 +131,14 @@ export interface UnsavedCartInput {
   readonly lines: readonly { readonly variantId: string; readonly quantity: number }[];
   readonly buyer: { readonly reference: string; readonly email: string | null } | null;
   /**
-   * The shipping address; the cart then also has the first delivery method of the market. Null if the cart
-   * has no address.
+   * The shipping address; null if the cart has no address. A cart with an address also gets the first
+   * delivery method of the market.
    */
   readonly address: PostalAddress | null;
-  /** The promotion code; left out of the cart if the code does not apply to it. Null if no code was entered. */
+  /**
+   * The promotion code that the buyer has entered; null if the buyer has entered none. If the code does not
+   * apply to the cart, the created cart has no code.
+   */
   readonly code: PromotionRule | null;
   readonly createdAt: Date;
   /** The time of the last change of the cart. */
@@ -226,8 +229,8 @@ function createDraftDelivery(
       expiresAt,
       expiresAtMax: expiresAt,
     },
-    // Only a digest of the address token is stored, so the token itself is not known. A client that needs a
-    // token submits the address again.
+    // The database stores only a digest of the address token. The token is created only for this digest and
+    // is not returned, so a client that needs a token submits the address again.
     addressTokenDigest: digestAddressToken(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
   };

@@ -17,8 +17,8 @@ export type RowToInsert<Name extends TableName> = {
     ? SelectedType<Tables[Name][Column]>
     : never;
 };
-// `SelectType` (of Kysely) is applied twice, because the type of a JSON column with a default value wraps
-// another column type.
+// `SelectType` (of Kysely) is applied twice: a JSON column with a default value has two nested column types,
+// and each call removes one of them.
 type SelectedType<Column> = SelectType<SelectType<Column>>;
 
 /**

@@ -7,7 +7,7 @@ import type { DemoCategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merch
 import type { DemoMerchant } from "#demo/demo-data.ts";
 import type { RowToInsert } from "./insert-rows.ts";
 
-/** The id of a market, and the index at which the list of a product's prices has the price of this market. */
+/** The id of a market, and the position of this market's price in the list of a product's prices. */
 export interface DemoMarketIdAndPriceIndex {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];

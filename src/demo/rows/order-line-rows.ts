@@ -1,6 +1,6 @@
 /**
- * Creates the lines of a generated order. Each line counts its shipped, canceled and returned units, as the
- * order's stage requires.
+ * Creates the lines of a generated order. Each line contains the numbers of its shipped, canceled and
+ * returned units, which follow from the order's stage.
  */
 import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { createId } from "#foundation/ids.ts";
@@ -24,8 +24,8 @@ export interface OrderToSeed {
 }
 
 /**
- * Creates the order lines from the lines of the cart. If the order was canceled, all units are canceled; if
- * it was returned, one unit of the first line is returned.
+ * Creates the order lines from the lines of the cart. In a canceled order, all units of all lines are
+ * canceled. In a returned order, one unit of the first line is returned.
  */
 export function createOrderLines({ cart, categoryIds, history }: OrderToSeed): OrderLine[] {
   const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();

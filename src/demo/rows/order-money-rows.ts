@@ -141,8 +141,8 @@ interface OperationInput {
 }
 
 /**
- * Creates the order's payment operations (for example authorization and capture), all with the status
- * succeeded.
+ * Creates the order's payment operations (for example authorization and capture). All of them have the status
+ * "succeeded".
  */
 function createOperationRows(
   history: OrderHistory,
@@ -215,7 +215,10 @@ function createRefundRow(
   };
 }
 
-/** The payment token of every order scenario: the built-in provider authorizes it. */
+/**
+ * The payment token of every order scenario. The built-in payment provider authorizes every payment with this
+ * token.
+ */
 export const demoPaymentToken = "tok_success";
 
 interface SettlementInput {

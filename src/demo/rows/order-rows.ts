@@ -207,7 +207,7 @@ const pickOrderTotals = ({
 
 /**
  * Returns the order status to store. The service derives further statuses from payments, fulfillments and
- * returns. A delivered order is stored as completed, also if units were returned later.
+ * returns. A delivered order is stored as completed, even if the buyer returned units later.
  */
 function getRecordedStatus({ stage, steps }: OrderHistory): OrderStatus {
   if (stage === "onHold") return "on_hold";

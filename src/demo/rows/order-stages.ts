@@ -108,7 +108,10 @@ interface LineAmount {
   readonly isFirst: boolean;
 }
 
-/** Computes how much of an order line's amount a cancellation or return takes away, in minor units. */
+/**
+ * Computes the part of an order line's total, in minor units, that the buyer no longer pays because units of
+ * the line were canceled or returned.
+ */
 export function computeLineReductionMinor(
   stage: OrderStage,
   { totalMinor, ordered, isFirst }: LineAmount,

@@ -24,10 +24,7 @@ export interface VariantRowsContext {
   readonly merchantId: string;
   readonly markets: readonly DemoMarketIdAndPriceIndex[];
   readonly now: Date;
-  /**
-   * The time at which the product was created; also the time of its publication, unless the product is a
-   * draft.
-   */
+  /** The time when the product was created. A product that is not a draft was published at the same time. */
   readonly createdAt: Date;
   /**
    * The number of the product, unique among all products of the demo. The GTINs of its variants are derived

@@ -1,7 +1,8 @@
 /**
  * Adds a webhook endpoint for the app that the first merchant has installed, with events about orders, and
- * deliveries in different statuses. The endpoint is dated some days back. No server listens at its URL. Every
- * call replaces the endpoint of an earlier call, because users may have changed it.
+ * deliveries in different statuses. The creation time of the endpoint is some days in the past. No server
+ * listens at its URL. Every call replaces the endpoint of an earlier call, because users may have changed
+ * it.
  */
 import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -124,8 +125,9 @@ async function createDemoEndpoint(
 }
 
 /**
- * Disables the webhook endpoint and enables it again a few hours later. The two test messages (pings) that
- * were sent when the endpoint was created and when it was enabled are marked as delivered.
+ * Disables the webhook endpoint, and enables it again with a time that is a few hours later. The service has
+ * sent one test message (ping) when the endpoint was created and one when it was enabled; both are marked as
+ * delivered.
  */
 async function disableAndEnableEndpoint(endpointContext: EndpointContext): Promise<void> {
   const { transaction, endpointId } = endpointContext;
@@ -216,7 +218,7 @@ async function findSubjectId(
 
 /**
  * Sets the times of the endpoint's last success and last failure from its delivery attempts. The newest
- * attempt succeeded, so the endpoint counts as healthy.
+ * attempt succeeded, so the service shows the endpoint as healthy.
  */
 async function setEndpointHealth({ transaction, endpointId }: EndpointContext): Promise<void> {
   const attempts = transaction
@@ -297,10 +299,10 @@ const demoDeliveries: readonly DemoDelivery[] = [
 const endpointHistory = {
   description: "The demo's: nothing listens there.",
   /**
-   * The endpoint subscribes only to the event types of the demo's deliveries, because the delivery of any
-   * other event would fail for days.
+   * The endpoint subscribes only to the event types of the demo's deliveries. Events of other types would
+   * also be sent to the endpoint's URL, where no server listens, and would fail for days.
    */
   eventTypes: demoDeliveries.map(({ type }) => type),
-  /** How many hours ago the endpoint was created, disabled and enabled again. */
+  /** How many hours before now the endpoint was created, was disabled, and was enabled again. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;

@@ -31,8 +31,8 @@ interface WebhookDeliveryRows {
 }
 
 /**
- * Used instead of a random number for the delay before an attempt: always returns the mean, 0.5, so that the
- * times are the same in every run.
+ * Replaces the random number from which the delay before a webhook attempt is computed. Always returns the
+ * mean, 0.5, so that the demo has the same times in every run.
  */
 const withoutJitter = (): number => 0.5;
 const deliveredAttemptMs = 84;

@@ -40,11 +40,17 @@ export interface ListenPluginOptions {
 }
 
 const path = "/listen";
-/** A cursor lists the events of two minutes, so it can be larger than other request bodies. */
+/**
+ * The maximum size of the request body. It is larger than for other routes, because the body contains a
+ * cursor, and a cursor lists all events of two minutes.
+ */
 const bodyBytesMax = 1024 * 1024;
 const pollMs = 400;
 const waitSecondsMax = 20;
-/** The largest number of requests that wait at the same time. Each one reads the database every 400 ms. */
+/**
+ * The largest number of requests that wait for events at the same time. Each waiting request reads the
+ * database every 400 ms.
+ */
 const waitingMax = 50;
 
 const listenBody = z.strictObject({
@@ -52,7 +58,10 @@ const listenBody = z.strictObject({
   /** The cursor of the previous answer; without it, the listener begins with events from `since` on. */
   cursor: listenCursor.nullish(),
   since: z.iso.datetime({ offset: true }).nullish(),
-  /** Required only if a merchant's staff listens and the merchant has several installations. */
+  /**
+   * The id of the app installation whose events are requested. Required only if the caller is a staff member
+   * of a merchant with several installations.
+   */
   installationId: z.string().max(64).nullish(),
   waitSeconds: z.int().min(0).max(waitSecondsMax).default(waitSecondsMax),
 });
@@ -167,7 +176,10 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Returns the next events; none if no event occurs before the caller's time ends or the process stops. */
+/**
+ * Returns the next events. Returns no events if none occurs before the caller's waiting time (`waitSeconds`)
+ * ends or the process stops.
+ */
 async function waitForEvents(
   { services: { db, clock } }: Pick<ListenPluginOptions, "services">,
   { input, installation, signal }: Waiting,

@@ -45,8 +45,8 @@ import {
 } from "#http/rate-limiter.ts";
 
 /**
- * Verifies the credential of the caller and sets `call.viewer`. This step is left out for operations that
- * need no credential.
+ * Verifies the credential of the caller and sets `call.viewer`. Operations that need no credential do not
+ * have this step.
  */
 export const identifyCaller: RestRequestStep = {
   name: "identify",
@@ -112,13 +112,17 @@ export const runWithVerifiedViewer = <Result>(viewer: IntegratorViewer, send: ()
 
 interface IntegratorAuthentication extends Pick<GatewayServices, "credentials"> {
   readonly admit: VerifiedViewerAdmissionCheck<IntegratorViewer>;
-  /** The protected resource to which the request was sent. Only the MCP server accepts bearer tokens. */
+  /**
+   * The protected resource to which the request was sent. Only the MCP server accepts an access token without
+   * a DPoP proof, as a bearer token.
+   */
   readonly resource: ProtectedResource;
 }
 
 /**
- * Verifies the credential of an app: an API key, an access token with a DPoP proof for the token's key, or an
- * agent's bearer token. Throws a failure if the credential is not valid, or if `admit` refuses its owner.
+ * Verifies the credential of an app: an API key, an access token with a DPoP proof for the token's key, or
+ * the access token of an AI agent, sent as a bearer token. Throws a failure if the credential is not valid,
+ * or if `admit` refuses its owner.
  */
 export async function authenticateIntegrator(
   request: FastifyRequest,
@@ -153,8 +157,8 @@ export async function authenticateIntegrator(
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /**
- * Returns whether this process has stored the time of the credential's last use within the last minute. If
- * so, the time is not stored again; this is the case for most requests.
+ * Returns true if this process has stored the time of the credential's last use within the last minute. The
+ * time is then not stored again, which saves a database write for most requests.
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,
@@ -174,8 +178,8 @@ function recordCredentialUse(
 
 /**
  * Creates the check that runs after a credential was verified and before its DPoP proof is stored. The check
- * refuses suspended owners and callers over their rate limit, so an app can store at most as many proofs as
- * its rate limit allows requests.
+ * refuses suspended apps and callers over their rate limit. So an app cannot store more DPoP proofs than its
+ * rate limit allows requests.
  */
 export function createVerifiedViewerAdmissionCheck(
   { limiter }: Pick<GatewayServices, "limiter">,
@@ -206,8 +210,8 @@ export function getRequestRateLimitCounter(
 }
 
 /**
- * Counts requests to operations that need no credential for the caller's network address. If a caller sends a
- * valid credential, its requests are counted for the credential instead.
+ * Counts requests to operations that need no credential against a limit for each network address. If a caller
+ * sends a valid credential anyway, its requests count against the credential's limit instead.
  */
 export const limitByAddress: RestRequestStep = {
   name: "limit by address",

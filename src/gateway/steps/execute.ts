@@ -153,8 +153,8 @@ export const limitFailedAttempts: RestRequestStep = {
 };
 
 /**
- * Counts a failed attempt if the operation limits attempts with this failure code. Returns the error to
- * answer with: the given error, or `rate_limited` if the limit is exceeded.
+ * Counts a failure if it is one of the failures by which the operation recognizes a wrong guess. Returns the
+ * error with which the request is answered: the given error, or `rate_limited` if the limit is exceeded.
  */
 async function countFailure(
   error: unknown,

@@ -18,7 +18,7 @@ interface RevalidatedRequest {
   readonly render: () => string;
 }
 
-/** Sets the headers of an answer. Returns the text of the body, or null if the answer is 304 without a body. */
+/** Sets the headers of an answer. Returns the body's text; null if the status is 304, which has no body. */
 export type RevalidatedRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
@@ -27,9 +27,9 @@ const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
   /(?:^|[,;])\s*return\s*=\s*"?minimal"?\s*(?:$|[,;])/i.test([headers["prefer"] ?? ""].flat().join(","));
 
 /**
- * Creates the renderer for answers whose field `constantField` is constant. The ETag has two parts: the hash
- * of the constant field, which is computed once, and the hash of the rest of the answer. The constant field
- * becomes JSON text only if it is sent.
+ * Creates the renderer for answers whose field `constantField` never changes while the process runs. The ETag
+ * consists of two hashes: that of the constant field, which is computed once, and that of the rest of the
+ * answer. The constant field is converted to JSON text only if the answer contains it.
  */
 export function createRevalidatedRenderer(constantField: string): RevalidatedRenderer {
   let constantHash: string | undefined;

@@ -44,7 +44,10 @@ export const validateRequest: RestRequestStep = {
   },
 };
 
-/** Returns a path parameter. A value with control characters cannot be an id and is answered as not found. */
+/**
+ * Returns the value of a path parameter. No id contains control characters, so for a value with control
+ * characters, the operation's "not found" failure is thrown.
+ */
 function pathValue({ request }: RestRequestState, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
   if (!isTextWithoutForbiddenCharacters(value)) throw createFailure(notFound);
@@ -235,7 +238,10 @@ function brokenRule(
   return values.has(name) ? "duplicate" : undefined;
 }
 
-/** Creates the fault of a query parameter. A name that cannot be decoded is shown as the client sent it. */
+/**
+ * Creates the fault of a query parameter. If the name of the parameter cannot be decoded, the fault contains
+ * the name as the client sent it.
+ */
 function fault(name: string, code: keyof typeof queryRules): Fault {
   const field = name.slice(0, nameLengthMax);
   return {

@@ -1,6 +1,7 @@
 /**
- * Publishes the events of installations and API keys. Each event is delivered only to the endpoints of the
- * installation that it is about.
+ * Publishes events about installations and API keys. An event about an installation is delivered only to the
+ * webhook endpoints of this installation; an event about an API key, only to those of the key's
+ * installation.
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import { findExpiringApiKeys, recordApiKeyExpiryNotice } from "#access/keys/expiry-notices.ts";

@@ -72,8 +72,8 @@ const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
 /**
- * A part that the descriptions of both lists of logged requests share: how long and how many requests are
- * kept.
+ * Sentence about how long and how many requests are kept. It is part of the descriptions of both lists of
+ * logged requests.
  */
 const retention =
   `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +

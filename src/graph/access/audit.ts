@@ -80,8 +80,8 @@ interface ActorLoader<Row extends ActorRow> {
 }
 
 /**
- * Loads the actor of an audit entry if the prefix of the actor's id belongs to the given kind of id;
- * otherwise returns null. Also returns null if the actor belongs to the platform and the caller belongs to a
+ * Loads the actor of an audit entry if the prefix of the actor's id is that of the given kind. Returns null
+ * for other kinds of ids, and if the caller belongs to a merchant but the actor does not belong to this
  * merchant.
  */
 async function loadActor<Row extends ActorRow>(

@@ -99,7 +99,7 @@ async function createSession(context: GraphContext, input: SessionInput): Promis
   );
 }
 
-/** Returns the buyer reference that the new buyer session acts for; null if the buyer is a guest. */
+/** Returns the buyer reference of the buyer for whom the new session is created; null if the buyer is a guest. */
 function readBuyerReference(context: GraphContext, requested: string | null): string | null {
   const named = requested ?? context.buyerReference;
   if (named === null) return null;
@@ -125,8 +125,8 @@ function readBuyerReference(context: GraphContext, requested: string | null): st
 }
 
 /**
- * Verifies the token of the buyer session that the new buyer session continues, and returns the old session.
- * Refuses sessions of other merchants.
+ * Verifies the token of an existing buyer session that the new session continues, and returns the existing
+ * session. Refuses tokens of other merchants.
  */
 async function readContinuedSession(context: GraphContext, sessionToken: string): Promise<BuyerSession> {
   const { services, clock, db } = context;

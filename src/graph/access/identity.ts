@@ -256,8 +256,8 @@ builder.queryField("apiKey", (t) =>
     authScopes: { callers: [...staffCallers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The API key's id, `key_…`." }) },
     resolve: async (_root, { id }, context) => {
-      // When this service renders events, it needs the API keys of several events at once. The data loader
-      // loads them with one SQL statement.
+      // When this service renders several events at once, it needs several API keys. The data loader then
+      // loads all of them with one SQL statement.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
         (await buildApiKeyQuery(context.db, getCallerMerchantId(context))

@@ -1,4 +1,7 @@
-/** The GraphQL types of an installation's readiness, which lists the result of each check. */
+/**
+ * The GraphQL types of an installation's readiness: whether the app can work with the merchant, with the
+ * result of each check.
+ */
 import {
   type ReadinessCheck,
   type InstallationReadiness,

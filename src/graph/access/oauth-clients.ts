@@ -104,7 +104,10 @@ const OAuthClientCreateInput = builder.inputType("OAuthClientCreateInput", {
   }),
 });
 
-/** Returns the JSON Web Key Set (the client's public keys) of the input; null if the input has none. */
+/**
+ * Returns the JSON Web Key Set (the client's public keys) that the mutation's input contains; null if the
+ * input contains none.
+ */
 function toKeySet(jwks: unknown): JsonWebKeySet | null {
   if (jwks === undefined || jwks === null) return null;
   if (isJsonWebKeySet(jwks)) return jwks;

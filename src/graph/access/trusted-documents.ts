@@ -113,9 +113,9 @@ interface GivenDocument {
 const faultsMax = 20;
 
 /**
- * Checks the documents that a client wants to register, and returns them without duplicates. Throws one
- * failure that lists the faults of all documents. Other requests are served between two documents, because
- * checking a document takes some milliseconds.
+ * Checks the documents that a client wants to register, and returns them without duplicates. If documents
+ * have faults, throws one failure that lists the faults of all of them. Checking a document blocks the
+ * process for some milliseconds, so the function lets the process serve other requests before each document.
  */
 async function checkDocuments(
   given: readonly GivenDocument[],

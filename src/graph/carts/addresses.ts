@@ -200,8 +200,8 @@ defineMutation({
   inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // The empty string is only for the type and never used: `check` has refused requests without a buyer
-  // reference.
+  // The empty string is never used, because `check` has already refused requests without a buyer reference.
+  // It is needed only because TypeScript does not know this.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
       ...input,

@@ -21,8 +21,8 @@ const versionSchema = z.int32().min(1);
 const textSchema = (max: number, min = 1): z.ZodString => z.string().min(min).max(max);
 
 /**
- * The maximum length of a country or region. It is longer than the codes, so that the rules of addresses see
- * the name of a country or region and answer with its code.
+ * The maximum length of a country or region. It is longer than any country or region code, so that a client
+ * that sends a name instead of the code gets an error that suggests the code.
  */
 const codedFieldLengthMax = 80;
 

@@ -74,8 +74,8 @@ const searchArgs = builder.args((t) => ({
 }));
 
 /**
- * Computes the cost of a product search. The cost of the fields that the client selects holds for a page of
- * 20 products, and grows in proportion for larger pages.
+ * Computes the cost of a product search. For a page of up to 20 products, the cost is that of the fields that
+ * the client selects; for a larger page, it grows in proportion to the page size.
  */
 const computeSearchCost = defineArgumentCost(
   { sizedBy: ["pageSize"], factor: "`pageSize` / 20, at least 1" },

@@ -14,8 +14,8 @@ export interface ObjectVersionSubscriptionStep {
 }
 
 /**
- * Follows one object for a subscription. Yields once at the start, then each time that the object has a
- * higher version than the last sent one, or no longer exists.
+ * Follows one object for a subscription. The iterator yields one step at the start. It then yields a step
+ * whenever the object's version is higher than the version last sent, or the object no longer exists.
  */
 export function watchObjectVersion(
   polling: DatabasePoller<number>,
@@ -43,8 +43,8 @@ export function watchObjectVersion(
 
 export interface DeliveriesSubscriptionStep {
   /**
-   * The ids of the webhook deliveries that changed since the last result of the subscription; null for the
-   * first result, which has the newest deliveries.
+   * The ids of the webhook deliveries that changed since the last result of the subscription. Null for the
+   * first result, for which the resolver loads the newest deliveries instead.
    */
   readonly ids: readonly string[] | null;
   /** True if some changed deliveries may be missing in `ids`, because too many deliveries changed at once. */
@@ -60,9 +60,9 @@ export const deliveriesPerStepMax = 50;
 const waitingMax = 1_000;
 
 /**
- * Follows the webhook deliveries of an endpoint for a subscription. The first step of the iterator comes only
- * after the database was polled once, so that the second poll can be compared with the first and no change is
- * missed. Each further step has all changes since the step before.
+ * Follows the webhook deliveries of an endpoint for a subscription. The first step of the iterator comes
+ * after the first poll of the database, because changes are found by comparing each poll with the one before.
+ * Each further step has all changes since the step before.
  */
 export function followEndpointDeliveries(
   polling: DatabasePoller<DeliveryChanges>,
@@ -79,8 +79,8 @@ export function followEndpointDeliveries(
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // Drops all changed deliveries that wait for the subscriber, except the newest. Because `isMore` is true,
-    // the subscriber then loads the whole list of deliveries again.
+    // Too many changes wait, so only the newest are kept. `isMore` is true then, so the subscriber loads the
+    // whole list of deliveries again.
     for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
@@ -112,8 +112,8 @@ export interface FeedSubscriptionStep {
 }
 
 /**
- * Follows the event feed of a merchant. Yields a step at the start, then after every page while events follow
- * it, and then each time that events are added.
+ * Follows the event feed of a merchant. The iterator yields a step at the start. While events follow the last
+ * sent page, it yields the next step at once; after that, it yields a step each time that events are added.
  */
 export function followEventFeed(
   polling: DatabasePoller<number>,

@@ -11,7 +11,10 @@ import { findFeedEnds } from "#webhooks/event-feed.ts";
 import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
-  /** Polls the versions of the carts that subscriptions follow. `orders` does the same for orders. */
+  /**
+   * Polls the versions of the carts that subscriptions follow. The property `orders` does the same for the
+   * orders that subscriptions follow.
+   */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
   /** Changed deliveries, by endpoint. */

@@ -12,9 +12,10 @@ interface BuyerArgs {
 }
 
 /**
- * Returns the conditions on the buyer of orders. A storefront may only list orders of the buyer that it
- * serves. Analysts may only name a buyer by the opaque reference: with the frontend's reference, which is
- * hidden from them, they could find out whether a person bought something.
+ * Returns the SQL conditions that limit a list of orders to one buyer. A storefront may list only orders of
+ * the buyer for whom it sends the request. An analyst may name a buyer only by the opaque reference. The
+ * frontend's reference is hidden from analysts: with a filter by this reference, an analyst could find out
+ * whether a certain person bought something.
  */
 export async function resolveBuyerFilter(
   context: GraphContext,

@@ -21,8 +21,9 @@ export const answerLanguagesArgument = {
 };
 
 /**
- * Returns the descriptions of the enum values of obstacles: for each code its English text. If the text is
- * different when the merchant may still approve the request, the description has both texts.
+ * Returns the description of each value of an enum of obstacles (reasons against a cancellation or return):
+ * the English text of the obstacle. An obstacle can have a second text, for requests that the merchant may
+ * still approve; its description then has both texts.
  */
 function describeObstacles<Texts extends Readonly<Record<string, string>>>(
   texts: Texts,

@@ -149,7 +149,10 @@ interface TotalArgs {
   readonly totalMinorMax?: number | null | undefined;
 }
 
-/** Refuses to compare totals of orders in several currencies. */
+/**
+ * Refuses to sort or filter orders by their total without a filter by currency, because totals in different
+ * currencies cannot be compared.
+ */
 function requireCurrencyForTotals(
   sort: OrderSort,
   { currency, totalMinorMin, totalMinorMax }: TotalArgs,

@@ -26,8 +26,8 @@ import {
 } from "./order-enums.ts";
 
 /**
- * The arguments that the lists of payments, refunds, returns, fulfillments and warranties share, in addition
- * to the status.
+ * The arguments that the lists of payments, refunds, returns, fulfillments and warranties have in common.
+ * Each list also has an argument for the status.
  */
 const partListArgs = { ...listMerchantArgs, ...createdPeriodArgs };
 
@@ -135,7 +135,7 @@ builder.queryFields((t) => ({
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
-  /** Finds payments or refunds by id that have no order, for example the payment of a failed checkout. */
+  /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
     reader: GraphContext["db"],
     ids: readonly string[],
@@ -143,8 +143,8 @@ interface PartList<Parts extends keyof OrderPartViewsByKind> {
 }
 
 /**
- * Loads one page of a list of payments, refunds or other parts of orders. The orders to which these parts
- * belong are read in one statement.
+ * Loads one page of a list of payments, refunds or other parts of orders. One statement reads all orders to
+ * which the parts of the page belong.
  */
 async function loadParts<Parts extends keyof OrderPartViewsByKind>(
   context: GraphContext,

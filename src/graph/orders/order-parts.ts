@@ -13,8 +13,8 @@ import {
 import { RefundCauseEnum } from "./order-inputs.ts";
 
 /**
- * Returns the value if the caller belongs to the merchant's staff, otherwise null. The same GraphQL document
- * therefore works for all callers.
+ * Returns the value if the caller belongs to the merchant's staff, otherwise null. Other callers get null and
+ * not an error, so that one GraphQL document can be used for all callers.
  */
 export function getValueIfMerchantStaff<Value>(
   value: Value,

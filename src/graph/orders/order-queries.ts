@@ -118,7 +118,7 @@ interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
   readonly id: string;
-  /** Finds payments or refunds that have no order, for example the payment of a failed checkout, by id. */
+  /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
     reader: GraphContext["db"],
     ids: readonly string[],

@@ -297,8 +297,8 @@ builder.objectFields(OrderRef, (t) => ({
 }));
 
 /**
- * Decrypts a personal data row of an order. Returns null, and loads nothing, if the caller may not see
- * personal data.
+ * Loads the encrypted personal data of an order and decrypts it. Returns null, and loads no row, if the
+ * caller may not see personal data.
  */
 async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
   const allowed = getValueIfMerchantStaff(id, context);

@@ -5,7 +5,10 @@ import type { builder } from "#graph/builder.ts";
 
 type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
-/** The description of `titles` in the inputs that create and update a promotion. */
+/**
+ * The description of the field `titles`, used in two inputs: the one that creates a promotion and the one
+ * that updates a promotion.
+ */
 export const titlesDescription =
   "The promotion's titles shown to buyers, one per locale, at least one. Each title " +
   `has 1 to ${bounds.titleMax} characters.`;

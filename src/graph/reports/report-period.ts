@@ -112,13 +112,13 @@ export const computeBucketedReportCost = defineArgumentCost(
 );
 
 /**
- * The cost of the field with a report's totals. The multiplier 0 makes the fields below it free, because the
- * cost of the report already includes them.
+ * The cost of a report's field for totals. The fields below it cost nothing (multiplier 0), because the cost
+ * of the report already includes them.
  */
 export const reportTotalsCost = { field: 1, multiplier: 0 };
 /**
- * Cost of a list in a report. The list does not multiply the cost of its fields, because the cost of the
- * report is already multiplied by the number of entries.
+ * The cost of a list field in a report. Its multiplier is 1, because the cost of the whole report is already
+ * multiplied by the number of list entries or buckets.
  */
 export const reportListCost = { field: 1, multiplier: 1 };
 
@@ -199,8 +199,8 @@ export const listLengthArgs = builder.args((t) => ({
 }));
 
 /**
- * Throws `invalid_field` if a report's lists would be too long. A CSV file reads one more entry than it may
- * contain, to find out whether there are more entries.
+ * Throws `invalid_field` if a client asks for longer lists than a report may have. For a CSV file, one more
+ * entry is allowed than the file may contain: from this entry the service sees that the file is incomplete.
  */
 export function requireReportListLength({ isReportFile }: GraphContext, first: number): void {
   const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;
@@ -230,7 +230,10 @@ interface ShopReportInput extends ReportPeriodInput {
   readonly market?: string | null | undefined;
 }
 
-/** The period, merchant and market that a report covers, with the currencies of its markets and its buckets. */
+/**
+ * What a report covers: the period, the merchant and the market, with the currencies of the markets and the
+ * time buckets of the period.
+ */
 export interface ShopReportScope extends ReportScope {
   /** Currencies of the report's markets. */
   readonly currencies: readonly string[];

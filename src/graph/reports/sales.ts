@@ -95,8 +95,8 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
 });
 
 /**
- * Adds the fields `discountShare` (discounts as a share of the price) and the `net…` fields, which are the
- * figures after later cancellations and returns.
+ * Adds the field `discountShare`, which is the discounts as a share of the prices before discounts, and the
+ * fields `net…`, which are the sales figures without what was later canceled or returned.
  */
 builder.interfaceFields(SalesFiguresType, (t) => ({
   discountShare: t.float({

@@ -5,7 +5,7 @@ import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/ref
 import type { DeliveryAttemptView } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
 
-/** The status enum of webhook deliveries, as the installation and the staff of its merchant see it. */
+/** The status of a webhook delivery. The app and the staff of its merchant see the same values. */
 export const DeliveryStatusEnum = defineGraphqlEnum<DeliveryStatus>("WebhookDeliveryStatus", {
   description: "The state of a webhook delivery.",
   values: {

@@ -66,7 +66,10 @@ const fieldFiltersDescription =
 
 type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
-/** The input fields of these settings, for new and for existing endpoints. */
+/**
+ * The input fields for field filters and the order of deliveries. The inputs that create and update an
+ * endpoint both have these fields.
+ */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 export const createEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
   fieldFilters: t.field({
@@ -81,7 +84,10 @@ export const createEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
   }),
 });
 
-/** The settings of a new endpoint that its input, the body of the REST operation, does not have. */
+/**
+ * The GraphQL input with the settings of a new endpoint that only GraphQL has: field filters and the order of
+ * deliveries.
+ */
 export const EndpointOptionsInput = builder.inputType("WebhookEndpointOptionsInput", {
   description: "Further settings of a new webhook endpoint, which the REST operation does not have.",
   fields: createEndpointOptionFields,

@@ -155,7 +155,10 @@ interface DeliveryListArgs extends DefaultConnectionArguments {
   readonly createdTo?: Date | null | undefined;
 }
 
-/** Loads the ids of one page of deliveries: to one endpoint, or to all endpoints of a merchant. */
+/**
+ * Loads the ids of one page of deliveries: the deliveries to one endpoint if the arguments name one,
+ * otherwise those to all endpoints of the merchant.
+ */
 function loadDeliveryIds(
   { endpointId, status, ...args }: DeliveryListArgs,
   context: GraphContext,

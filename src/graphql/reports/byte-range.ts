@@ -11,9 +11,9 @@ const singleRange = /^bytes=(?<first>\d{1,15})-(?<last>\d{0,15})$/i;
 const suffixRange = /^bytes=-(?<length>\d{1,15})$/i;
 
 /**
- * Returns the part of a file that a Range header requests. Returns undefined if the header requests several
- * parts or is malformed: the answer is then the whole file, as RFC 9110 allows. Throws
- * `range_not_satisfiable` if the file has no byte of the requested part.
+ * Returns the part of a file that a Range header requests. Throws `range_not_satisfiable` if the file has no
+ * byte of the requested part. Returns undefined if the header requests several parts or is malformed; the
+ * caller then sends the whole file, as RFC 9110 allows.
  */
 export function parseByteRange(header: string, sizeBytes: number): ByteRange | undefined {
   const range = findRange(header.trim(), sizeBytes);

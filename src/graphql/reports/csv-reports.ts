@@ -21,8 +21,8 @@ export interface CsvReportDefinition {
   /** True if the report requires the query parameters from and to. */
   readonly hasPeriod: boolean;
   /**
-   * The query parameters of a report in addition to `from` and `to`, by name. Each parameter accepts a text,
-   * an integer, a maximum number of rows (`rows`), or one of the listed words.
+   * The query parameters that a report accepts in addition to `from` and `to`, by name. The value says what a
+   * parameter accepts: a text, an integer, a maximum number of rows (`rows`), or one of the listed words.
    */
   readonly parameters: Readonly<Record<string, "text" | "integer" | "rows" | readonly string[]>>;
   /**

@@ -1,7 +1,10 @@
 /** Writes tables as CSV (RFC 4180), and adds amounts in major units to rows with amounts in minor units. */
 import { getCurrencyExponent } from "#foundation/money.ts";
 
-/** A decimal number, kept as text because a JavaScript number could not represent it exactly. */
+/**
+ * A decimal number as text. It is written to the CSV file unchanged, because converting it to a JavaScript
+ * number could round it.
+ */
 interface DecimalCell {
   readonly decimal: string;
 }
@@ -14,8 +17,9 @@ export type CsvRow = Readonly<Record<string, CsvCell>>;
 const minorSuffix = /Minor$/;
 
 /**
- * Returns the additional columns of a table with amounts: the number of digits after the decimal point in the
- * row's currency, and the amount in major units for each column whose name ends with `Minor`.
+ * Returns the names of the columns that are added to a table with amounts: `exponent`, the number of decimal
+ * digits of the row's currency, and one column with the amount in major units for each column whose name ends
+ * with `Minor`. Returns an empty list for a table without amounts.
  */
 export function getMajorAmountColumns(columns: readonly string[]): readonly string[] {
   const amounts = columns.filter((column) => minorSuffix.test(column));

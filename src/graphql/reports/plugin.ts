@@ -171,7 +171,8 @@ function toQueryFailure(error: GraphQLError): Failure {
       allowed,
     };
   });
-  // The scalar of countries has the code of the parameter `market` of the REST API.
+  // An invalid country in GraphQL has the failure code `unknown_market`, which the REST API uses for its
+  // parameter `market`. The CSV report has no such parameter, so this code becomes `invalid_parameter`.
   const isInvalid = failure.code === "invalid_field" || failure.code === "unknown_market";
   const code = isInvalid ? "invalid_parameter" : failure.code;
   return createFailure(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });

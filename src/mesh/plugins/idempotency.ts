@@ -75,8 +75,8 @@ async function runOnce(
     return isAnsweredFromRecord ? (JSON.parse(answer.recorded.body) as ExecutionResult) : result;
   } catch (error) {
     if (error instanceof RollbackError) return error.result;
-    // The result has `data: null`, from which the client can see that its document was valid and was
-    // executed.
+    // The result has `data: null` and not only errors. So the client can see that its document was valid and
+    // was executed.
     if (error instanceof Failure)
       return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
     throw error;
@@ -84,8 +84,8 @@ async function runOnce(
 }
 
 /**
- * Thrown to roll back the transaction of a result with errors. `cause` is the resolver's error; the database
- * layer runs the transaction again if `cause` is a conflict with another transaction.
+ * Thrown to roll back the transaction of a document whose result has errors. `cause` is the resolver's error.
+ * If `cause` is a conflict with another transaction, the database layer runs the transaction again.
  */
 class RollbackError extends Error {
   readonly result: ExecutionResult;

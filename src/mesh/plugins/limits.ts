@@ -85,8 +85,8 @@ function tooExpensive({ requested, limit }: QueryCost): Failure {
 }
 
 /**
- * Waits for the result of a query up to the time limit, then rejects with 504 `upstream_timeout`. The query
- * continues to run, and its result is ignored.
+ * Waits for the result of a query. When the time limit is exceeded, rejects with 504 `upstream_timeout`. The
+ * query is not stopped then, and its later result is ignored.
  */
 async function withinTime(running: Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -12,8 +12,8 @@ import { type ExecutionPolicy, type ExecutionPolicyArgs, createExecutionPolicyPl
 import { getFailureOfError } from "#mesh/public-error.ts";
 
 /**
- * Creates the plugin; without hooks if tracing is off. Tracing is switched on, if at all, before GraphQL Mesh
- * is opened.
+ * Creates the plugin. Without tracing, the plugin has no hooks. Whether tracing is on is already known here,
+ * because tracing is started before GraphQL Mesh is opened.
  */
 export default (): Plugin => (isTracingEnabled() ? createExecutionPolicyPlugin(traceExecution) : {});
 

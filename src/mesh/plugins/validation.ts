@@ -67,8 +67,9 @@ const requireShortNames = (): ASTVisitor => ({
 const introspectedTypesMax = 10;
 
 /**
- * Refuses aliases that select the same introspection field several times, because introspection has no cost
- * and each alias would return the whole schema again. `__type` may have several aliases, one for each type.
+ * Refuses aliases that select the same introspection field several times, because introspection costs no
+ * points, and each alias would return the whole schema again. `__type` may have several aliases, one for each
+ * type that it reads.
  */
 function limitIntrospection(context: ValidationContext): ASTVisitor {
   let introspectedTypes = 0;

@@ -85,11 +85,14 @@ interface FaultyField {
 }
 
 export interface FieldFaultMessages {
-  /** The error message that the checkout page shows beside an address field. */
+  /**
+   * The error message that the checkout page shows beside an address field, where the field's label is
+   * visible.
+   */
   readonly message: string;
   /**
-   * The error message for the list of errors above the address form; unlike `message`, it contains the
-   * field's name.
+   * The error message for the list of errors above the address form. The labels are not visible there, so
+   * this message contains the field's name, unlike `message`.
    */
   readonly summary: string;
 }

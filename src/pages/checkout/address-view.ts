@@ -55,7 +55,10 @@ function fieldFaults(
 const isEmailAsked = ({ session, isHolder }: CheckoutVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
-/** Returns the parts of the typed address that its country needs, and no others. */
+/**
+ * Returns the fields of the typed address that the form of its country has. Leaves out all other fields; a
+ * missing field becomes an empty text.
+ */
 export function selectRequiredAddressFields(typed: EnteredAddress, visit: CheckoutVisit): EnteredAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
@@ -99,8 +102,8 @@ const parts: ReadonlySet<string> = new Set<AddressFormFieldName>([
 const isPart = (name: string): name is AddressFormFieldName => parts.has(name);
 
 /**
- * Reads all parts of the address from the form, including parts that the selected country does not need: they
- * are shown again if the buyer selects the previous country again.
+ * Reads all fields of the address from the form. Fields that the selected country does not have are read too:
+ * if the buyer selects the previous country again, their values are shown again.
  */
 export function readEnteredAddress(form: URLSearchParams): EnteredAddress {
   const typedMax = 1000;
@@ -121,7 +124,8 @@ export function renderAddressForm(
   { typed, faults, isCountryNew }: AddressShown,
 ): Markup {
   const { say, session, path, isHolder } = visit;
-  // The address form is filled with the saved address if this browser has entered that address.
+  // If the buyer has typed nothing yet, the form is filled with the saved address, but only in the browser in
+  // which this address was entered.
   const values = Object.keys(typed).length > 0 ? typed : toTypedAddress(visit.entered.address);
   const { country, fields, regions } = addressForms(values, visit);
   const isEmailNeeded = isEmailAsked(visit);
@@ -165,8 +169,8 @@ const localityNames: ReadonlySet<string> = new Set(["city", "regionCode", "posta
 type FormField = AddressFormLayout["fields"][number];
 
 /**
- * Groups those of the fields city, region and postal code that follow each other, so that the form shows them
- * in one row.
+ * Groups the fields city, region and postal code into one row, so far as they directly follow each other in
+ * the country's form.
  */
 function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...FormField[]])[] {
   const groups: [FormField, ...FormField[]][] = [];
@@ -278,7 +282,10 @@ function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], sh
   </div>`;
 }
 
-/** Chooses the kind of keyboard that phones show for an address field. */
+/**
+ * Returns the HTML attribute that makes a phone show a suitable keyboard for the postal code: for digits, or
+ * for capital letters. Returns undefined for all other address fields.
+ */
 function keyboardFor(name: AddressFormFieldName, country: string): Markup | undefined {
   if (name !== "postalCode") return undefined;
   return hasNumericPostalCode(country) ? html` inputmode="numeric"` : html` autocapitalize="characters"`;

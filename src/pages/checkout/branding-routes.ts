@@ -16,8 +16,8 @@ const logoPath = "/checkout-logo/:hash";
 const themePath = "/checkout-theme/:file";
 
 /**
- * Browsers may cache a logo or style sheet for ever: its URL path contains a hash of the logo or the colour
- * itself, so the content of a path never changes.
+ * The headers of a logo or style sheet. Browsers may cache both for ever: the URL path of a logo contains its
+ * hash, and that of a style sheet contains the colour, so the content at a path never changes.
  */
 const headers = {
   "cache-control": "public, max-age=31536000, immutable",

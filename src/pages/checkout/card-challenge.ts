@@ -1,7 +1,7 @@
 /**
  * The page on which the simulated bank of the test payment provider asks the buyer to confirm a payment (3-D
- * Secure). The provider stores the question, so the page can be reloaded, left and opened again, and only the
- * first answer counts.
+ * Secure). The provider stores this question, so the buyer can reload the page, or leave it and open it
+ * again. The buyer's first answer is final; later answers are ignored.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply } from "fastify";
@@ -15,8 +15,8 @@ import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutVisit, sendCheckoutPage } from "./visit.ts";
 
 /**
- * True if the payment of the checkout session waits for the buyer's confirmation to the bank, and this
- * browser is the one that pays.
+ * Returns true if the payment of the checkout session waits for the buyer's confirmation to the bank, and
+ * this browser is the one that may pay.
  */
 export const hasOpenCardChallenge = async ({
   session,

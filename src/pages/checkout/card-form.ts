@@ -1,5 +1,5 @@
 /**
- * Reads the card form. Here, the number of a test card is replaced by a payment token of the provider. The
+ * Reads the card form. This file replaces the number of a test card by a payment token of the provider. The
  * number is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test-cards.ts";
@@ -60,7 +60,10 @@ export function parseCardForm(
   };
 }
 
-/** Reads the card form that a buyer has sent in a request to the checkout page. */
+/**
+ * Reads the card form from the fields that the browser has sent, and checks it with the current time and in
+ * the language of the page.
+ */
 export const parseSubmittedCardForm = (
   { say, pageContext }: CheckoutVisit,
   form: URLSearchParams,
@@ -78,7 +81,7 @@ export const readEnteredCardWithoutFaults = (
   faults: [],
 });
 
-/** True if a text may contain a card number that the buyer typed into the wrong field. */
+/** Returns true if a text may contain a card number, which the buyer may have typed into the wrong field. */
 const showsNumber = (text: string): boolean => text.replaceAll(/\D/g, "").length > 6 || text.length > nameMax;
 
 function numberFault(number: string, found: TestCard | undefined): CheckoutTextName | undefined {

@@ -1,4 +1,7 @@
-/** Renders the form for test cards, and a list of the test cards that says what happens with each card. */
+/**
+ * Renders the form for test cards, and a list of the test cards. For each card, the list says how a payment
+ * with it ends.
+ */
 import { testCards } from "#commerce/payments/test-cards.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { CardField, EnteredCardFields } from "./card-form.ts";

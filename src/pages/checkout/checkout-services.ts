@@ -62,8 +62,8 @@ interface CheckoutLimits {
   readonly requireSecretsLeft: (request: FastifyRequest) => Promise<void>;
   readonly countWrongSecret: (request: FastifyRequest) => Promise<void>;
   /**
-   * Throws if too many wrong promotion codes were sent for the cart or from the IP address. Called before a
-   * code is applied.
+   * Throws if too many wrong promotion codes were sent for the cart or from the IP address. Must be called
+   * before a code is applied; `countWrongCode` counts a wrong code afterwards.
    */
   readonly requireCodesLeft: (request: FastifyRequest, cartId: string) => Promise<void>;
   readonly countWrongCode: (request: FastifyRequest, cartId: string) => Promise<void>;
@@ -146,7 +146,8 @@ type Counted = readonly [bucket: RateLimitBucket, key: string];
 const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [
   ["auth-fail", `checkout:${toClientAddressKey(ip)}`],
 ];
-// The limit per cart is the same counter to which the REST API adds wrong promotion codes.
+// The counter of wrong promotion codes per cart is the same as that of the REST API, so both together have
+// one limit.
 const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
   ["promo-fail", cartId],
   ["promo-fail-credential", `checkout:${toClientAddressKey(ip)}`],
@@ -165,9 +166,9 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
       const state = await limiter.consume(bucket, key);
       if (state?.isExceeded === true) exceeded = createRateLimitFailure("rate_limited", state);
     }
-    // Parallel attempts can pass the check of the limit before any of them is counted. An attempt that then
-    // exceeds the limit gets only the rate limit error, so its answer does not show whether the code was
-    // right.
+    // Several attempts that run at the same time can all pass the check of the limit before one of them is
+    // counted. An attempt whose count exceeds the limit gets only the rate limit error, so its answer does
+    // not show whether the code was right.
     if (exceeded !== undefined) throw exceeded;
   };
   return {

@@ -39,7 +39,7 @@ export interface RefusedCheckoutFormState {
   readonly codeFault?: string;
   readonly optionId?: string | undefined;
   readonly card?: EnteredCardFields;
-  /** An error message at the top of the checkout page that belongs to no single field. */
+  /** An error message at the top of the checkout page that does not refer to a single field. */
   readonly notice?: string;
 }
 
@@ -110,7 +110,10 @@ function isAddressOpen(visit: CheckoutVisit, { typed }: RefusedCheckoutFormState
   return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
 }
 
-/** True if the buyer has followed the link that opens the form for changing the address or the contact data. */
+/**
+ * True if the buyer has followed the link "Change" beside the address or the contact data. The page then
+ * shows the form for this part.
+ */
 const isEditing = ({ request }: CheckoutVisit, part: "address" | "contact"): boolean =>
   request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === part;
 

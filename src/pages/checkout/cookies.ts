@@ -41,8 +41,8 @@ export function createCheckoutBrowserIdentity(secret: string): CheckoutBrowserId
 }
 
 /**
- * Reads from the Cookie header which browser sends the request; undefined if the cookie is missing or belongs
- * to another checkout session.
+ * Returns the identity of the browser that sends the request, read from the Cookie header. Returns undefined
+ * if the cookie is missing or was signed for another checkout session.
  */
 export function parseCheckoutBrowserIdentity(
   header: string | undefined,

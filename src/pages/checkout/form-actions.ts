@@ -1,7 +1,8 @@
 /**
- * Handles the forms of the checkout page. Each form executes one GraphQL mutation of the checkout session.
- * The same transaction records which browser may change the session from now on. For a payment, it also
- * stores the idempotency key with the answer, so that a payment form that is sent twice pays only once.
+ * Executes the forms of the checkout page. Each form runs one GraphQL mutation of the checkout session. The
+ * same transaction records that only the browser that sent the form may change the session from now on. For a
+ * payment, the transaction also stores the idempotency key with the answer, so that a payment form that is
+ * sent twice pays only once.
  */
 import type { FastifyReply } from "fastify";
 import { runInTransaction } from "#database/transaction.ts";
@@ -57,14 +58,18 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
 };
 
 /**
- * Actions of forms that any browser may send, even if another browser has changed the checkout session
- * before. A browser that enters an address becomes the only browser that may change the session.
+ * Actions of forms that the service accepts from any browser, even if another browser has become the only one
+ * that may change the checkout session. When a browser sends an address, this browser becomes the only one
+ * that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
-/** Form actions that are allowed while the payment is being processed. */
+/** Form actions that the service accepts while the payment is being processed. */
 const waitingActions: ReadonlySet<string> = new Set(["give-up"]);
 
-/** Handles a form that was sent. Returns undefined if the page has no form with the form's action. */
+/**
+ * Runs the action of a form that a browser has sent. Returns undefined if the page has no form with this
+ * action.
+ */
 export async function runCheckoutAction(
   visit: CheckoutVisit,
   form: URLSearchParams,
@@ -76,8 +81,8 @@ export async function runCheckoutAction(
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
   // If the status of the checkout session has changed since the page was loaded, the form is ignored and the
-  // current page is shown. A payment is handled in any status, because a payment that is sent again gets its
-  // stored answer.
+  // current page is shown. The payment form is the exception: it is executed in any status, because a payment
+  // form that is sent again gets the stored answer of its first execution.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open"))
     return redirectToCheckoutPage(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);
@@ -103,8 +108,8 @@ function showInLanguage(
 }
 
 /**
- * Refuses a form that was sent from a browser that may not change the checkout session, because another
- * browser may. The page then explains how to continue in this browser.
+ * Refuses a form from a browser that may not change the checkout session, because another browser has become
+ * the only one that may. The page that is shown explains how the buyer can continue in this browser.
  */
 function refuseStranger(visit: CheckoutVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";
@@ -136,7 +141,10 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
   );
 }
 
-/** Sets the buyer's e-mail address, if the delivery address is already set or not needed. */
+/**
+ * Sets the buyer's e-mail address with its own form. The page has this form if the delivery address is
+ * already set, or if the cart needs no delivery.
+ */
 async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, request, language } = visit;
   const contact = (form.get("email") ?? "").trim().slice(0, 1000);
@@ -169,8 +177,8 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
 }
 
 /**
- * Applies a promotion code to the cart. Wrong codes count against the same limit as those sent over the REST
- * API.
+ * Applies a promotion code to the cart. Wrong codes are counted together with those that are sent over the
+ * REST API.
  */
 async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, request, viewer, language } = visit;
@@ -238,9 +246,9 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
-    // The buyer has selected another delivery option and pressed the pay button in the same form. The page
-    // showed the amount for the previous option, so it is shown again with the new amount, and nothing is
-    // paid yet.
+    // The buyer has selected another delivery option and pressed the pay button of the same form. The page
+    // showed the amount for the previous option, so nothing is paid yet: the page is shown again with the new
+    // amount.
     await applySessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
     return sendRefusedFormPage(await reloadSessionAfterRefusal(visit), 409, {
       card: readEnteredCardWithoutFaults(visit, form),
@@ -271,8 +279,8 @@ const amountOf = (form: URLSearchParams): number | undefined =>
   parseFormInteger(form, "amountMinor", amountMinorMax);
 
 /**
- * Submits the payment. The idempotency key, the amount and the session's version are sent by the form, so
- * they are those that the buyer saw.
+ * Submits the payment. The form contains the idempotency key, the amount and the version of the session, so
+ * the buyer pays exactly the amount that the page showed.
  */
 async function submit(
   visit: CheckoutVisit,

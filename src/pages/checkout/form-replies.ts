@@ -30,7 +30,10 @@ export const sendRefusedFormPage = (
 export const redirectToCheckoutPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
   reply.redirect(path + to, 303);
 
-/** Failures after which the page shows the current state of the checkout session instead of an error message. */
+/**
+ * The codes of failures that need no error message, because the page then shows the new status of the
+ * checkout session, for example "completed".
+ */
 const failuresShownByState: ReadonlySet<string> = new Set([
   "checkout_session_processing",
   "checkout_session_completed",
@@ -76,8 +79,8 @@ const countryFault = (message: string): FormFieldFault => ({
 
 /**
  * Computes the prices of the checkout session again after a payment was refused because prices had changed:
- * the transaction of the payment was rolled back, and with it the new prices. Selects the same delivery
- * option again, or none if it is no longer available, so that the page shows an amount that can be paid.
+ * the transaction of the payment was rolled back, and the new prices with it. Selects the same delivery
+ * option again, or no option if it is no longer available. The page then shows an amount that can be paid.
  */
 async function reprice(visit: CheckoutVisit): Promise<void> {
   const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
@@ -100,8 +103,8 @@ async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promi
 }
 
 /**
- * Loads the checkout session again after a form was refused, so that the page shows the amounts that the
- * buyer would pay now.
+ * Loads the checkout session again after the service has refused a form, so that the page shows the present
+ * amounts and not those from before the form was sent.
  */
 export async function reloadSessionAfterRefusal(visit: CheckoutVisit): Promise<CheckoutVisit> {
   const { viewer, request, pageContext } = visit;
@@ -113,7 +116,10 @@ export async function reloadSessionAfterRefusal(visit: CheckoutVisit): Promise<C
 interface SessionChangeOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly takesOver?: boolean;
-  /** The kinds of personal data that the buyer has entered in the form. */
+  /**
+   * The kinds of personal data that the form contains. The service stores that this browser has entered them,
+   * so that it may show them completely.
+   */
   readonly entered?: readonly ("address" | "buyer_email")[];
 }
 
@@ -154,7 +160,7 @@ export async function claimCheckoutPageForBrowser(
     digest: browser.digest,
     takesOver,
   });
-  // In the meantime, another browser has become the only one that may change the checkout session. The page
-  // that is shown next explains this.
+  // After this browser's request began, another browser has become the only one that may change the checkout
+  // session. The page that is shown next explains this.
   if (!isHeld) throw createFailure("checkout_session_version_conflict");
 }

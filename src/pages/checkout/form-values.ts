@@ -5,8 +5,9 @@
 import { createFailure } from "#foundation/failure.ts";
 
 /**
- * Returns the URL query `?changed`, with an optional anchor, which the checkout page gets after a successful
- * change. With this query, the page no longer shows the error of the last payment.
+ * Returns the query `?changed`, with an optional anchor, for the URL of the page after a successful change.
+ * The query says that the buyer has changed something, so the page no longer shows the error of the last
+ * payment.
  */
 export const createUrlQueryAfterChange = (anchor = ""): string => `?changed${anchor}`;
 

@@ -1,6 +1,6 @@
 /**
  * Renders the checkout page without forms, in three cases: the payment is being processed, the session has
- * ended, or the URL belongs to no session.
+ * ended, or no session has this URL.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderBrandingFooter } from "./branding-view.ts";
@@ -50,8 +50,8 @@ export function renderPaymentProcessingPage(visit: CheckoutVisit): CheckoutPageC
 }
 
 /**
- * Renders the page of a canceled or expired checkout session. If the buyer has just canceled, the page
- * redirects to the shop.
+ * Renders the page of a canceled or expired checkout session. If the buyer has canceled on this page a moment
+ * ago (`isLeaving`), the page redirects to the shop.
  */
 export function renderEndedSessionPage(
   visit: CheckoutVisit,
@@ -121,8 +121,8 @@ export function renderCheckoutMessagePage(
 }
 
 /**
- * The narrow layout of checkout pages without an order summary: the merchant, the choice of language, the
- * given content, and the merchant's links.
+ * Renders the content in the narrow layout of checkout pages, which have no order summary: with the
+ * merchant's name, the choice of language, and the merchant's links.
  */
 export const renderNarrowCheckoutLayout = (
   visit: CheckoutVisit,

@@ -7,11 +7,11 @@ import type { CheckoutVisit } from "./visit.ts";
 
 interface PageHeaderOptions {
   /**
-   * The id of the address form, if the page shows it. When the buyer changes the language, the values of this
-   * form are sent too, so that the typed address is kept.
+   * The id of the page's address form; left out if the page has none. The language buttons then also send the
+   * values of this form, so that the new page contains the typed address.
    */
   readonly formId?: string | undefined;
-  /** The query of the page's URL, which is kept when the buyer changes the language. */
+  /** The query that the page's URL has after the buyer has changed the language, for example `?stay`. */
   readonly query?: string;
 }
 
@@ -31,14 +31,15 @@ function languageChoice(
   { path, language, say, session }: CheckoutVisit,
   { formId, query = "" }: PageHeaderOptions,
 ): Markup {
-  // While the session is open, the script changes the language without leaving the page. All other pages are
-  // loaded again, because their scripts count seconds or wait for a payment.
+  // While the session is open, the script replaces the main part of the page when the buyer changes the
+  // language. All other pages are loaded again, because their scripts count seconds or wait for a payment.
   const inPlace = session.status === "open" ? html` data-in-place` : undefined;
   const owner = formId === undefined ? undefined : html` form="${formId}"`;
   return html`<form method="post" action="${path}${query}" class="languages" ${inPlace}>
     ${
-      // The language buttons belong to the open address form. Pressing Enter in a field presses the form's
-      // first button, so an invisible button that saves the address comes before them.
+      // The language buttons are part of the open address form. When the buyer presses Enter in a field,
+      // browsers press the form's first button. This must not be a language button, so an invisible button
+      // that saves the address comes first.
       formId === undefined
         ? undefined
         : html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true" ${owner}>

@@ -28,8 +28,9 @@ export interface PageLanguage {
 }
 
 /**
- * Returns the language of the page and the locale in which it formats amounts. The locale is that of the
- * session, unless the page is shown in another language.
+ * Returns the language of the page and the locale in which the page formats amounts. The locale is that of
+ * the session if the page is in the session's language; otherwise it is made of the page's language and the
+ * market.
  */
 export function choosePageLanguage(
   preferred: CheckoutLanguage | undefined,
@@ -51,7 +52,7 @@ export function storePageLanguage(
   void reply.header("set-cookie", `${cookieName}=${language}; ${attributes}`);
 }
 
-/** The text with which the names of form actions begin that choose a language, for example `language-de`. */
+/** The start of the form action with which the buyer chooses a language, for example of `language-de`. */
 export const languageActionPrefix = "language-";
 
 /** Returns the language of a form action such as `language-de`; undefined for other actions. */

@@ -25,7 +25,10 @@ export function getLastPaymentFailureMessage({
 }
 
 interface PaymentShown {
-  /** The idempotency key that the payment form sends. Every time the form is rendered, it gets a new key. */
+  /**
+   * The idempotency key that the payment form contains. Every time the service renders the form, it creates a
+   * new key.
+   */
   readonly key: string;
   readonly optionId: string | undefined;
   readonly card: EnteredCardFields | undefined;

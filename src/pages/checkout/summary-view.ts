@@ -11,7 +11,10 @@ type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "langua
 
 export interface OrderSummaryOptions {
   readonly promotion: Markup | undefined;
-  /** True if the order summary is open at first, because it contains a message that the buyer must read. */
+  /**
+   * True if the order summary is not collapsed when the page opens, because the summary contains a message
+   * that the buyer must read.
+   */
   readonly isUnfolded: boolean;
 }
 

@@ -154,8 +154,8 @@ const table = {
 export type CheckoutTextName = keyof typeof table;
 
 /**
- * A function that returns a text of the page in one language, with the given values in place of the
- * placeholders.
+ * A function that returns a text of the page in the page's language. The function replaces the placeholders
+ * of the text by the given values.
  */
 export type CheckoutTranslator = (name: CheckoutTextName, parts?: Readonly<Record<string, string>>) => string;
 

@@ -53,8 +53,8 @@ export function renderOrderCompletedPage(
 }
 
 /**
- * Renders the contact data: the e-mail address to which the merchant writes, and the ways in which the buyer
- * can contact the merchant.
+ * Renders the e-mail address to which the merchant sends messages about the order, and the ways in which the
+ * buyer can contact the merchant.
  */
 function contactLines(visit: CheckoutVisit, { number }: CheckoutPageOrder): Markup {
   const { session, say } = visit;

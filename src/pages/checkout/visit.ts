@@ -44,11 +44,15 @@ export interface CheckoutVisit {
   /** True if the browser sent the cookie of this checkout session, so the browser has opened the page before. */
   readonly isKnown: boolean;
   /**
-   * True if this browser may change the checkout session, pay, and see personal data. Until the first change,
-   * every browser may; then only the browser that made the first change, or that later entered an address.
+   * True if this browser may change the checkout session, pay, and see personal data. Before the first
+   * change, this is true for every browser. Afterwards, it is true only for the browser that made the first
+   * change; if another browser enters an address, it is true only for that browser.
    */
   readonly isHolder: boolean;
-  /** The address and e-mail address that were entered in this browser, so that it may show them completely. */
+  /**
+   * The address and e-mail address that were entered in this browser. The page may show them to this browser
+   * completely.
+   */
   readonly entered: EnteredPersonalData;
   readonly language: CheckoutLanguage;
   /** The locale for amounts. */
@@ -83,8 +87,8 @@ async function findSession(
 type SessionState = Pick<CheckoutPageSession, "status" | "version">;
 
 /**
- * Reads the status and version of the checkout session, from which the caller sees whether the page has
- * changed.
+ * Reads the status and version of the checkout session. A caller that knows the previous values can see
+ * whether the session has changed.
  */
 export async function readSessionStatusAndVersion(
   pageContext: CheckoutPageContext,
@@ -104,8 +108,9 @@ export async function readSessionStatusAndVersion(
 const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();
 
 /**
- * For each request, the URL paths of the style sheets with the merchant's colour. Stored when the checkout
- * session of a request has been found.
+ * For each request, the URL paths of the style sheets with the merchant's colour. `openCheckoutVisit` stores
+ * them, and `sendCheckoutPage` adds them to the page; they are missing if the checkout session was not
+ * found.
  */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
 
@@ -172,7 +177,10 @@ export async function openCheckoutVisit(
   };
 }
 
-/** True if the buyer has chosen to stay on the page instead of returning to the shop. */
+/**
+ * Returns true if the query of the URL contains `stay`: the buyer has chosen to stay on the page instead of
+ * going to the shop.
+ */
 export const hasDeclinedReturnToShop = ({ request }: CheckoutVisit): boolean =>
   Object.hasOwn(request.query as object, "stay");
 

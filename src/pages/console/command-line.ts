@@ -1,8 +1,8 @@
 /**
- * The sign-in of `commerce login`. A staff member who is signed in to the console confirms it on a page. The
- * page then redirects to a port of the staff member's machine with a code (RFC 8252), or shows the code. The
- * command redeems the code, together with the PKCE verifier that only the command knows (RFC 7636), for a
- * session of the console with the staff member's rights.
+ * The sign-in of the command `commerce login`. A staff member who is signed in to the console confirms the
+ * sign-in on a page. The page then redirects to a port of the staff member's machine and adds a code to the
+ * URL (RFC 8252), or it shows the code. The command exchanges the code for a session of the console with the
+ * staff member's rights. It must also send the PKCE verifier, which only the command knows (RFC 7636).
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
@@ -98,15 +98,21 @@ function mountPages(pages: FastifyInstance, services: CommandLineServices): void
 
 interface LoginRequest {
   readonly state: string;
-  /** The PKCE challenge: the SHA-256 of the verifier. */
+  /** The PKCE challenge of the command: the SHA-256 digest of its verifier. */
   readonly challenge: string;
-  /** An address of the staff member's own machine; undefined if the page shows the code. */
+  /**
+   * The URL on the staff member's own machine to which the page redirects; undefined if the page shows the
+   * code instead.
+   */
   readonly redirectUri: string | undefined;
 }
 
 const loopbackUri = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):\d{1,5}\/callback$/;
 
-/** Reads the parameters of RFC 6749 and RFC 7636. Returns undefined if one of them is wrong. */
+/**
+ * Reads the parameters of the sign-in from the URL: those of RFC 6749, and the PKCE challenge of RFC 7636.
+ * Returns undefined if one of them is missing or invalid.
+ */
 function parseLoginRequest(parameters: URLSearchParams): LoginRequest | undefined {
   const state = parameters.get("state") ?? "";
   const challenge = parameters.get("code_challenge") ?? "";
@@ -177,7 +183,10 @@ type CodeContent = z.infer<typeof codeContent>;
 const sign = (key: Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 const purpose = "codes of command line sign-ins";
 
-/** Creates a code: its content and a signature. So a code needs no row in the database. */
+/**
+ * Creates a code that consists of its content and a signature of the content. The signature proves that the
+ * service created the code, so no code is stored in the database.
+ */
 function createCode(
   { staff }: VisitorSession,
   { challenge }: LoginRequest,
@@ -201,8 +210,9 @@ function createCode(
 const redeemBody = z.strictObject({ code: z.string().max(2_000), codeVerifier: z.string().max(200) });
 
 /**
- * Creates the session of a code and returns its cookie. The secret of the session is derived from the code,
- * so a second use of the code breaks the primary key of the sessions and is refused.
+ * Exchanges a code for a new session of the console, and returns the session's cookie. The secret of the
+ * session is computed from the code, so a second use of the code would create the same session again; the
+ * primary key of the sessions prevents this, and the code is refused.
  */
 async function redeemCode(request: FastifyRequest, services: CommandLineServices): Promise<string> {
   const { db, clock, publicUrl, keyring } = services;
@@ -225,7 +235,7 @@ async function redeemCode(request: FastifyRequest, services: CommandLineServices
   }).catch((error: unknown) => {
     throw getViolatedConstraint(error) === undefined ? error : refusal();
   });
-  // The account may have been disabled or changed since it confirmed the sign-in.
+  // The account may have been disabled or changed since the staff member confirmed the sign-in.
   if ((await findStaffSession(db, secret, now)) === undefined) throw refusal();
   request.credential = { staffId: content.staffId };
   return formatConsoleCookie(publicUrl, secret);

@@ -1,6 +1,6 @@
 /**
- * The pages of the merchants' console that the server renders: the sign-in page, the empty page that the
- * console's script fills, the pages for refused requests, and the page for failed requests.
+ * The pages of the merchants' console that the server renders: the sign-in page, the empty page into which
+ * the console's script renders its content, and the pages for refused and failed requests.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
@@ -130,7 +130,7 @@ export function createConsoleErrorHandler(
 }
 
 /**
- * Errors that Fastify itself throws, for example for a body that is too large, have their HTTP status in
+ * Errors of Fastify itself, for example for a body that is too large, contain their HTTP status in
  * `statusCode`.
  */
 function toRefusal(error: unknown): Failure {

@@ -46,7 +46,8 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
   server,
   { services: { db, clock, publicUrl, keyring }, limiter, log },
 ) => {
-  // Every request of a console page counts against the rate limit of anonymous reads, by IP address.
+  // Every request of a console page is counted for its IP address, against the rate limit for reads without a
+  // credential.
   const limitAddress: ConsoleServices["limitAddress"] = async (request, reply) =>
     countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
   const shared = { db, clock, publicUrl, log, limitAddress };

@@ -58,7 +58,10 @@ interface RawOperation {
   readonly description: string;
   readonly deprecated?: true;
   readonly "x-stability": "stable" | "candidate";
-  /** The scope that an API key needs, or `none`; left out if the operation accepts no API key. */
+  /**
+   * The scope that an API key must have for this operation; `none` if a key with any scope is accepted. Left
+   * out if the operation does not accept API keys.
+   */
   readonly "x-required-scope"?: string;
   readonly "x-idempotency": "required" | "none";
   readonly "x-rate-limits": readonly OpenApiDocumentRateLimit[];
@@ -107,8 +110,8 @@ export interface OpenApiDocumentOperation {
   readonly stability: "stable" | "candidate";
   readonly isDeprecated: boolean;
   /**
-   * The credential that the operation requires: none, an API key (or OAuth token), or an OAuth token with a
-   * DPoP proof.
+   * The credential that the operation requires: `none`, an API key or OAuth token (`key`), or an OAuth token
+   * with a DPoP proof (`token`).
    */
   readonly credential: "none" | "key" | "token";
   readonly scope: string | null;
@@ -122,8 +125,9 @@ export interface OpenApiDocumentOperation {
 }
 
 /**
- * Returns the operations of the OpenAPI document, in the order of the document's tags. Operations with the
- * same tag are sorted by the verb in their id; operations that list or search come first.
+ * Returns the operations of the OpenAPI document in groups, one for each tag, in the order of the document's
+ * tags. Within a group, the operations are sorted by the verb at the start of their id; operations that list
+ * or search come first.
  */
 export function listOpenApiOperations(document: OpenApiDocument): OpenApiDocumentOperation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -127,9 +127,9 @@ interface Site extends DocsServices {
 }
 
 /**
- * A function that builds one page of the documentation. `isPassing` is true if the page should show an answer
- * of the demo, but the demo did not answer and a stored answer is shown. Such a page is not cached but built
- * again for the next reader.
+ * A function that builds one page of the documentation. `isPassing` is true if the demo did not answer and
+ * the page therefore shows a stored answer instead. Such a page is not cached but built again for the next
+ * reader, because the demo may answer then.
  */
 type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
 type Entry = [path: string, make: Maker];

@@ -10,7 +10,10 @@ import { renderStabilityBadges } from "./frame.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 import { OpenApiSchemaRenderer } from "./schema-view.ts";
 
-/** Returns all webhook event types, each with an example of the body that is sent. */
+/**
+ * Returns the names of all webhook event types, each with an example of the request body that the service
+ * sends.
+ */
 export type WebhookEventExampleLister = () => readonly { readonly name: string; readonly example: unknown }[];
 
 interface EventPage {

@@ -87,7 +87,10 @@ const operationLabel = ({ id, method }: Pick<OpenApiDocumentOperation, "id" | "m
 export const renderMethodBadge = (method: string): Markup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
-/** Renders badges for what clients must know before they use an operation or event: candidate, deprecated. */
+/**
+ * Renders badges for the state of an operation or event: "candidate" if it may still change, and "deprecated"
+ * if it will be removed.
+ */
 export const renderStabilityBadges = ({
   stability,
   isDeprecated = false,

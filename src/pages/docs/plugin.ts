@@ -19,7 +19,10 @@ export interface DocsPluginOptions {
   readonly document: Readonly<Record<string, unknown>>;
   readonly publicUrl: string;
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
-  /** Returns all webhook event types, each with an example of the body that is sent. */
+  /**
+   * Returns the names of all webhook event types, each with an example of the request body that the service
+   * sends.
+   */
   readonly listEventExamples: DocsServices["listEventExamples"];
 }
 

@@ -19,8 +19,8 @@ export class OpenApiSchemaRenderer {
   readonly #shared: ReadonlySet<string>;
 
   /**
-   * `shown` must have all schemas that the page shows. Schemas that are used more than once are then
-   * described at the end of the page.
+   * `shown` must contain all schemas that the page shows, because the constructor counts how often each
+   * schema is used. Schemas that are used more than once are described at the end of the page.
    */
   constructor(schemas: OpenApiSchemas, shown: readonly OpenApiSchema[]) {
     this.#schemas = schemas;

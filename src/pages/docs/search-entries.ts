@@ -127,7 +127,7 @@ interface ListedField {
 
 interface FieldListing {
   readonly schemas: OpenApiSchemas;
-  /** Names of the schemas whose fields already have search entries. */
+  /** Names of the schemas for whose fields search entries have already been created. */
   readonly seen: Set<string>;
 }
 

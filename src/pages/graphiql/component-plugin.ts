@@ -66,8 +66,8 @@ function toGraphqlText(text: string): string {
 }
 
 /**
- * Moves the fonts out of the style sheet into separate files: they are half of the style sheet, and a page
- * needs only two of them.
+ * Moves the fonts out of the style sheet into separate files. The fonts are half of the style sheet, but a
+ * page needs only two of them, and browsers load only the separate files that a page needs.
  */
 function withFontFiles(sheet: string, emit: (name: string, source: Uint8Array) => string): string {
   return sheet.replaceAll(

@@ -1,6 +1,6 @@
 /**
- * The example queries among which readers of GraphiQL can choose, in groups. The dialog shows the groups that
- * the role of the current token may run.
+ * The example queries among which readers of GraphiQL can choose, in groups. The dialog shows the groups
+ * whose examples the role of the current token may run.
  */
 import { type InternalTokenRole, internalTokenRoles } from "#access/viewer.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";

@@ -36,8 +36,9 @@ export const graphiqlPolicy = [
 ].join("; ");
 
 /**
- * The error message for GET requests that name no trusted document. Subscriptions with GET are refused,
- * because clients that use GET for them, such as EventSource, would have to put the token into the URL.
+ * The error message for a GET request without a trusted document. It also says that GET requests cannot start
+ * subscriptions: clients such as EventSource, which start them with GET, would have to put the token into the
+ * URL, so the service refuses them.
  */
 const postOnlyMessage =
   "This address accepts only POST, and GET with `documentId` for trusted queries. Subscriptions need POST " +
@@ -76,9 +77,10 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
 };
 
 /**
- * Returns the tokens of the demo if the page may offer them: the service must run at a loopback address,
- * which only the developer can reach, and the request must name this address as its host. A page of another
- * site whose name leads to the loopback address (DNS rebinding) therefore cannot read the tokens.
+ * Returns the tokens of the demo; undefined if the page must not offer them. The page may offer them only if
+ * the service runs at a loopback address, which only the developer can reach, and if the request names this
+ * address as its host. A page of another site whose name leads to the loopback address (DNS rebinding) sends
+ * its own name as the host, so it cannot read the tokens.
  */
 function readDemoTokens(
   { headers }: FastifyRequest,
@@ -158,7 +160,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   });
 }
 
-/** The data that GraphiQL and the type map need for the dialog that asks for a token. */
+/** The data for the dialog that asks for a token, which GraphiQL and the type map both have. */
 const tokenPageData = (base: string, demoTokens: DemoTokens | undefined): object => ({
   endpoint: `${base}/graphql`,
   docs: `${base}/docs`,

@@ -1,6 +1,7 @@
 /**
- * Examples with several GraphQL operations, each of which needs values from the answer before it. Each
- * example is opened in one tab, where the reader runs one operation after the other.
+ * Examples that consist of several GraphQL operations. Each operation needs values from the answer of the
+ * operation before it. GraphiQL opens each example in one tab, where the reader runs the operations one after
+ * the other.
  */
 import type { ExampleQuery } from "./example-queries.ts";
 
@@ -103,7 +104,10 @@ query Look($cartId: ID!) {
 }`,
 };
 
-/** The operations of staff and of the checkout page, from a cart with a delivery option to a returned order. */
+/**
+ * An example with several operations of staff and of the checkout page: from a cart with a delivery option to
+ * a returned order.
+ */
 export const orderWorkflowExample: ExampleQuery = {
   title: "From checkout to return",
   query: `# From a filled cart (see the example "From product to cart") to a returned order.

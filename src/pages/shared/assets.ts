@@ -25,10 +25,7 @@ interface Chunk {
   readonly file: string;
   readonly css?: readonly string[];
   readonly isEntry?: boolean;
-  /**
-   * The other built files (chunks) that this file imports, by their keys in the manifest of the build.
-   * Several pages may share them.
-   */
+  /** The shared files (chunks) that this built file imports, by their keys in the manifest of the build. */
   readonly imports?: readonly string[];
 }
 
@@ -83,7 +80,7 @@ const sheetsOf = (
 ];
 
 /**
- * Returns the URL path of a built file that is not the main script of a page, for example
+ * Returns the URL path of a built file that vite.config.ts does not list as a page's script, for example
  * `/assets/editor-<hash>.js` for `editor.js`.
  */
 export function getAssetFileUrl(name: string, publicUrl: string): string {
@@ -126,7 +123,8 @@ function keptFile(file: string): Promise<CompressedBody> {
   if (found !== undefined) return found;
   const read = readCompressed(file);
   kept.set(file, read);
-  // The result for a missing file is not cached, because the build may create the file later.
+  // If the file is missing, this result is removed from the cache, because the build may create the file
+  // later.
   read.catch(() => kept.delete(file));
   return read;
 }

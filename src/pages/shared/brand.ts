@@ -9,7 +9,7 @@ const shapes =
   '<path d="M16 25v-9" fill="none" stroke="#f2b84b" stroke-width="3.5" stroke-linecap="round"/>';
 const svg = (attributes: string): string => `<svg${attributes} viewBox="0 0 32 32">${shapes}</svg>`;
 
-/** The logo as an image that screen readers skip, because the name is beside it. */
+/** The logo as an image that screen readers skip, because the page shows the product's name beside it. */
 export const logo: Markup = new Markup(svg(' class="logo" aria-hidden="true"'));
 
 /** The icon of the browser's tab, as a data URL, which the Content-Security-Policy of all pages allows. */

@@ -22,8 +22,9 @@ export interface HtmlPage {
   readonly title: string;
   readonly body: Markup;
   /**
-   * An additional URL to which a form of the page may redirect; the Content-Security-Policy of the page
-   * allows it in `form-action`.
+   * Left out if forms of the page redirect only to this service. Otherwise, the source (for example the
+   * scheme of a URL) to which they may also redirect; the page's Content-Security-Policy allows it in
+   * `form-action`.
    */
   readonly leadsTo?: string | undefined;
   /** The language of the page's text (BCP 47); English by default. */
@@ -33,8 +34,8 @@ export interface HtmlPage {
   /** The page's own scripts and style sheets. */
   readonly asset?: PageAssets | undefined;
   /**
-   * After this number of seconds, the browser reloads the page or opens `url`. With this, a page that waits
-   * for a result works without a script too.
+   * After this number of seconds, the browser reloads the page or, if `url` is set, opens that URL. So a page
+   * that waits for a result works without a script too.
    */
   readonly refresh?: { readonly seconds: number; readonly url?: string } | undefined;
 }
@@ -92,8 +93,8 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the HTTP headers of a page. The Content-Security-Policy allows forms to redirect to `leadsTo` too,
- * because browsers apply `form-action` also to redirects after a form was sent.
+ * Returns the HTTP headers of a page. In the Content-Security-Policy, `form-action` contains `leadsTo`
+ * besides this service, because browsers apply `form-action` also to the redirects after a form was sent.
  */
 export function getPageHttpHeaders({
   leadsTo,
@@ -130,9 +131,9 @@ export function getRedirectDestination(redirectUri: string): string {
 
 /**
  * Returns the scheme of the URL to which an app is redirected, for `form-action` in the
- * Content-Security-Policy. The origin of the URL would be too strict: browsers apply the policy to every
- * later redirect too, and the app may redirect to another of its origins. A policy also cannot name an origin
- * such as http://[::1].
+ * Content-Security-Policy. Allowing only the origin of the URL would be too strict: browsers also apply the
+ * policy to later redirects, and the app may redirect to another of its origins. In addition, a policy cannot
+ * name an origin such as http://[::1].
  */
 export const getRedirectScheme = (redirectUri: string): string | undefined =>
   URL.parse(redirectUri)?.protocol;

@@ -1,7 +1,9 @@
 /**
- * Finds endpoints with due deliveries and claims deliveries under a lease. Claims are fair: a slow endpoint
- * does not delay deliveries to other endpoints. A token bucket and a limit of concurrent attempts bound the
- * requests to each endpoint. If a process stops, its leases expire and another process repeats the attempts.
+ * Finds endpoints with due deliveries, and claims deliveries: a claim reserves a delivery for this process
+ * until a lease (a time limit) ends. Claims are fair: a slow endpoint does not delay deliveries to other
+ * endpoints. The requests to one endpoint are limited by a token bucket (requests per second) and by a
+ * maximum of concurrent attempts. If a process stops, its leases expire, and another process repeats the
+ * attempts.
  */
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
@@ -28,7 +30,7 @@ export interface ClaimedDelivery {
   readonly merchantId: string;
   readonly mode: "live" | "test";
   readonly url: string;
-  /** The version of the endpoint when the delivery was claimed. */
+  /** The version that the endpoint had when the delivery was claimed. */
   readonly endpointVersion: number;
   /** W3C trace context of the request that caused the event; null if that request was not traced. */
   readonly traceparent: string | null;
@@ -37,14 +39,17 @@ export interface ClaimedDelivery {
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   readonly createdAt: Date;
-  /** Time of the event that is delivered. */
+  /** Time at which the delivered event occurred. */
   readonly occurredAt: Date;
   /** The secrets that sign this delivery, newest first; two while a secret is being replaced. */
   readonly secrets: readonly SealedWebhookSecret[];
 }
 
 export interface DeliveryClaimOptions {
-  /** Ids of the endpoints whose deliveries may be claimed, which means reserved for this process. */
+  /**
+   * Ids of the endpoints from whose deliveries this process may claim some, which means reserve them for
+   * itself.
+   */
   readonly endpointIds: readonly string[];
   readonly deliveriesMax: number;
   readonly now: Date;
@@ -53,10 +58,10 @@ export interface DeliveryClaimOptions {
 }
 
 /**
- * Claims due deliveries round-robin: first one delivery of every installation, then the second of each, and
- * within an installation one endpoint after the other. Attempts in progress count as deliveries that were
- * already chosen. Deliveries of events that the installation may no longer read are not claimed; a suspended
- * installation receives only events about itself.
+ * Claims due deliveries in turns: one delivery of every installation, then a second one of each, and so on.
+ * Within an installation, the endpoints take turns. An endpoint with attempts in progress has used as many of
+ * its turns already. A delivery is not claimed if the installation may no longer read its event; a suspended
+ * installation receives only events about the installation itself.
  */
 export async function claimDeliveries(
   db: Database,
@@ -138,22 +143,24 @@ const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSe
   or s.expires_at > ${at}))`;
 
 /**
- * The duration of a lease in milliseconds: 15 s for the longest attempt, and 5 s for the time that a claim
- * waits for a database connection, because the lease begins before this wait. After a longer wait, a delivery
- * may be sent twice, but only one attempt is recorded.
+ * The duration of a lease in milliseconds, in which a delivery is reserved for one process: 15 s for the
+ * longest attempt, and 5 s because the lease begins before the claim has got a database connection. If the
+ * wait for the connection is longer, another process may claim and send the delivery too. Only one of the two
+ * attempts is then recorded.
  */
 const leaseMs = 20_000;
 /**
- * The maximum number of concurrent attempts per endpoint. A claim counts the attempts that other processes
- * have committed, so two processes that claim at the same moment may each use the whole limit.
+ * The maximum number of concurrent attempts per endpoint. A claim sees only those attempts of other processes
+ * whose claims are committed. Two processes that claim at the same moment may therefore each start this
+ * number of attempts.
  */
 export const endpointSendingMax = 4;
 export const installationSendingMax = 16;
 
 const perSecondDefault = 25;
 /**
- * The largest number of requests that an endpoint receives at once after a pause (the size of its token
- * bucket), as a share of its requests per second. The result is at least one request.
+ * The size of an endpoint's token bucket, which is the largest number of requests that the endpoint receives
+ * at once after a pause: its allowed requests per second multiplied by this share, but at least one request.
  */
 const burstShare = 0.2;
 /**
@@ -236,8 +243,9 @@ const allWaitingEndpoints: RawBuilder<unknown> = sql`
   from waiting where waiting.id is not null`;
 
 /**
- * Returns the time of the next retry of any delivery; null if none is due within `withinMs`. For an endpoint
- * with an open circuit breaker, the time of its next probe counts if it is later.
+ * Returns the time of the next retry of any delivery; null if no retry is due within `withinMs`. While the
+ * circuit breaker of an endpoint is open, its deliveries wait for the next probe, so the time of the probe is
+ * used if it is later than the retry.
  */
 export async function findNextRetryTime(
   db: Database,

@@ -10,7 +10,10 @@ export interface DeliverySendContext {
   readonly sender: WebhookSender;
   readonly keyring: Keyring;
   readonly now: Date;
-  /** Aborted when the process stops. `sendDelivery` then rejects without a result. */
+  /**
+   * This signal is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
+   * record.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -112,8 +115,8 @@ export function decryptWebhookSecret(
 }
 
 /**
- * Returns the W3C trace id of a delivery. All attempts of a delivery belong to one trace, even if several
- * processes make them.
+ * Returns the W3C trace id of a delivery. All attempts of a delivery belong to this one trace, even if
+ * different processes make the attempts.
  */
 function traceIdOf(deliveryId: string): string {
   return createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);

@@ -1,14 +1,17 @@
 /**
  * The webhook dispatcher: creates deliveries of new events and sends them. The whole state is in the
- * database, so any number of processes can dispatch together, and each process may stop at any time. In
- * memory, a process keeps only which endpoints to check first.
+ * database, so any number of processes can dispatch at the same time, and each may stop at any time. The only
+ * state in a process's memory is a list of endpoints to check first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createDispatchRound, type DispatcherOptions, type DispatchRound } from "./round.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface WebhookDispatcher {
-  /** Starts a pass of the dispatcher, because there are new events or due deliveries. */
+  /**
+   * Starts a pass of the dispatcher (one search for new events and due deliveries, which are then sent).
+   * Called when there are new events or due deliveries.
+   */
   readonly wake: () => void;
   readonly start: () => void;
   /**
@@ -23,8 +26,8 @@ export interface WebhookDispatcher {
 const pollMs = 1_000;
 const stopMsMaxDefault = 6_000;
 /**
- * Milliseconds between two passes of the dispatcher while endpoints have due deliveries. In the pause,
- * attempts end and make room for further attempts.
+ * Milliseconds between two passes of the dispatcher while endpoints have due deliveries. During this pause,
+ * some of the running attempts end, so that the next pass can start others.
  */
 const activePauseMs = 20;
 /**
@@ -137,9 +140,9 @@ function createPasses(round: DispatchRound, onFault: (error: unknown) => void): 
     if (state.isRunning) nextTimer = setTimeout(resume, ms);
   };
   /**
-   * Requests a pass of the dispatcher after a short delay, so that one pass can replace several attempts that
-   * end at about the same time. Does nothing while a pass runs, because the end of a pass requests the next
-   * pass if one is needed.
+   * Requests a pass of the dispatcher after a short delay. Attempts that end within the delay then cause only
+   * one pass together. Does nothing while a pass runs, because each pass requests the next one itself if one
+   * is needed.
    */
   const requestSoon = (): void => {
     if (nextTimer === undefined && running === undefined) requestIn(activePauseMs);

@@ -24,7 +24,10 @@ export interface FanOutResult {
   readonly causes: readonly string[];
 }
 
-/** Gives positions to one batch of new events and creates their deliveries, in one transaction. */
+/**
+ * Takes one batch of new events, gives each event its position in the event feed, and creates the deliveries
+ * of the events, all in one transaction.
+ */
 export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
   return runInTransaction(db, async (transaction) => {
     if (!(await lockFeedIfEventsWait(transaction))) return { events: 0, causes: [], endpointIds: [] };
@@ -42,24 +45,27 @@ interface Match {
   readonly merchantId: string;
   readonly installationId: string;
   readonly isAwaited: boolean;
-  /** The subject of the event, if the endpoint receives events about the same subject in order; or null. */
+  /**
+   * The subject of the event, if the endpoint must receive the events about one subject in order; null if the
+   * endpoint receives its events in any order.
+   */
   readonly orderedSubjectId: string | null;
   readonly orderedPosition: number | null;
   readonly traceparent: string | null;
 }
 
 /**
- * A new event with an endpoint that receives the event. The endpoint id is null if no endpoint receives the
- * event.
+ * A new event, paired with one endpoint that receives the event. For an event that no endpoint receives,
+ * there is one entry whose endpoint id is null.
  */
 type Taken =
   | Match
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * Locks the feed until the end of the transaction. Returns false, without a lock, if no event is new. The
- * statement that takes the events comes after this one, so it sees all positions that the previous holder of
- * the lock has given.
+ * Locks the event feed until the end of the transaction. If there are no new events, takes no lock and
+ * returns false. The statement that reads the new events must run after this one, so that it sees all
+ * positions that another process gave while it held the lock.
  */
 async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
   const { rows } = await sql`
@@ -70,13 +76,14 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
 }
 
 /**
- * Gives the next positions to the new events that were inserted first, and matches them with endpoints. If
- * the statement sees an event, it also sees all earlier events about the same subject, because their
- * transactions committed before the event was inserted. It waits for locked events instead of skipping them.
- * So positions keep the order of each subject. Events about carts, orders and their parts go to installations
- * that may read them. Events about one installation go only to that installation, even after it is
- * uninstalled. Events about an endpoint do not go to that endpoint. Endpoints are not locked: a delivery to
- * an endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in
+ * Gives the next positions of the event feed to a batch of new events, in the order of their insertion, and
+ * finds the endpoints that receive them. Events about the same subject get their positions in the order of
+ * the changes: if the statement sees an event, it also sees all earlier events about the same subject,
+ * because their transactions committed before the event was inserted, and it waits for locked events instead
+ * of skipping them. Events about carts, orders and their parts go to the installations that may read them.
+ * Events about one installation go only to that installation, even after it is uninstalled. Events about an
+ * endpoint go to the other endpoints, but not to that endpoint. Endpoints are not locked. A delivery to an
+ * endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in
  * `sweeps.ts`.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {

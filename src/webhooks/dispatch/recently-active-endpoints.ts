@@ -1,6 +1,6 @@
 /**
- * A set of endpoints with deliveries that were created, found due or sent in the last two seconds. The
- * dispatcher checks these endpoints first; every endpoint is checked eventually.
+ * The set of endpoints for which, in the last two seconds, deliveries were created, found due or sent. The
+ * dispatcher checks these endpoints first, and all other endpoints less often.
  */
 export interface RecentlyActiveEndpoints {
   markActive(endpointIds: Iterable<string>): void;

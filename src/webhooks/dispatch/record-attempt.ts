@@ -1,7 +1,8 @@
 /**
- * Records the result of an attempt if its lease is still valid: in the delivery, in the health of the
- * endpoint, and as an event if the endpoint becomes degraded or is disabled. Each failure is recorded in a
- * transaction of its own; successes are recorded in batches (`createDeliverySuccessRecorder`).
+ * Records the result of an attempt if its lease (the time for which the delivery is reserved for this
+ * process) is still valid. The result is recorded in the delivery and in the health of the endpoint; if the
+ * endpoint becomes degraded or is disabled, an event is published too. Each failure is recorded in a
+ * transaction of its own. Successes are recorded in batches (`createDeliverySuccessRecorder`).
  */
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -32,8 +33,8 @@ export interface DeliveryAttemptRecordContext {
 }
 
 /**
- * Records the result of an attempt. Returns false if the lease expired and another process has the delivery,
- * or if the delivery was canceled meanwhile.
+ * Records the result of an attempt. Records nothing and returns false if the lease has expired and another
+ * process has claimed the delivery, or if the delivery was canceled during the attempt.
  */
 export function recordDeliveryAttempt(
   recording: DeliveryAttemptRecordContext,
@@ -63,8 +64,8 @@ function recordFailure(
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return runInTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
-      // The endpoint is locked before the row with its health. Commands on endpoints lock in the same order,
-      // which prevents deadlocks.
+      // The endpoint's row is locked first, and then the row with the endpoint's health. Commands on
+      // endpoints lock these rows in the same order, which prevents deadlocks.
       await transaction
         .selectFrom("webhookEndpoint")
         .select("id")
@@ -173,9 +174,9 @@ async function publishEndpointHealth(
 }
 
 /**
- * Disables an endpoint that failed for too long or answered 410 (Gone). Its deliveries without an attempt are
- * skipped; its deliveries with an attempt wait until the endpoint is enabled again. Returns false if the
- * endpoint was changed after the delivery was claimed.
+ * Disables an endpoint that failed for too long or answered 410 (Gone). Deliveries of the endpoint that had
+ * no attempt yet are skipped; deliveries that had one wait until the endpoint is enabled again. If the
+ * endpoint was changed after the delivery was claimed, does nothing and returns false.
  */
 async function disableFailingEndpoint(
   transaction: Transaction,
@@ -211,8 +212,8 @@ async function disableFailingEndpoint(
 }
 
 /**
- * Postpones a delivery after an internal error of this service. The error counts as a failed attempt, so that
- * the number of attempts stays limited.
+ * Postpones a delivery whose attempt failed by an internal error of this service. The attempt is counted like
+ * a failed attempt, so that the delivery is not repeated forever.
  */
 export async function postponeDelivery(
   { db, now, scale, random }: DeliveryAttemptRecordContext,

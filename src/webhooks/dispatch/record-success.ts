@@ -19,8 +19,8 @@ export interface CompletedDeliveryAttempt {
 
 export interface DeliverySuccessRecorder {
   /**
-   * Records a success. Returns false if the lease expired and another process has the delivery, or if the
-   * delivery was canceled meanwhile.
+   * Records a success. Records nothing and returns false if the lease has expired and another process has
+   * claimed the delivery, or if the delivery was canceled during the attempt.
    */
   record(made: CompletedDeliveryAttempt): Promise<boolean>;
 }

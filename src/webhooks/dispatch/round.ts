@@ -1,6 +1,7 @@
 /**
- * One round of dispatching: creates the deliveries of new events, claims due deliveries and sends them.
- * Between rounds, only the recently active endpoints are remembered (see `recently-active-endpoints.ts`).
+ * One round of dispatching: creates the deliveries of new events, claims due deliveries (reserves them for
+ * this process) and sends them. Between rounds, a process remembers nothing but the recently active endpoints
+ * (see `recently-active-endpoints.ts`).
  */
 import { startSpan } from "#foundation/tracing.ts";
 import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.ts";
@@ -24,20 +25,23 @@ import { createDeliverySuccessRecorder, type DeliverySuccessRecorder } from "./r
 
 const sendingMaxDefault = 512;
 /**
- * Limits how many endpoints one claim of deliveries checks: this number of endpoints for each attempt that
- * the process may start. The next claims check the other endpoints.
+ * The number of endpoints that one claim of deliveries checks, for each attempt that this process can still
+ * start. The claim in the next round checks other endpoints.
  */
 const endpointsPerFreeSlot = 2;
 const probeEveryMs = 60_000;
 /**
- * While new events are published continuously, the dispatcher searches all endpoints for due deliveries only
- * once in this number of milliseconds.
+ * Minimum number of milliseconds between two searches of all endpoints for due deliveries, while new events
+ * are published continuously.
  */
 const searchIntervalMs = 50;
 
 export interface DispatchRoundOptions {
   readonly onAttemptEnded: () => void;
-  /** Called if the round handled a full batch of new events, so that more new events may be waiting. */
+  /**
+   * Called if the round created the deliveries of a full batch of new events: more new events may be waiting
+   * then.
+   */
   readonly onFullBatch: () => void;
   /** True if the dispatcher was notified of new events or of deliveries without an event (ping, replay). */
   readonly wasNotified: boolean;
@@ -45,8 +49,8 @@ export interface DispatchRoundOptions {
 
 export interface DispatchRound {
   /**
-   * Creates deliveries of new events, claims as many due deliveries as there are free slots, and sends them.
-   * Returns the number of claimed deliveries.
+   * Creates the deliveries of new events. Then claims due deliveries, at most as many as this process may
+   * still send concurrently, and sends them. Returns the number of claimed deliveries.
    */
   run(options: DispatchRoundOptions): Promise<number>;
   /** Finds all endpoints with due deliveries and marks them as active. */
@@ -62,8 +66,8 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
   const activeEndpoints = createRecentlyActiveEndpoints();
   const { sending, send, waitUntilIdle, stop } = createAttempts(parts, activeEndpoints);
   /**
-   * Creates the deliveries of one batch of new events; returns the number of events. These deliveries are
-   * sent before the next batch is handled.
+   * Creates the deliveries of one batch of new events, and returns the number of these events. The deliveries
+   * are sent before the next batch of events is read.
    */
   const createDeliveries = async (): Promise<number> => {
     const startedAt = new Date();
@@ -102,9 +106,9 @@ export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
         ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
       )
         await findAllDueEndpoints();
-      // If the dispatcher was not notified of new events, most recently active endpoints have no due
-      // deliveries. A cheap query removes these endpoints from the set, so that the expensive claim does not
-      // check them.
+      // If the round was not started by a notification of new events, few of the recently active endpoints
+      // have due deliveries. A cheap query first removes the endpoints without due deliveries from the set,
+      // so that the expensive claim does not check them.
       else if (!wasNotified && !activeEndpoints.isEmpty()) await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
       const claim = {

@@ -27,8 +27,9 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
 }
 
 /**
- * The context of a command whose input has a URL. The type requires `resolvedFaults`, so that the IP
- * addresses of the URL's host name are checked before the transaction of the command.
+ * The context of a command whose input can contain a URL. The context must have `resolvedFaults`, the faults
+ * of the IP addresses of the URL's host name. Callers therefore cannot forget to look the addresses up before
+ * the transaction of the command.
  */
 export type EndpointUrlCommandContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
 
@@ -103,11 +104,11 @@ export interface EndpointPatch {
   readonly disabledAt?: Date | null;
 }
 
-/** Returns the text of a jsonb column that may be null. */
+/** Converts a value to the text that a jsonb column stores: its JSON, or null for null. */
 export const toJsonbValue = (value: object | null): string | null =>
   value === null ? null : JSON.stringify(value);
 
-/** Saves the patch and increments the version by one. */
+/** Saves the changed fields of an endpoint and increments its version by one. */
 export async function saveEndpoint(
   transaction: Transaction,
   { id, version }: WebhookEndpoint,

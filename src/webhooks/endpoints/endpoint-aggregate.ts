@@ -95,7 +95,10 @@ export function getEndpointHealthState({
     : "unknown";
 }
 
-/** Returns the changed fields with their values before the change, for the event of the change. */
+/**
+ * Compares two states of an endpoint. Returns the fields that differ, each with its value before the change;
+ * the event about the change publishes them.
+ */
 export function getPreviousValuesOfChangedEndpointFields(
   before: WebhookEndpoint,
   after: WebhookEndpoint,

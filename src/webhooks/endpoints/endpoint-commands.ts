@@ -94,8 +94,8 @@ async function insertEndpoint(
 }
 
 /**
- * The changes of an endpoint. Fields that are left out stay unchanged. If the URL changes, queued deliveries
- * are sent to the new URL.
+ * The input that changes an endpoint. A field that is left out stays unchanged. If the URL changes,
+ * deliveries that are already queued are sent to the new URL.
  */
 interface EndpointUpdateInput extends EndpointIdAndExpectedVersion, EndpointInputFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
@@ -139,8 +139,9 @@ async function lockEndpointForNewUrl(
 }
 
 /**
- * Returns the fields that change. The value null removes the description, the rate limit or the field
- * filters, and leaves all other fields unchanged.
+ * Returns the fields that the input changes, with their new values. If the input has null for the
+ * description, the rate limit or the field filters, the endpoint's value is removed. If it has null for the
+ * URL, the event types, the payload mode or the delivery order, the endpoint's value stays unchanged.
  */
 function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): EndpointPatch {
   const { url, description, eventTypes, payloadMode, maxPerSecond, metadata } = input;
@@ -180,8 +181,8 @@ function sortedText(value: unknown): string {
 }
 
 /**
- * Enables a disabled endpoint. Resets its health, and queues a ping that is sent before the waiting
- * deliveries.
+ * Enables a disabled endpoint. Resets its health. Queues a ping, which is sent before the deliveries that
+ * waited while the endpoint was disabled.
  */
 export async function enableEndpoint(
   transaction: Transaction,

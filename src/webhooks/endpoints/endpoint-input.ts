@@ -84,7 +84,10 @@ const knownEventTypePatterns = new Set<string>(
 
 const suggestionsMax = 20;
 
-/** Names the most similar event types; if none is similar, the event types of the group that was named. */
+/**
+ * Creates the fault of an unknown event type. The message names the most similar event types; if none is
+ * similar, it names all event types of the same group (for example `order`).
+ */
 function createEventTypeFault(field: string, pattern: string): FailureDetail {
   const nearest = findNearest(pattern, knownEventTypePatterns);
   const group = `${pattern.split(".")[0]}.`;

@@ -63,9 +63,9 @@ export async function insertWebhookSecret(
 }
 
 /**
- * Replaces the current secret. For `overlapHours`, webhooks are signed with both the old and the new secret.
- * A secret from an earlier rotation that has not expired yet is deleted, so that an endpoint never has more
- * than two secrets.
+ * Replaces the current secret by a new one. For the next `overlapHours` hours, webhooks are signed with both
+ * secrets. If a secret from an earlier rotation has not expired yet, it is deleted, so that an endpoint never
+ * has more than two secrets.
  */
 export async function rotateWebhookSecret(
   transaction: Transaction,

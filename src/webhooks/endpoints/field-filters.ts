@@ -1,6 +1,7 @@
 /**
- * Field filters of an endpoint: for an event type, the fields whose changes the endpoint wants. The fields
- * are those of the event's object; an event tells by `previous` which of them have changed.
+ * Field filters of an endpoint: for an event type, the list of fields whose changes the endpoint wants to
+ * receive. The fields are those of the object that the event is about. The property `previous` of an event
+ * lists the fields that have changed.
  */
 import { type RawBuilder, sql } from "kysely";
 import { createBodyFault, findDuplicateFaults, findListLengthFaults } from "#foundation/faults.ts";
@@ -57,9 +58,9 @@ export const toStoredFieldFilters = (
     : Object.fromEntries(filters.map(({ eventType, fields }) => [eventType, [...fields]]));
 
 /**
- * The SQL condition that the filters of the endpoint `w` let the event `e` pass. An event without `previous`
- * has no comparison with an earlier state and passes. The body is parsed only for endpoints with a filter for
- * the type of the event.
+ * The SQL condition that endpoint `w` receives event `e` according to the field filters of the endpoint. An
+ * event without `previous` (with no comparison to an earlier state) is always received. The body of the event
+ * is parsed only if the endpoint has a filter for the event's type.
  */
 export const passesFieldFiltersSql: RawBuilder<boolean> = sql`
   case when w.field_filters is null or not w.field_filters ? e.type then true else coalesce((

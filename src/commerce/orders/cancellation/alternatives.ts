@@ -42,8 +42,8 @@ export function findCancellationAlternatives(
 }
 
 /**
- * Whether the buyer can return units or withdraw from the purchase. This is only a hint; the after-sales
- * eligibility answers exactly, with quantities and terms.
+ * Whether the buyer can return units or withdraw from the purchase. This information is inexact: the
+ * after-sales eligibility query gives the exact answer, with quantities and terms.
  */
 interface AfterSalesWindows {
   readonly canReturn: boolean;
@@ -70,8 +70,8 @@ function afterSalesWindowsAt(order: OrderAggregate, now: Date): AfterSalesWindow
 const nonReturnable = ["no_returns", "final_sale", "custom_made", "perishable", "digital", "gift_card"];
 
 /**
- * Returns the return windows of the order lines that have sent units and that the merchant's return policy
- * accepts.
+ * Returns the return windows of those order lines that have sent units and whose products the merchant's
+ * return policy allows to be returned.
  */
 function returnWindows(order: OrderAggregate): OrderTimeWindow[] {
   const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = getOrderPolicy(

@@ -1,8 +1,8 @@
 /**
  * Cancels an order or some of its units, at once or as a request that the merchant approves or declines. The
- * eligibility query uses the same function to decide. One transaction releases the stock of the canceled
- * units, removes them from fulfillments, reduces what the buyer owes and refunds what the buyer has paid too
- * much.
+ * command and the eligibility query decide by the same function. One transaction releases the stock of the
+ * canceled units, removes them from fulfillments, reduces what the buyer owes and refunds what the buyer has
+ * paid too much.
  */
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,6 +1,6 @@
 /**
- * Cancels units of an order after the decision that they can be canceled: releases stock and promotion uses,
- * updates fulfillments, and voids or refunds payments.
+ * Cancels units of an order for which the caller has decided that they can be canceled: releases stock and
+ * promotion uses, updates fulfillments, and voids or refunds payments.
  */
 import type { CancellationReason } from "./reasons.ts";
 import { sql } from "kysely";
@@ -33,8 +33,8 @@ export interface UnitsToCancel {
 }
 
 /**
- * Cancels units of an order; the caller must have decided that this is possible. Promotions are locked before
- * the stock, so that transactions cannot deadlock.
+ * Cancels units of an order. The caller must have decided that the cancellation is possible. Promotions are
+ * locked before the stock, so that transactions cannot deadlock.
  */
 export async function cancelUnits(
   transaction: Transaction,
@@ -135,8 +135,8 @@ async function keepLines(
 }
 
 /**
- * Voids the payment authorizations if the buyer owes nothing any more, and refunds what the buyer has paid
- * too much.
+ * Refunds the amount that the buyer has paid too much. Before that, voids the payment authorizations, but
+ * only if the buyer owes nothing any more.
  */
 async function moveMoney(
   transaction: Transaction,

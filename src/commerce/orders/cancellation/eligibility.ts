@@ -56,8 +56,8 @@ export type CancellationConsequence =
 
 export interface CancellationDeadline {
   /**
-   * The time of the cancellation deadline. If the deadline is the start of packing: the time at which packing
-   * started, or null if packing has not started.
+   * The time of the cancellation deadline. If the policy sets the start of packing as the deadline: the time
+   * at which packing started; null before that.
    */
   readonly at: string | null;
   readonly clock: "placed" | "packing_started";
@@ -139,8 +139,8 @@ function toLine({ line, open, reasons }: AssessedCancellationLine): Cancellation
 }
 
 /**
- * Returns the scope of a cancellation: `order` if it would cancel all units that are left, `lines` if other
- * units would be left, and `none` if no units are chosen.
+ * Returns the scope of a cancellation: `order` if the cancellation takes all units that are not canceled yet,
+ * `lines` if some of these units remain, and `none` if no units are chosen.
  */
 function scopeOf(
   { lines }: OrderAggregate,
@@ -154,8 +154,8 @@ function scopeOf(
 }
 
 /**
- * Returns true if the answer contains a deadline. An answer with the decision "denied" contains a deadline
- * only if the deadline has passed. A canceled order, for example, has no deadline.
+ * Returns true if the eligibility answer must contain the cancellation deadline. If the decision is "denied",
+ * the answer contains the deadline only if the cancellation is denied because the deadline has passed.
  */
 const hasDeadline = (reasons: readonly CancellationObstacleReason[]): boolean =>
   decideEligibility(reasons) !== "denied" ||
@@ -176,8 +176,8 @@ function deadlineOf(
 }
 
 /**
- * Estimates the refund of a cancellation. A captured amount is refunded; an authorized amount is voided, or
- * captured only in part.
+ * Estimates the refund of a cancellation. The part that was captured is refunded. If only an authorization
+ * exists, it is voided, or less than the whole authorization is captured later.
  */
 function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): EstimatedCancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);
@@ -193,8 +193,9 @@ function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): Estim
 }
 
 /**
- * Returns the effect of a cancellation on the discounts of promotions: kept, removed, or recalculated.
- * Canceled units lose their share of the discounts; the prices of all other units stay.
+ * Returns the effect of a cancellation on the discounts of promotions: kept, removed, or recalculated. The
+ * order's discounts are reduced by the share of the canceled units; the prices of all other units stay
+ * unchanged.
  */
 function promotionEffectOf(
   { lines, promotions }: OrderAggregate,

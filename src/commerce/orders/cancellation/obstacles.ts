@@ -1,7 +1,7 @@
 /**
  * Finds the reasons against canceling an order or an order line: the order's state, the merchant's policy,
- * and lines that a promotion connects. A part of connected lines cannot be canceled alone, because the
- * promotion was granted for all of them.
+ * and promotions that connect the line with other lines. Connected lines can only be canceled together,
+ * because the promotion was granted for all of them.
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationObstacleReason, createCancellationObstacle } from "./reasons.ts";
@@ -152,7 +152,8 @@ function policyObstacles({ order, rules, now }: CancellationAssessmentContext): 
 const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup"]);
 
 function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationObstacleReason[] {
-  // Fulfillments of an exchange are left out, because they contain replacements instead of ordered units.
+  // Fulfillments of returns are left out, because they send the items of an exchange or replacement, not
+  // ordered units.
   const own = fulfillments.filter(
     ({ returnId, status, lines }) =>
       returnId === null && status !== "canceled" && lines.some(({ lineId }) => lineId === line.id),
@@ -192,8 +193,8 @@ function splitSetObstacles(
 }
 
 /**
- * Kinds of promotions that connect order lines: the discounted lines with the lines that the buyer had to
- * buy.
+ * Kinds of promotions that connect order lines: if the order has such a promotion, the discounted lines and
+ * the lines that the buyer had to buy for the promotion can only be canceled together.
  */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
@@ -212,8 +213,9 @@ export function findLinesJoinedByPromotions({
 }
 
 /**
- * Returns the ids of lines that a promotion connects and of which the cancellation would take only a part of
- * the units. Returns the first such set of lines; undefined if there is none.
+ * Searches for a promotion that connects several lines of the order, if the cancellation takes only a part of
+ * the units of these lines. Returns the ids of the lines of the first such promotion; undefined if there is
+ * none.
  */
 export function findPartlyCanceledPromotionLines(
   order: Pick<OrderAggregate, "promotions" | "lines">,

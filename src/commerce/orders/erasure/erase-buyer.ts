@@ -1,7 +1,8 @@
 /**
  * Erases all addresses and e-mail addresses of a buyer in one transaction: deletes their data keys, reduces
  * masked addresses to the country, removes the data from open carts, reduces the stored bodies of events to
- * ids, and empties stored answers of idempotent requests. Products, quantities and amounts of orders stay.
+ * ids, and empties stored answers of idempotent requests. Products, quantities and amounts of orders are not
+ * changed.
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
@@ -18,10 +19,7 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-scope.ts";
 
 export interface BuyerErasureResult {
-  /**
-   * Number of addresses and e-mail addresses that this call erased. Data that was erased before does not
-   * count.
-   */
+  /** Number of addresses and e-mail addresses that this call erased, not including data erased earlier. */
   readonly personalData: number;
   readonly carts: number;
   readonly orders: number;

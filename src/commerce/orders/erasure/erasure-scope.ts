@@ -164,9 +164,9 @@ interface ErasureSearch {
 }
 
 /**
- * Maximum time from the arrival of a request until its idempotency record is committed and can be found, in
- * milliseconds. The record contains the time of arrival, by the clock of the process that received the
- * request.
+ * Maximum time in milliseconds from the arrival of a request to the commit of its idempotency record. Before
+ * the commit, the erasure cannot find the record. The record contains the time of arrival, by the clock of
+ * the process that received the request.
  */
 const lateMsMax = 600_000;
 
@@ -185,8 +185,8 @@ export async function findBuyerDataToErase(
 }
 
 /**
- * Decrypts the buyer's personal data, and returns a search for its texts in stored answers. For data that
- * cannot be decrypted, for example because it was erased before, only the id is searched.
+ * Decrypts the buyer's personal data. Returns an object that searches stored answers for the texts of this
+ * data. If a value cannot be decrypted, for example because it was erased before, only its id is searched.
  */
 async function findBuyerTraces(
   reader: DatabaseReader,
@@ -227,8 +227,9 @@ interface BuyerTraces {
 }
 
 /**
- * Creates the check whether a stored answer contains data of the buyer. The check may also match other
- * answers. This does little harm, because the caller of an emptied answer can read the current state again.
+ * Creates the function that checks whether a stored answer contains data of the buyer. The check may also
+ * match answers about other buyers. Emptying these does little harm, because their callers can read the
+ * current state again.
  */
 function findTraces(ids: readonly string[], personal: readonly PersonalData[]): BuyerTraces {
   const words = new Set([...ids, ...personal.flatMap(wordsOf)].map(escaped));

@@ -1,6 +1,6 @@
 /**
  * Creates a fulfillment: units of an order that are sent to the buyer together. Each unit is in at most one
- * fulfillment, not counting fulfillments that were canceled, have failed or came back to the sender.
+ * fulfillment. This rule ignores fulfillments that were canceled, have failed or came back to the sender.
  */
 import { type Faults, createBodyFault, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -165,8 +165,8 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
 }
 
 /**
- * Throws if fewer units of a line still need a fulfillment than the caller wants to send. The failure names
- * all such lines and the numbers of units that are left.
+ * Throws if the caller wants to send more units of a line than still need a fulfillment. The failure names
+ * all such lines, and for each line the number of units that still need a fulfillment.
  */
 function requireOpen(
   order: OrderAggregate,

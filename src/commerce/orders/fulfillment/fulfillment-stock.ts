@@ -81,8 +81,9 @@ const taken: ReadonlySet<FulfillmentStatus> = new Set([
 ]);
 
 /**
- * Takes those units of a fulfillment from the stock on hand that were not taken yet. Throws if the stock is
- * too low.
+ * Takes the units of a fulfillment from the stock on hand. Skips units that are already allocated to the
+ * order, for example because an earlier fulfillment with these units was canceled. Throws if the stock is too
+ * low.
  */
 export async function allocateFulfillmentUnits(
   transaction: Transaction,
@@ -116,8 +117,8 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
 }
 
 /**
- * Returns the units of a fulfillment that must still be taken from the stock on hand. Units for which the
- * order line has no reserved stock are counted in `unreserved`.
+ * Returns the units of a fulfillment that are not yet allocated to the order and must be taken from the stock
+ * on hand. `unreserved` is the number of these units for which the order line has no reserved stock.
  */
 function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
@@ -144,8 +145,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
 }
 
 /**
- * Reserves stock to send lost units again, as far as stock is available. Units without available stock are
- * recorded as unreserved, so that the fulfillment can become `failed` even if the stock is too low.
+ * Reserves stock to send lost units again, as far as stock is available. If too little stock is available,
+ * the remaining units are recorded as unreserved, so that the fulfillment can still become `failed`.
  */
 export async function reserveReplacementOfLostUnits(
   transaction: Transaction,
@@ -165,8 +166,9 @@ export async function reserveReplacementOfLostUnits(
 }
 
 /**
- * Handles units that came back to the sender: refunded units are added to the stock, and the other units wait
- * for the next fulfillment. For an exchange, the next fulfillment is created at once.
+ * Updates the stock when a fulfillment came back to the sender: its refunded units are added to the stock on
+ * hand, and its other units can be sent with another fulfillment. If the fulfillment contained replacements
+ * of an exchange, creates the next fulfillment for them at once.
  */
 export async function takeBackUnitsReturnedToSender(
   transaction: Transaction,
@@ -300,8 +302,8 @@ interface DroppedUnits {
 }
 
 /**
- * Reduces the recorded numbers of unreserved units, because stock has been reserved for them or they were
- * canceled. The oldest fulfillments are reduced first.
+ * Reduces the stored numbers of unreserved units, because stock has now been reserved for these units or they
+ * were canceled. Reduces the numbers of older fulfillments first.
  */
 export async function reduceUnreservedUnits(
   transaction: Transaction,

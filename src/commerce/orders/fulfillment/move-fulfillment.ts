@@ -146,7 +146,8 @@ export function markFulfillmentDelivered(
     target,
     name: "deliver",
     row: { deliveredAt: context.now },
-    // Units for pickup are never shipped, so they count as shipped when they are delivered.
+    // Units for pickup have no shipment. They are therefore recorded as shipped at the time at which they are
+    // delivered.
     effect: async (change) =>
       changeOrderLineUnitCounts(transaction, change, {
         delivered: 1,
@@ -167,7 +168,10 @@ export function markFulfillmentFailed(
   });
 }
 
-/** Cancels a fulfillment. Its units that were taken from the stock on hand stay allocated to the order. */
+/**
+ * Cancels a fulfillment. Units that packing has taken from the stock on hand are not put back; they stay
+ * allocated to the order and can be sent with another fulfillment.
+ */
 export function cancelFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,

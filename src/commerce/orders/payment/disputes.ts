@@ -1,8 +1,8 @@
 /**
  * Records disputes (chargebacks): a buyer's bank claims a payment back. A disputed payment can be neither
- * captured nor refunded. After a dispute that the merchant wins, the payment is as before. After a dispute
- * that the merchant loses, the captured amount counts as refunded, and the cost of the order is reduced by
- * this amount, because the merchant cannot charge it again.
+ * captured nor refunded. If the merchant wins the dispute, the payment gets the status that it had before. If
+ * the merchant loses the dispute, the captured amount is recorded as refunded. The cost of the order is then
+ * reduced by this amount, because the merchant cannot charge it again.
  */
 import { derivePaymentStatus } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";

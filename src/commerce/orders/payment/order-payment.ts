@@ -56,8 +56,8 @@ export async function lockPaymentWithOrder(
 }
 
 /**
- * Returns the amount of a payment that can be captured now: the authorized amount without pending captures,
- * but at most what the buyer still owes.
+ * Returns the amount of a payment that can be captured now: the authorized amount minus pending captures. The
+ * result is never more than what the buyer still owes.
  */
 export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment): number {
   return Math.max(
@@ -156,8 +156,8 @@ interface OrderAfterChange {
 }
 
 /**
- * Voids all payment authorizations of an order if the buyer owes nothing any more. Otherwise the
- * authorizations stay, because they may still be captured.
+ * Voids all payment authorizations of an order if the buyer owes nothing any more. If the buyer still owes an
+ * amount, voids nothing, because the authorizations may still be captured.
  */
 export async function voidAuthorizationsIfNothingOwed(
   transaction: Transaction,

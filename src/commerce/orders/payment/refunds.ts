@@ -1,9 +1,9 @@
 /**
  * Makes refunds. `createRefund` lets a merchant refund sent units, shipping, or an amount as goodwill; the
- * cost of the order is reduced by the same amount. `queueRefund` chooses a payment with enough captured
- * money, inserts the refund and queues the request to the payment provider; cancellations and returns use
- * this function too. Units that were not sent are canceled instead, and units that are sent back need a
- * return.
+ * cost of the order is reduced by the same amount. Units that were not sent must be canceled instead, and
+ * units that the buyer sends back need a return. `queueRefund` chooses a payment with enough captured money,
+ * inserts the refund and queues the request to the payment provider; cancellations and returns use this
+ * function too.
  */
 import { sql } from "kysely";
 import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
@@ -145,8 +145,8 @@ function composeRefund(
 }
 
 /**
- * Throws if the order already has the maximum number of refunds. Cancellations and returns may make further
- * refunds; the number of the order's units limits them.
+ * Throws if the order already has the maximum number of refunds. The maximum does not apply to cancellations
+ * and returns: each of them refunds units of the order, so their number is limited anyway.
  */
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsPerOrderMax) return;

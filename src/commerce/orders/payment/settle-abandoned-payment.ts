@@ -1,7 +1,8 @@
 /**
- * Settles the requests to the payment provider about abandoned payments: payments whose checkout session
- * ended before the provider answered, so that they have no order. The authorization is voided, a captured
- * amount is refunded, and `payment.refund_required` is published.
+ * Saves the outcomes of requests to the payment provider about abandoned payments: payments that have no
+ * order, because their checkout session ended before the provider answered. The authorization is voided. If
+ * the provider has captured an amount, the amount is refunded. In this case, and if the payment could not be
+ * voided in time, `payment.refund_required` is published.
  */
 import { sql } from "kysely";
 import {
@@ -160,8 +161,8 @@ const retryMsMax = 1440 * minuteMs;
 
 /**
  * Queues the refund of an abandoned payment again, with growing delays, until the payment provider accepts
- * it. Each retry is a new payment operation, because a declined request stays declined under its idempotency
- * key. The refund itself stays pending.
+ * it. Each retry is a new payment operation with a new idempotency key, because the provider repeats its old
+ * answer for the old key. The refund has the status `pending` until the provider accepts it.
  */
 async function retryRefund(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Saves the outcome of a payment operation (a queued request to the payment provider) once: to the payment or
- * refund, and to the order or checkout session. If the outcome was saved before, nothing is changed.
+ * Saves the outcome of a payment operation (a queued request to the payment provider) in the payment or
+ * refund, and in its order or checkout session. Does nothing if the outcome was saved before.
  */
 import { cancelAndVoidPayment, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockCartAndSession } from "#commerce/checkout/change-session.ts";

@@ -1,6 +1,6 @@
 /**
- * Shows the error of an address field as soon as the buyer leaves the field. The service checks the address
- * by the same rules as when the form is sent.
+ * Shows the error of an address field as soon as the buyer leaves the field. The page's script sends the
+ * address to the service, which checks it by the same rules as when the buyer sends the form.
  */
 interface FieldFault {
   readonly field: string;
@@ -10,8 +10,9 @@ interface FieldFault {
 type Control = HTMLInputElement | HTMLSelectElement;
 
 /**
- * For each form, the names of the fields that the buyer has already filled in and left; only these fields
- * show errors.
+ * For each form, the names of the fields that the buyer has filled in and then left, or that had an error
+ * when the page was loaded. Errors are shown only at these fields, because the buyer has not finished the
+ * others.
  */
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 
@@ -25,7 +26,8 @@ export function registerAddressFieldChecks(): void {
       leftOf.get(form) ??
       new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
     leftOf.set(form, left);
-    // An address field that is still empty gets no error message until the form is sent.
+    // A field that the buyer has left empty gets no error message before the form is sent, because the buyer
+    // may fill it in later.
     if (target.value.trim() !== "") left.add(target.name);
     if (left.size === 0) return;
     latestCheck += 1;

@@ -13,8 +13,8 @@ export function registerCardFieldFormatting(): void {
 }
 
 /**
- * Formats the text of a card field, but only if the caret (cursor) is at the end of the text. If it is
- * elsewhere, the buyer is correcting the text, and formatting would move the caret.
+ * Formats the text of a card field, but only if the caret (cursor) is at the end of the text. If the caret is
+ * elsewhere, the buyer is correcting the text, and formatting would move the caret away from the correction.
  */
 function rewrite(field: HTMLInputElement, format: (text: string) => string): void {
   if (field.selectionStart !== field.value.length) return;

@@ -13,7 +13,10 @@ import { registerCardFieldFormatting } from "./card-form.ts";
 import { registerPaymentFormHandler } from "./pay.ts";
 import { submitFormAndReplaceMainElement } from "./replace-main.ts";
 
-/** The pause in milliseconds between the first two requests for the payment's status; later pauses are longer. */
+/**
+ * Milliseconds between the first two requests in which the page asks for the payment's status. Each later
+ * pause is longer.
+ */
 const pollMs = 1_000;
 const pollMsMax = 10_000;
 
@@ -34,8 +37,8 @@ function waitForAnswer(): void {
 }
 
 /**
- * Returns true if the checkout session has changed since the page was loaded. Returns false if it has not, or
- * if its status cannot be read; the script then asks again later.
+ * Returns true if the checkout session has changed since the page was loaded. Returns false if it has not
+ * changed, or if the request for its status fails; in both cases, the script asks again later.
  */
 async function isNew(url: string, version: string | undefined): Promise<boolean> {
   try {

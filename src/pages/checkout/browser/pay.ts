@@ -46,7 +46,8 @@ async function pay(form: HTMLFormElement, button: HTMLButtonElement): Promise<vo
       answer.status < 500 && answer.headers.get("content-type")?.startsWith("text/html") === true;
     const next = isPage ? new DOMParser().parseFromString(await answer.text(), "text/html") : undefined;
     if (next !== undefined && replaceMainElement(next, typed)) return;
-    // If the answer cannot replace the page, the browser sends the form itself and shows the answer as a new page.
+    // If the answer cannot replace the main part of the page, the script stops, and the browser sends the
+    // form itself and shows the answer as a new page.
     form.toggleAttribute("data-plain", true);
     form.requestSubmit(button);
   } catch {

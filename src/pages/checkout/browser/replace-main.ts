@@ -1,6 +1,7 @@
 /**
- * Sends a form and replaces the main part of the page by that of the answer, without leaving the page. Keeps
- * the focus, and all values that the buyer has typed or selected in the meantime.
+ * Sends a form and replaces the main part of the page by the main part of the answer, without leaving the
+ * page. The focus stays where it was, and values that the buyer has typed or selected while the request was
+ * running are copied into the new main part.
  */
 
 let underWay: AbortController | undefined;
@@ -111,8 +112,8 @@ export const readEnteredFormValues = (form: HTMLFormElement): Typed =>
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
-    // The values that the buyer typed into card fields are kept, because the answer of the service never
-    // contains card numbers.
+    // Card fields in which the buyer has typed something are always copied into the new page, because the
+    // answer of the service never contains card numbers.
     const isKept = control.matches("[data-kept]") && control.value !== "";
     if (!isKept && stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
     const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);

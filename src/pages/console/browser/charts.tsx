@@ -150,7 +150,10 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   return [place, width];
 }
 
-/** Returns three or four values for the labels of an axis: from 0 to a round number that is at least `most`. */
+/**
+ * Returns the numbers for the labels of an axis: equal steps from 0 to a round number that is at least
+ * `most`.
+ */
 function ticksOf(most: number): readonly number[] {
   const rough = Math.max(most, 1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));

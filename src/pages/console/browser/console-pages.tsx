@@ -23,8 +23,8 @@ import { StaffPage } from "./staff/staff-page.tsx";
 
 export interface ConsolePageDefinition {
   /**
-   * The page at `/console/<part>`, which lists objects. Undefined if this part of the console has only pages
-   * of single objects.
+   * The page at `/console/<part>`, which lists objects; undefined if only single objects of this part have a
+   * page.
    */
   readonly list?: (place: ConsoleLocation) => JSX.Element;
   /** The page at `/console/<part>/<id>`. */
@@ -69,8 +69,9 @@ function hasPage(path: string): boolean {
 export type ConsoleRole = "admin" | "analyst";
 
 /**
- * The pages that a role may open, by the first part of the address. An analyst starts with the reports,
- * creates exports, and reads the branding.
+ * For each role, the pages that a staff member with this role may open, by the first part of the path below
+ * /console. For an analyst, the start page is the reports; an analyst can also create exports and see the
+ * branding.
  */
 export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePageDefinition>>>> = {
   admin: consolePages,
@@ -83,8 +84,8 @@ export interface NavigationLink {
   /** The SVG path of the link's icon. The icon is 24 × 24 units large and consists of lines. */
   readonly icon: string;
   /**
-   * The first parts of paths below /console. On the pages with these paths, the navigation marks this link as
-   * the current one.
+   * The first parts of paths below /console, for example `orders`. While a page with one of these paths is
+   * open, the navigation marks this link as the current one.
    */
   readonly pages: readonly string[];
 }

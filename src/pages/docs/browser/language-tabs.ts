@@ -65,8 +65,8 @@ function makeTabs(samples: HTMLElement): void {
 }
 
 /**
- * Reads the chosen programming language from the browser's storage. If the browser has switched storage off,
- * the choice applies to one page only.
+ * Returns the programming language that the browser has stored; null if none is stored or the reader has
+ * switched the browser's storage off. Without storage, a choice applies to the open page only.
  */
 function readLanguage(): string | null {
   try {

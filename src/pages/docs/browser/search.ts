@@ -54,8 +54,8 @@ export function addDocsSearch(): void {
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   list.addEventListener("click", () => dialog.close());
   addEventListener("keydown", (event) => {
-    // After the dialog was closed, its field can still have the focus until the browser draws the next frame,
-    // so only fields outside of closed dialogs count.
+    // After the dialog was closed, its search field still has the focus for a moment, until the browser draws
+    // the next frame. A focused field in a closed dialog is therefore ignored.
     const isTyping =
       event.target instanceof HTMLElement &&
       event.target.matches("input, textarea, select") &&

@@ -64,8 +64,8 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
 }
 
 /**
- * Sends the form's request, after the other requests that must be sent before it. Returns the first response
- * with an error; without an error, the response to the form's request.
+ * Sends the form's request. If other requests must be sent before it, sends them first. Returns the first
+ * response with an error; if there is none, the response to the form's request.
  */
 async function answerTo(form: HTMLFormElement): Promise<Response> {
   const { method = "GET", before, versionPath } = form.dataset;
@@ -87,8 +87,8 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
 }
 
 /**
- * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is returned unchanged; the service
- * then answers with an error.
+ * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is returned unchanged, so that the
+ * service answers with its error about the body.
  */
 function withVersion(body: string, expectedVersion: number): string {
   try {

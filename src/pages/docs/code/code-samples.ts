@@ -1,6 +1,7 @@
 /**
- * Renders the example of an operation in all languages. The page shows curl; the other languages are
- * collapsed. The page's script turns all into tabs and remembers the chosen language.
+ * Renders the example of an operation in all languages. Without a script, the page shows the curl example,
+ * and the reader can open the others. The page's script turns all examples into tabs and remembers the chosen
+ * language.
  */
 import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
 import type { RequestExampleValues } from "#pages/docs/examples.ts";

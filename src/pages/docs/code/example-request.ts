@@ -11,8 +11,8 @@ export interface ExampleHttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
   /**
-   * Another request that must be sent before, because the example request would otherwise fail; null if there
-   * is none.
+   * The request that must be sent before the example request, because the example request would otherwise
+   * fail; null if none is needed.
    */
   readonly before: ExampleHttpRequest | null;
   /**
@@ -23,8 +23,8 @@ export interface ExampleHttpRequest {
 }
 
 /**
- * The code comment in examples that remove a promotion code from a cart. These examples first apply a code to
- * the cart.
+ * The code comment in examples that remove a promotion code from a cart. It explains that the example first
+ * applies a code, because otherwise there would be none to remove.
  */
 export const promotionCodeFirstNote = "Applies a code first, so that the request can remove it.";
 

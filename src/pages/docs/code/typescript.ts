@@ -1,7 +1,10 @@
 /** Writes the example requests as calls of the project's TypeScript client. */
 import { promotionCodeFirstNote, type ExampleHttpRequest } from "./example-request.ts";
 
-/** The properties of an operation that an example with the TypeScript client needs in addition to the request. */
+/**
+ * The data that an example with the TypeScript client needs besides the HTTP request, because the client's
+ * methods are called with the operation's path and parameters.
+ */
 export interface TypeScriptClientCall {
   /** The operation's path with its parameters in braces. */
   readonly path: string;

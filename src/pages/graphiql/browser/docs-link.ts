@@ -12,8 +12,8 @@ interface DocsLinkOptions {
 }
 
 /**
- * Starts to show the link. `panel` is GraphiQL's HTML element that contains the documentation while it is
- * open.
+ * Shows the link now and updates it when the heading changes. `panel` is GraphiQL's HTML element that
+ * contains the documentation while the documentation is open.
  */
 export function linkDocsToTypeMap(panel: Element, { map, schema }: DocsLinkOptions): void {
   const update = (): void => {
@@ -34,8 +34,8 @@ function createLink(href: string): HTMLAnchorElement {
   link.className = "map-link";
   link.textContent = "Show in the type map";
   link.href = href;
-  // The link opens the type map in a new browser tab, so that the answer in GraphiQL stays visible. The link
-  // allows access to `opener`, because the new tab then gets a copy of the stored token.
+  // The link opens the type map in a new browser tab, so that the answer in GraphiQL stays visible. Its
+  // attribute `rel` allows `opener`, because only then the browser copies the stored token into the new tab.
   link.target = "_blank";
   link.rel = "opener";
   return link;
@@ -48,8 +48,8 @@ function createLink(href: string): HTMLAnchorElement {
 function addressOf(header: Element, schema: LoadedSchema | undefined): string | undefined {
   const title = header.querySelector(".graphiql-doc-explorer-title")?.textContent ?? "";
   if (isType(schema, title)) return `?type=${title}`;
-  // The link back to the type contains an icon with its own text before the name, so only the last part of
-  // the link is read.
+  // GraphiQL's link back to the type contains an icon with its own text, followed by the type's name. Only
+  // the last part, the name, is read.
   const above = header.querySelector(".graphiql-doc-explorer-back")?.lastChild?.textContent ?? "";
   return isType(schema, above) && title !== "" ? `?type=${above}#${title}` : undefined;
 }

@@ -8,7 +8,7 @@ import type { GraphiqlExample, GraphiqlExampleGroup } from "./page-data.ts";
 
 interface ExamplePickerProps {
   readonly groups: readonly GraphiqlExampleGroup[];
-  /** The role of the current token; undefined if there is none. */
+  /** The role of the current token; undefined if the reader has not entered a token. */
   readonly role: string | undefined;
   readonly onPick: (example: GraphiqlExample) => void;
   readonly onClose: () => void;

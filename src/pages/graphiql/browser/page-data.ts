@@ -8,7 +8,7 @@ export interface GraphiqlExample {
 
 export interface GraphiqlExampleGroup {
   readonly title: string;
-  /** The roles whose tokens can run all example queries of the group. */
+  /** The roles of internal tokens with which all example queries of the group can be run. */
   readonly roles: readonly string[];
   readonly examples: readonly GraphiqlExample[];
 }
@@ -27,7 +27,7 @@ export interface TokenDialogPageData {
 }
 
 export interface GraphiqlPageData extends TokenDialogPageData {
-  /** URL path of the script with GraphiQL's component. */
+  /** URL path of the script that contains the component GraphiQL. */
   readonly component: string;
   /**
    * The URL paths of the editor's web workers (background scripts), by the label with which the editor

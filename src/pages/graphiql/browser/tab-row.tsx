@@ -1,4 +1,4 @@
-/** A row of tabs. The arrow keys move between the tabs; the tab key leaves the row. */
+/** A row of tabs. The arrow keys move the focus between the tabs; the Tab key moves it out of the row. */
 import type { JSX, TargetedKeyboardEvent } from "preact";
 
 interface TabRowProps<Name extends string> {
@@ -9,7 +9,7 @@ interface TabRowProps<Name extends string> {
   readonly onChoose: (name: Name) => void;
 }
 
-/** The number of tabs by which each arrow key moves: 1 to the right, -1 to the left. */
+/** By how many tabs each arrow key moves the focus: by 1 to the right or by -1 to the left. */
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 export function TabRow<Name extends string>({

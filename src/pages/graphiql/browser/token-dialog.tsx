@@ -13,8 +13,8 @@ interface TokenDialogProps extends Kept {
 }
 
 /**
- * Renders the calling component again whenever the stored token, its role or the question to the reader
- * changes.
+ * Renders the calling component again when the stored token, the role of the token, or the message in the
+ * token dialog changes.
  */
 export function useTokenKeeper(keeper: TokenKeeper): void {
   const [, setTurn] = useState(0);
@@ -108,8 +108,8 @@ interface OtherSourcesProps {
 }
 
 /**
- * Shows the ways to send queries without typing a token: a token of the demo, or the session of the
- * merchants' console.
+ * Shows buttons with which the reader can send queries without typing a token: with a token of the demo, or
+ * with the session in the merchants' console.
  */
 function OtherSources({
   data: { demoTokens, console: consoleUrl },

@@ -4,7 +4,7 @@
  * closed. Sends the credential with every query, and asks again when the service refuses it.
  */
 
-/** The role and merchant to which a token or a session of the merchants' console belongs. */
+/** The role and the merchant of the stored token or of the session in the merchants' console. */
 export interface CredentialIdentity {
   readonly role: string;
   readonly isConsoleSession: boolean;
@@ -12,7 +12,7 @@ export interface CredentialIdentity {
   readonly merchant: string | null;
 }
 
-/** The message that the token dialog shows while it is open. */
+/** The message in the token dialog, which asks the reader for a token. */
 export interface TokenPrompt {
   readonly message: string;
   readonly isFault: boolean;
@@ -26,14 +26,18 @@ interface GraphqlRequest {
    */
   readonly headers?: HeadersInit;
   /**
-   * True if the request continues to wait for a token when the reader closes the token dialog. Used for
-   * requests that the page sends by itself and that do no harm if they are sent late.
+   * True if the request stays in the queue when the reader closes the token dialog, and is sent when there is
+   * a token later. Used for requests that the page sends by itself and that do no harm if they are sent
+   * late.
    */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** A response, and the time at which its request was sent after any wait for the token dialog. */
+/**
+ * A response, and the time at which its request was sent. If the request had to wait for the token dialog,
+ * this is the time after the wait.
+ */
 export interface TimedResponse {
   readonly response: Response;
   /** Milliseconds, by performance.now(). */
@@ -54,7 +58,10 @@ interface Waiting {
 }
 
 interface Fault extends TokenPrompt {
-  /** True if the service refused the token. False for other errors, for example too many requests. */
+  /**
+   * True if the service refused the token. False if the request failed for another reason, for example after
+   * too many requests.
+   */
   readonly isRefusal: boolean;
 }
 
@@ -67,8 +74,8 @@ interface WhoAmI {
 
 const key = "commerce-gateway-token";
 /**
- * The value that is stored instead of a token if queries are sent with the cookie of the console's session.
- * No token can have this value.
+ * The value that is stored in place of a token if queries are sent with the session cookie of the console. A
+ * real token never has this value.
  */
 const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
@@ -98,8 +105,8 @@ export class TokenKeeper {
   }
 
   /**
-   * Adds a listener, which is called when the credential or the question to the reader changes (`holder`,
-   * `question`, `hasToken`). Returns a function that removes the listener.
+   * Adds a listener, which is called when `holder`, `question` or `hasToken` changes. Returns a function that
+   * removes the listener.
    */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -124,7 +131,10 @@ export class TokenKeeper {
     );
   }
 
-  /** Sends queries with the reader's session at the console, if there is one. */
+  /**
+   * Sends queries with the reader's session in the merchants' console from now on, if the reader has such a
+   * session.
+   */
   async useConsoleSession(): Promise<void> {
     await this.give(consoleSession);
   }
@@ -139,8 +149,8 @@ export class TokenKeeper {
   }
 
   /**
-   * Closes the token dialog. Operations that wait for a token are canceled, so that a mutation is not sent
-   * later with a token that the reader entered for another purpose.
+   * Closes the token dialog. Operations that wait for a token are canceled. Otherwise, a mutation could be
+   * sent later with a token that the reader has entered for another purpose.
    */
   dismiss(): void {
     this.#close();
@@ -149,7 +159,7 @@ export class TokenKeeper {
     for (const { isPatient, cancel } of all) if (!isPatient) cancel();
   }
 
-  /** Deletes the stored token and asks for another. */
+  /** Deletes the stored token and opens the dialog to enter another one. */
   forget(): void {
     this.#forget(firstQuestion);
   }
@@ -188,8 +198,8 @@ export class TokenKeeper {
   }
 
   /**
-   * Asks the service whether a token is valid. Returns the error if it is not; otherwise stores the token's
-   * role and merchant in `holder` and returns undefined.
+   * Asks the service whether a token is valid. If it is, stores the token's role and merchant in `holder` and
+   * returns undefined; otherwise returns the error.
    */
   async #check(token: string): Promise<Fault | undefined> {
     try {

@@ -108,7 +108,7 @@ async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
     return { isOver: false, wasLive: false };
   } finally {
     live.signal?.removeEventListener("abort", stop);
-    // Aborts the request, even if it has ended without an error, because the rest of the response is not
+    // The request is aborted even if it has ended without an error, because the rest of its response is not
     // needed.
     stop();
   }
@@ -174,8 +174,8 @@ async function readStream<Data>(
       live.onNext(last);
     }
   } catch {
-    // The connection broke, so the subscription connects again. If data was received before, the result is
-    // that the stream was live.
+    // The connection broke, and the subscription will connect again. `wasLive` is true if the service sent
+    // data before the connection broke.
   } finally {
     clearTimeout(silence);
   }

@@ -61,10 +61,7 @@ const verbs: Readonly<Record<string, string>> = {
   void: "voided",
 };
 
-/**
- * The readable words for actions of the audit log for which they cannot be derived from the name of the
- * mutation.
- */
+/** Actions of the audit log in words, for those names from which correct words cannot be derived. */
 const irregular: Readonly<Record<string, string>> = {
   cartBuyerSet: "set the buyer of the cart",
   cartMerge: "merged another cart into the cart",
@@ -86,10 +83,7 @@ const irregular: Readonly<Record<string, string>> = {
   webhookEndpointTest: "sent a test ping to the webhook endpoint",
 };
 
-/**
- * Words in the names of actions that the page leaves out, because staff members do not need them to
- * understand the action.
- */
+/** Words in action names that only developers need. The page leaves them out of the sentence. */
 const omittedWords = new Set(["public", "hosted", "storefront"]);
 
 const nouns: Readonly<Record<string, string>> = {

@@ -41,7 +41,7 @@ export interface AuditLogEntry {
   readonly internalToken: { readonly id: string; readonly name: string } | null;
 }
 
-/** The filter of the audit log. A field that is null does not limit the entries. */
+/** The filter of the audit log. If a field is null, the entries are not filtered by it. */
 export interface AuditLogFilter {
   readonly actor: ConsoleAuditActorKind | null;
   readonly actorId: string | null;

@@ -42,8 +42,8 @@ export function AuditActorText({ entry }: { readonly entry: AuditLogEntry }): JS
 }
 
 /**
- * Returns the path of the console page that shows an object of this type; undefined if the console has no
- * page for the type.
+ * Returns the path of the console page for an object of the given type; undefined if the console has no page
+ * for this type.
  */
 function pageOfTarget(targetType: string | null, targetId: string): string | undefined {
   const pages: Readonly<Record<string, string>> = {
@@ -57,8 +57,8 @@ function pageOfTarget(targetType: string | null, targetId: string): string | und
 }
 
 /**
- * Names of staff members and API keys by their id. The audit log shows these objects by name, because staff
- * know them by name.
+ * Names of staff members and API keys by their id. The sentences of the audit log contain these names instead
+ * of the ids, because staff do not know the ids.
  */
 export type AuditTargetNames = ReadonlyMap<string, string>;
 
@@ -89,8 +89,8 @@ function detailWords({ fields, reason, note }: AuditLogEntry["details"]): string
 interface EntryProps {
   readonly entry: AuditLogEntry;
   /**
-   * True if the page shows only the changes of one object. The sentences of its audit entries then leave out
-   * the object's name.
+   * True if the page shows only the changes of a single object. The sentences of its audit entries then do
+   * not name the object again.
    */
   readonly isOfTarget: boolean;
   readonly names: AuditTargetNames;

@@ -22,7 +22,7 @@ export const emptyAuditFilter: AuditLogFilter = {
 
 interface AuditListProps {
   readonly filter: AuditLogFilter;
-  /** The text that is shown if no entry of the audit log matches the filter. */
+  /** The text for a list without audit entries, for example because no entry matches the filter. */
   readonly empty: ComponentChildren;
   readonly isOfTarget?: boolean;
   readonly names?: AuditTargetNames;

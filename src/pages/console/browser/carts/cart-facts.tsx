@@ -1,4 +1,7 @@
-/** A list of the properties of a cart: its status, buyer, masked address, checkout, order and times. */
+/**
+ * A list of the properties of a cart: its status, buyer, masked address (most characters hidden), checkout,
+ * order and times.
+ */
 import type { JSX } from "preact";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { formatEnumValue, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
@@ -106,7 +109,10 @@ function TimeRows({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
   );
 }
 
-/** The masked address of a cart: staff members see neither the street nor the complete name and postal code. */
+/**
+ * The address of a cart in its masked form: without the street, and with only a part of the name and of the
+ * postal code. Staff members may not see the complete address.
+ */
 function AddressText({ address }: { readonly address: ConsoleCartAddress }): JSX.Element {
   const { recipientInitials, postalCodePrefix, city, regionCode, countryCode, complete } = address;
   const place = [postalCodePrefix === null ? null : `${postalCodePrefix}…`, city].filter(Boolean).join(" ");

@@ -56,7 +56,10 @@ export function CartsPage({ place }: { readonly place: ConsoleLocation }): JSX.E
   );
 }
 
-/** Returns the cart id in a pasted text, which may be the id alone or contain it, for example a URL. */
+/**
+ * Returns the cart id that a pasted text contains. The text may be the id alone or, for example, a URL with
+ * the id.
+ */
 export const findCartIdInText = (text: string): string | undefined =>
   /cart_[0-9a-z]{26}/.exec(text.toLowerCase())?.[0];
 
@@ -116,7 +119,7 @@ function StatusFilter({ status }: { readonly status: ConsoleCartStatus | null })
   );
 }
 
-/** The buyer’s reference or masked e-mail address. */
+/** The buyer’s reference, or the e-mail address with most characters hidden (masked). */
 export function formatCartBuyer({ reference, guest, emailHint }: CartBuyerIdentity): string {
   const name = guest ? "Guest" : (reference ?? "Known buyer");
   return emailHint === null ? name : `${name}, ${emailHint}`;

@@ -1,14 +1,14 @@
 /**
  * Reconstructs the request of a webhook delivery attempt: its headers, its formatted body, and a curl command
- * that sends the request again. The service does not store headers; all but two of them can be derived from
- * the delivery and the attempt.
+ * that sends the request again. The service does not store the headers. All except two of them can be
+ * computed from the delivery and the attempt.
  */
 import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
 
 export interface AttemptRequestHeader {
   readonly name: string;
   readonly value: string;
-  /** True if the value of the header is not known. The field `value` then has a description of the value. */
+  /** True if the value of the header is not known; `value` then contains a description instead. */
   readonly isDescribed: boolean;
 }
 
@@ -84,8 +84,8 @@ interface CurlRequest {
 }
 
 /**
- * Returns a curl command for a POSIX shell that sends the request of a delivery attempt again. Headers with
- * an unknown value are left out.
+ * Returns a curl command for a POSIX shell that sends the request of a delivery attempt again. The command
+ * does not contain the headers whose values are not known.
  */
 export function formatAttemptCurlCommand({ url, headers, body }: CurlRequest): string {
   const lines = headers

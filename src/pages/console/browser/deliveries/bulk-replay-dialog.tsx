@@ -228,7 +228,7 @@ const ExplanationFields = ({ explanation, failure, onChange }: ExplanationFields
   </>
 );
 
-/** Shows how many deliveries the replay will send, and how many it leaves out and why. */
+/** Shows how many deliveries the replay will send again, how many it will not send, and why not. */
 const ReplayCount = ({ counts }: { readonly counts: ReplayPreviewCounts | null }): JSX.Element =>
   counts === null ? (
     <p>The endpoint does not exist.</p>
@@ -253,8 +253,8 @@ interface ReplayResultProps {
 }
 
 /**
- * Shows how many deliveries the replay has queued. Asks the service regularly how many deliveries of the
- * endpoint are still waiting.
+ * Shows how many deliveries the replay has added to the queue. Asks the service regularly how many deliveries
+ * of the endpoint are still waiting to be sent.
  */
 function ReplayResult({ result, endpointId }: ReplayResultProps): JSX.Element {
   const query = useQuery(openDeliveriesDocument, { endpointId });

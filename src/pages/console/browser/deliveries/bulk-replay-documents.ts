@@ -86,8 +86,8 @@ const deliveriesAre = (count: number): string =>
   count === 1 ? "1 delivery is" : `${count.toLocaleString()} deliveries are`;
 
 /**
- * Returns one sentence for each reason why deliveries are left out of the replay, for example “3 deliveries
- * are left out: a replay is in progress.”
+ * Returns one sentence for each reason why the replay does not send some of the deliveries, for example “3
+ * deliveries are left out: a replay is in progress.”
  */
 export const describeSkippedDeliveries = (skipped: readonly SkippedDeliveries[]): readonly string[] =>
   skipped.map(({ reason, count }) => {

@@ -52,7 +52,7 @@ import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
   readonly endpointId: string;
-  /** The webhook endpoint; undefined while it is not loaded yet, or if it was deleted. */
+  /** The webhook endpoint; undefined if it was deleted or has not been loaded yet. */
   readonly endpoint: Endpoint | undefined;
   /**
    * The delivery status by which the list is filtered: in lower case, as in the page's URL; null if all
@@ -192,8 +192,8 @@ function useDeliveriesLive({
   }, [query.data]);
   const state = useSubscription(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
     if (deliveryChanged === null) return;
-    // Loads the list again if changes may have been missed: after a new connection, or if the event does not
-    // contain all changes.
+    // Loads the list again if it may lack changes: after the subscription has connected again, or if an event
+    // does not contain all changes.
     if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
       reportedBeforeQuery.current = reported.current;
       query.refresh();

@@ -93,8 +93,8 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 /**
- * True if a delivery that the subscription has reported belongs to the same event and endpoint as the shown
- * delivery, and has changed since the page was loaded.
+ * Returns true if the page must load the delivery again: the reported delivery belongs to the same event and
+ * endpoint as the shown delivery, and has changed since the page was loaded.
  */
 function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;

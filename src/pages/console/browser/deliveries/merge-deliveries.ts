@@ -7,8 +7,8 @@ import type { Delivery, DeliveryListQueryResult, ConsoleDeliveryStatus } from ".
 export interface DeliveryListState {
   readonly status: ConsoleDeliveryStatus | null;
   /**
-   * True if the shown part of the list is that with the newest deliveries. New deliveries are added only
-   * there.
+   * True if the shown part of the list contains the newest deliveries. New deliveries are added only to this
+   * part of the list.
    */
   readonly isNewest: boolean;
 }
@@ -28,8 +28,9 @@ export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Deli
 }
 
 /**
- * Returns the deliveries that the subscription has reported since a query was sent. `before` has the
- * deliveries that were reported before the query; the result of the query already contains them.
+ * Returns the deliveries that the subscription has reported since a query was sent. `before` contains the
+ * deliveries that were reported earlier; they are left out, because the result of the query is at least as
+ * new.
  */
 export const getLiveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
   new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
@@ -58,8 +59,8 @@ export function mergeDeliveries(
 }
 
 /**
- * Compares two states of the shown list. Returns the deliveries that are new in the second state or have
- * another status in it.
+ * Compares two states of the shown list. Returns the deliveries of the second state that are not in the first
+ * state, or have another status there.
  */
 export function findChangedDeliveries(
   before: DeliveryListQueryResult,

@@ -15,7 +15,7 @@ import { describeDeliveryStatus } from "./delivery-texts.tsx";
 
 interface RetryBarProps {
   readonly delivery: DeliveryDetail;
-  /** The webhook endpoint; null while it is not loaded yet, or if it was deleted. */
+  /** The webhook endpoint; null if it was deleted or has not been loaded yet. */
   readonly endpoint: Endpoint | null;
   readonly onRetried: () => void;
 }
@@ -24,7 +24,8 @@ export function RetryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.
   const { id, attemptCount, nextAttemptAt, status } = delivery;
   const { isBusy, failure, run } = useMutation(retryDocument);
   const [retriedAfter, setRetriedAfter] = useState<number>();
-  // After a click on “Retry now”, the page shows that the next attempt is due until the attempt has begun.
+  // After a click on “Retry now”, the page shows that the next attempt will start immediately. It shows this
+  // until the attempt has begun.
   const isRetried = retriedAfter === attemptCount && nextAttemptAt !== null;
   const retry = async (): Promise<void> => {
     const result = await run({ deliveryId: id, input: { expectedAttemptCount: attemptCount } });

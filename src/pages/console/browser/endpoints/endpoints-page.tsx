@@ -110,8 +110,8 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 interface EndpointListProps {
   readonly installationId: string;
   /**
-   * A number that increases when another part of the page has changed an endpoint. When the number changes,
-   * the table is loaded again.
+   * When this number changes, the table is loaded again. Another part of the page increases the number after
+   * it has changed an endpoint.
    */
   readonly changes: number;
 }
@@ -157,10 +157,7 @@ const columns: TableColumn<Endpoint>[] = [
   },
 ];
 
-/**
- * Shows the health of a webhook endpoint with the numbers from which it was determined, for example the
- * success rate.
- */
+/** Shows the health of a webhook endpoint and the reason for it, for example the endpoint's success rate. */
 export function EndpointHealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
   const { state, reason, pausedUntil } = assessEndpointHealth(endpoint);
   return (

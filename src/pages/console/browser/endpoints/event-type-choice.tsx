@@ -16,7 +16,7 @@ interface EventTypeChoiceProps {
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }
 
-/** A form field with checkboxes for event types. */
+/** A form field with checkboxes for single event types, for groups of types, and for all types. */
 export function EventTypeField({ types, chosen, failure, onChange }: EventTypeChoiceProps): JSX.Element {
   const id = useId();
   const refused = getFieldFaultTexts(failure, "/eventTypes");

@@ -18,12 +18,12 @@ export interface ExportJob {
   readonly id: string;
   readonly kind: ExportRowKind;
   readonly status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELED";
-  /** The start of the period, included; null if the export begins with the oldest row. */
+  /** The start of the period (included); null if the export has no start date and contains the oldest row. */
   readonly from: string | null;
-  /** The end of the period, excluded. */
+  /** The end of the period; rows with exactly this time are not in the export. */
   readonly to: string;
   readonly exportedRows: number;
-  /** The number of rows of the period; null before the first rows are written. */
+  /** The number of rows in the period; null until the export has written its first rows. */
   readonly totalRows: number | null;
   readonly percent: number;
   readonly sizeBytes: number;

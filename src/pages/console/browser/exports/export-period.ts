@@ -1,14 +1,18 @@
 /** The days of an export's period, in the time zone of the browser. */
 
-/** Returns the midnight at which a day begins, some days after the given one, in RFC 3339. */
+/**
+ * Returns the start (midnight) of a day as a time in RFC 3339: of the given day, or of the day that is
+ * `daysAfter` days later.
+ */
 function toMidnight(day: string, daysAfter = 0): string {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
   return new Date(year, month - 1, date + daysAfter).toISOString();
 }
 
 /**
- * Returns the period of the chosen first and last day, both included; an empty text is no choice. If the last
- * day is today or later, the period has no end, because an export ends at the latest when it is created.
+ * Returns the period from the chosen first day to the chosen last day, both included. An empty text means
+ * that no day was chosen. If the last day is today or later, the period has no end, because an export never
+ * contains rows that are newer than the export itself.
  */
 export function toExportPeriod(
   first: string,
@@ -24,7 +28,10 @@ export function toExportPeriod(
 
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 
-/** “1 Jan 2026 – 31 Jan 2026”, with the last included day. */
+/**
+ * Returns a period as text, for example “1 Jan 2026 – 31 Jan 2026”. The text names the last day that is
+ * included.
+ */
 export function formatExportPeriod(from: string | null, to: string): string {
   const start = from === null ? "the oldest row" : dayFormat.format(new Date(from));
   return `${start} – ${dayFormat.format(new Date(Date.parse(to) - 1))}`;
@@ -32,7 +39,10 @@ export function formatExportPeriod(from: string | null, to: string): string {
 
 const units = ["bytes", "kB", "MB", "GB"] as const;
 
-/** “512 bytes”, “1.5 MB”: sizes in powers of 1000, as file managers show them. */
+/**
+ * Returns a file size as text, for example “512 bytes” or “1.5 MB”. A kilobyte has 1000 bytes, as in file
+ * managers.
+ */
 export function formatFileSize(bytes: number): string {
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
   const digits = { maximumFractionDigits: power === 0 ? 0 : 1 };

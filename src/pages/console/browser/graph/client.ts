@@ -1,6 +1,6 @@
 /**
- * Sends GraphQL documents to the service. Returns the data of the answer, or throws a `GraphFailure` with the
- * first error.
+ * Sends GraphQL documents to the service. The function returns the data of the answer, or throws a
+ * `GraphFailure` that contains the first error of the answer.
  */
 
 import type { GraphDocument } from "./documents.ts";
@@ -8,7 +8,7 @@ import type { GraphDocument } from "./documents.ts";
 export interface GraphFailureDetail {
   /** JSON pointer to the invalid input field. */
   readonly field: string;
-  /** Code of the broken rule, for example `too_long`. */
+  /** Code of the rule that the value of the field breaks, for example `too_long`. */
   readonly code: string;
   readonly message: string;
 }
@@ -41,7 +41,10 @@ export class GraphFailure extends Error {
   }
 }
 
-/** The part of the path that precedes all paths of the service; usually empty. */
+/**
+ * The path of the service's public URL, with which all paths of the service begin; empty if the public URL
+ * has no path.
+ */
 export const basePath = document.getElementById("app")?.dataset["basePath"] ?? "";
 export const consolePath = `${basePath}/console`;
 /**

@@ -139,8 +139,9 @@ export interface IdempotencyVariables {
 }
 
 /**
- * Sends a GraphQL mutation with an idempotency key. If the same variables are sent again after a failure, the
- * same key is sent, because the first request may have succeeded.
+ * Returns a function that sends a GraphQL mutation with an idempotency key. If a request fails and the same
+ * variables are sent again, the function sends the same key again, because the first request may have
+ * succeeded although its answer was lost.
  */
 export function useMutation<Result, Variables extends object>(
   document: GraphDocument<Result, Variables & IdempotencyVariables>,
@@ -173,8 +174,8 @@ export function useMutation<Result, Variables extends object>(
 }
 
 /**
- * Which part of a list is shown, and functions that show the part with older or newer items. The list is read
- * from GraphQL with cursors.
+ * Which part of a list is shown, and functions that show the next older or newer part. Each part is read from
+ * GraphQL with a cursor.
  */
 export interface ListPaging {
   /** The GraphQL cursor at which the shown part of the list begins; null if the newest items are shown. */
@@ -185,8 +186,8 @@ export interface ListPaging {
 }
 
 /**
- * Stores which part of a list is shown. `what` identifies the list and its filter; when `what` changes, the
- * newest items are shown.
+ * Stores which part of a list is shown. `what` is a text that contains the name and the filter of the list.
+ * When this text changes, the newest items are shown again.
  */
 export function useListPaging(what = ""): ListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });

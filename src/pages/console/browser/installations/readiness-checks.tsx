@@ -73,8 +73,8 @@ const labels: Readonly<Record<ConsoleReadinessCheck["status"], string>> = {
 interface CheckWords {
   readonly title: string;
   /**
-   * What the merchant's staff must do about a failed readiness check. Replaces the check's own advice, which
-   * is written for the app's developers.
+   * What the merchant's staff must do so that a failed readiness check passes. It is shown instead of the
+   * text of the check itself, which is written for the app's developers.
    */
   readonly remedy?: string;
   /**
@@ -83,8 +83,8 @@ interface CheckWords {
    */
   readonly link?: { readonly name: string; readonly to: string };
   /**
-   * A guide in the documentation, to which the check links if the console has no page on which staff can fix
-   * the failed check.
+   * A guide in the documentation. The check links to it if the console has no page on which staff can fix the
+   * failed check.
    */
   readonly guide?: { readonly name: string; readonly path: string };
 }
@@ -154,7 +154,8 @@ interface CheckProps {
 
 function Check({ check, step, installationId }: CheckProps): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;
-  // A failed check that is only advice is shown as a warning, because the app can still work.
+  // If a failed check is only a recommendation (severity ADVISORY), it is shown as a warning, because the app
+  // can work without it.
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
   const words = checkWords[code] ?? { title: getReadinessCheckTitle(code) };
   return (

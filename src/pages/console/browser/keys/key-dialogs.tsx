@@ -143,7 +143,7 @@ export function RotateApiKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProp
   );
 }
 
-/** The dialog that asks staff to confirm that an API key is to be revoked. */
+/** The dialog in which staff confirm that an API key shall be revoked. */
 interface RevokeKeyProps {
   readonly apiKey: ConsoleApiKey;
   readonly onRevoked: () => void;
@@ -218,8 +218,9 @@ type Ending = (typeof endings)[number]["value"];
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Returns the time at which a new key expires: the end of a day in UTC. Because the time is always the end of
- * a day, a repeated request on the same day equals the first one and gets the same idempotency key.
+ * Returns the time at which a new key expires: the end of the day in UTC. If the same form is sent twice on
+ * one day, both requests contain the same time. They therefore have the same variables and get the same
+ * idempotency key.
  */
 function endOf(days: Ending): string | null {
   if (days === "") return null;

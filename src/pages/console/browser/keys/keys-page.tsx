@@ -130,8 +130,8 @@ const FirstKey = ({
 interface KeyListProps {
   readonly installationId: string;
   /**
-   * A number that increases when another part of the page has changed an API key. When the number changes,
-   * the table is loaded again.
+   * When this number changes, the table is loaded again. Another part of the page increases the number after
+   * it has changed an API key.
    */
   readonly changes: number;
   /** The text that is shown if the installation has no API key. */

@@ -98,7 +98,7 @@ export const OrderPaymentTable = ({
   </OrderSection>
 );
 
-/** The units of order lines as a text, for example “2 × Enamel mug, 1 × Linen shirt”. */
+/** Returns the quantities and names of order lines as text: “2 × Enamel mug, 1 × Linen shirt”. */
 function describeLineQuantities(
   quantities: readonly ConsoleLineQuantity[],
   lines: readonly ConsoleOrderLine[],

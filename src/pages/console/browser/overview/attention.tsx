@@ -11,7 +11,10 @@ import { findInstallationProblems, type InstallationProblem } from "./find-probl
 import { needsAttentionDocument } from "./overview-documents.ts";
 
 interface Findings {
-  /** False until the endpoints and deliveries of the installation are loaded. */
+  /**
+   * False while the endpoints and deliveries of the installation are being loaded; the list of problems is
+   * then incomplete.
+   */
   readonly isComplete: boolean;
   readonly hasEndpoints: boolean;
   readonly problems: readonly InstallationProblem[];

@@ -53,8 +53,8 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     event.preventDefault();
     if (!isFirm) onClose();
   };
-  // Chromium sends the event `cancel` only for the first of several presses of Escape and closes the dialog
-  // at the second without this event. The key is therefore blocked here too.
+  // Chromium sends the event `cancel` only for the first press of Escape. It closes the dialog at the second
+  // press without this event, so this handler of the key prevents the closing.
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };

@@ -16,8 +16,8 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
   /**
-   * The JSON Pointer of the GraphQL input field that the form field sets. Faults with this pointer are shown
-   * at the form field.
+   * The JSON Pointer of the GraphQL input field whose value this form field contains. If the service reports
+   * a fault with this pointer, the fault is shown at this form field.
    */
   readonly pointer: string;
   readonly failure: GraphFailure | undefined;
@@ -122,7 +122,7 @@ export function SelectField<Value extends string>({
 /** A banner that shows the message and the request id of a failed request. */
 interface BannerProps {
   readonly failure: GraphFailure | undefined;
-  /** JSON pointers of the form fields that show their own errors. The banner leaves these errors out. */
+  /** JSON Pointers of the form fields that show their own errors. The banner does not repeat these errors. */
   readonly shown?: readonly string[];
   readonly onRetry?: (() => void) | undefined;
 }

@@ -130,8 +130,8 @@ interface TimeProps {
   readonly otherwise?: string;
   readonly isDay?: boolean;
   /**
-   * True if the time is shown without seconds. The seconds are then shown only while the mouse pointer is on
-   * the time.
+   * True if the text of the time has no seconds. The time with seconds then appears while the mouse pointer
+   * is on the text.
    */
   readonly isMinute?: boolean;
 }

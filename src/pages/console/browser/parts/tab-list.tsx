@@ -1,6 +1,6 @@
 /**
- * A row of tabs, of which each shows another content below the row. The arrow keys, Home and End move between
- * the tabs.
+ * A row of tabs. The selected tab decides which content is shown below the row. The arrow keys, Home and End
+ * move between the tabs.
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";

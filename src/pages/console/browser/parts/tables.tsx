@@ -53,7 +53,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, isNew }: TablePr
 interface PagerProps {
   readonly pages: ListPaging;
   readonly what: string;
-  /** The cursor with which the next items of the list are loaded; undefined if there are no further items. */
+  /** The cursor with which the next items of the list are loaded; undefined after the last item. */
   readonly older: string | undefined;
   /**
    * True if the list begins with its oldest item. The buttons are then named "previous" and "next" instead of

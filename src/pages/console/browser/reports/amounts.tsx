@@ -7,7 +7,7 @@ import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
 
 const exponents = new Map<string, number>();
 
-/** Returns the number of decimal digits of a currency (ISO 4217), from the data of the browser. */
+/** Returns the number of decimal digits that the browser uses for a currency (ISO 4217). */
 export function getBrowserCurrencyExponent(currency: string): number {
   const known = exponents.get(currency);
   if (known !== undefined) return known;
@@ -20,7 +20,7 @@ export function getBrowserCurrencyExponent(currency: string): number {
 export const formatMinorAmount = (amountMinor: number, currency: string): string =>
   formatMoney({ amountMinor, currency, exponent: getBrowserCurrencyExponent(currency) });
 
-/** “12.5%”; a dash if there is no share. */
+/** Returns a share as a percentage, for example “12.5%”; a dash if the share is null. */
 export const formatShare = (share: number | null): string =>
   share === null
     ? "–"

@@ -1,4 +1,7 @@
-/** The reports over time: sales, and how many carts become orders. Each has a chart, totals and a table. */
+/**
+ * The reports over time: on sales, and on how many carts become orders. Each report has a chart, totals and a
+ * table.
+ */
 import type { JSX } from "preact";
 import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";

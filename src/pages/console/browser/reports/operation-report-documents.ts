@@ -36,7 +36,7 @@ interface BuyerTotals {
 }
 
 interface BuyerMonth {
-  /** The first day of the month. */
+  /** The first day of the month for which this entry has the numbers. */
   readonly month: string;
   readonly buyers: number;
   readonly orders: number;
@@ -50,7 +50,10 @@ export interface BuyerMonthRow extends BuyerMonth {
   readonly firstMonth: string;
 }
 
-/** Returns a row for the first month of each cohort, and for each month in which its buyers ordered again. */
+/**
+ * Converts cohorts (buyers whose first orders were in the same month) to table rows: one row for the first
+ * month, and one row for each month in which buyers of the cohort ordered again.
+ */
 export const toBuyerMonths = (cohorts: readonly BuyersOfMonth[]): readonly BuyerMonthRow[] =>
   cohorts.flatMap(({ later, ...first }) =>
     [first, ...later].map(({ month, buyers, orders }) => ({

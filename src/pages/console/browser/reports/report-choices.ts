@@ -101,7 +101,7 @@ export function chooseReportInterval(choices: ReportVariables): ConsoleReportInt
 
 const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales", "funnel"]);
 
-/** The number of past days whose sales the report on the stock counts. */
+/** The number of past days from which the report on the stock adds up the sales. */
 export const inventoryDays = 30;
 
 export const toPeriodVariables = ({ from, to, timeZone }: ReportFilter): ReportVariables => ({
@@ -110,7 +110,10 @@ export const toPeriodVariables = ({ from, to, timeZone }: ReportFilter): ReportV
   timeZone,
 });
 
-/** The path of the report as CSV, below the service's base path. The console's session may read it. */
+/**
+ * Returns the path of the CSV file of a report, below the service's base path. The service accepts the
+ * console's session cookie for this path.
+ */
 export function getReportCsvPath(choices: ReportFilter): string {
   const { report, from, to, timeZone } = choices;
   // The report on the stock shows the present, so it has no period.

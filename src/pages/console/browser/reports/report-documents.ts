@@ -1,4 +1,4 @@
-/** GraphQL documents and result types of the reports page. All amounts are in minor units. */
+/** GraphQL documents and result types of the reports page. The amounts in the results are in minor units. */
 import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
 
 /**

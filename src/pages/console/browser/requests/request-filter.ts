@@ -59,7 +59,7 @@ function statusBounds(text: string | null): Pick<RequestLogFilter, "statusFrom" 
 
 const named = (text: string | null): string | null => (text === null || text === "" ? null : text);
 
-/** Reads the filter of the request log from the page's address. */
+/** Reads the filter of the request log from the query of the page's URL. */
 export const parseRequestLogFilter = (query: URLSearchParams): RequestLogFilter => ({
   installationId: named(query.get("app")),
   credentialId: named(query.get("key")),

@@ -25,7 +25,10 @@ import {
 
 interface SearchPageProps {
   readonly place: ConsoleLocation;
-  /** Returns whether the console has a page at a path. A search result without a page is shown without a link. */
+  /**
+   * Returns true if the console has a page at the given path. Search results whose path has no page are shown
+   * without a link.
+   */
   readonly hasPage: (path: string) => boolean;
 }
 

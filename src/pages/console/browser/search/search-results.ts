@@ -57,8 +57,8 @@ export interface ConsoleSearchHit {
 export interface ConsoleSearchResult {
   readonly hits: readonly ConsoleSearchHit[];
   /**
-   * True if the merchant has more API keys, installations or staff accounts than the search has looked
-   * through.
+   * True if the search has not looked through all API keys, installations and staff accounts, because the
+   * merchant has more than the search reads.
    */
   readonly isPartial: boolean;
 }

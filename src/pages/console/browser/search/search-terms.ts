@@ -42,13 +42,13 @@ const secretPattern = /\b(c(?:pk|it)_[a-z]+_[0-9A-Za-z]{12})_[0-9A-Za-z]+/;
 const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
 
 /**
- * Removes secrets from a pasted text, so that they do not get into URLs and the browser's history. The part
- * of an API key that the console shows anyway is kept.
+ * Removes secrets from a pasted text, so that they do not get into URLs and the browser's history. The
+ * beginning of an API key, which the console's lists show too, is not removed.
  */
 export const removeSecretsFromSearchText = (text: string): string =>
   text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
 
-/** The maximum number of characters of a searched text; longer texts are cut. */
+/** The maximum number of characters of a search text; the rest of a longer text is ignored. */
 export const searchTextMax = 200;
 
 export function parseConsoleSearchTerm(entered: string): ConsoleSearchTerm {

@@ -113,8 +113,8 @@ interface MemberDialogProps {
 }
 
 /**
- * Loads the page again. Staff members who changed their own account are then asked to sign in again, because
- * their sessions have ended.
+ * Loads the page again after staff members have changed their own account. The service then shows the sign-in
+ * page, because the change has ended their sessions.
  */
 const signInAgain = (): void => location.reload();
 

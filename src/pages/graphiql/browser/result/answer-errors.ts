@@ -12,14 +12,14 @@ export interface ErrorDetail {
 export interface AnswerError {
   readonly message: string;
   /**
-   * The error's code in docs/errors.md; undefined if the error has none, for example because the request did
-   * not reach the service.
+   * The error's code in docs/errors.md; undefined if the error has no code, for example because the request
+   * did not reach the service.
    */
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   /**
-   * The position of the error: the line and column in the GraphQL document, and the field of the answer.
-   * Empty if neither is known.
+   * The position of the error as text: the line and column in the GraphQL document, and the field of the
+   * answer. Empty if the error names neither.
    */
   readonly place: string;
   readonly details: readonly ErrorDetail[];
@@ -45,7 +45,8 @@ export function readAnswerErrors(answer: unknown): readonly AnswerError[] {
     code: extensions.code,
     requestId: extensions.requestId,
     place: placeOf(locations?.[0], path),
-    // Leaves out details that only repeat the message of their error and list no allowed values.
+    // Leaves out each detail that has the same message as its error and no list of allowed values, because it
+    // would add no information.
     details: (extensions.details ?? []).filter(
       (detail) => detail.message !== message || (detail.allowed ?? []).length > 0,
     ),

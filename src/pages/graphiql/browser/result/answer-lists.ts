@@ -1,7 +1,7 @@
 /**
  * Finds the lists in the answer of a GraphQL operation and converts each list to the rows of a table. A list
  * is an array of objects or a connection (a list with cursors). If a list is inside an item of another list,
- * its first columns repeat the text, number and boolean fields of that item.
+ * the first columns of its rows contain the text, number and boolean fields of that outer item.
  */
 
 export type AnswerCell = string | number | boolean | null;

@@ -11,8 +11,8 @@ const wholeNumber = new Intl.NumberFormat("en");
 interface ListViewProps {
   readonly lists: readonly AnswerList[];
   /**
-   * Returns the name of the type of a list's items and its URL in the type map; undefined if the type is
-   * unknown.
+   * Returns the name of the GraphQL type of a list's items and the URL of this type in the type map;
+   * undefined if the type cannot be found.
    */
   readonly typeOf: (list: AnswerList) => { readonly name: string; readonly url: string } | undefined;
 }

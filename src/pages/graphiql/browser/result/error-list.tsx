@@ -20,8 +20,8 @@ interface ErrorListProps extends ErrorListLinks {
 export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
   const [guide, setGuide] = useState<ErrorGuide>({});
   useEffect(() => {
-    // If the explanations cannot be loaded, the list still shows the messages of the errors and links to the
-    // documentation.
+    // Without the explanations of error codes, the list shows only the messages of the errors and links to
+    // the documentation.
     void loadErrorGuide(errorGuide).then(setGuide, () => undefined);
   }, [errorGuide]);
   const hiddenCount = errors.length - explainedMax;

@@ -1,9 +1,9 @@
 /** Finds the type of a list's items in the schema that GraphiQL has loaded. */
 
-/** The properties that this file uses of a type in the npm package `graphql`. */
+/** The properties of a type object of the npm package `graphql` that this file reads. */
 interface SchemaType {
   readonly name?: string;
-  /** The type inside a list or a non-null type. */
+  /** The type that a list type or non-null type contains. */
   readonly ofType?: SchemaType;
   readonly getFields?: () => Readonly<Record<string, { readonly type: SchemaType }>>;
 }

@@ -27,8 +27,8 @@ export const getTypeMapOverviewUrl = (): string => location.pathname;
 export const getFieldElementId = (field: string): string => `field-${field}`;
 
 /**
- * Returns which type, field or area the URL of the type map names. The calling component is rendered again
- * when the reader clicks a link of the map or goes back.
+ * Returns the type, field or area that the URL of the type map names. When the reader clicks a link of the
+ * map or goes back, the calling component is rendered again with the new values.
  */
 export function useTypeMapAddress(): TypeMapAddress {
   const [href, setHref] = useState(location.href);
@@ -52,7 +52,7 @@ export function useTypeMapAddress(): TypeMapAddress {
 }
 
 /**
- * Shows another URL of the type map. Stores how far the current page is scrolled, for the case that the
+ * Shows another URL of the type map. Stores the scroll position of the current page, which is restored if the
  * reader goes back.
  */
 export function openTypeMapUrl(url: string): void {

@@ -111,7 +111,7 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** The part of the type map that the page's URL names. */
+/** The type, field or area that the page's URL names; the type map shows the page for it. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };

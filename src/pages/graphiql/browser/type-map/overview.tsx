@@ -120,8 +120,8 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 }
 
 /**
- * Counts how often the types of each area refer to types of each other area. The area of shared types (for
- * example money) is left out, because every area refers to it.
+ * Counts the references between each two areas: how often types of one area refer to types of the other.
+ * References to the area of shared types (for example money) are not counted, because every area has them.
  */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();

@@ -22,7 +22,7 @@ import {
 interface TypePageProps {
   readonly map: TypeMap;
   readonly type: TypeMapEntry;
-  /** The name of the field that the URL names and the page therefore marks; empty if no field is marked. */
+  /** The name of the field that the page marks because the URL names it; empty if the URL names no field. */
   readonly field: string;
 }
 

@@ -28,8 +28,8 @@ export interface TypeMapEntry {
   readonly parts: readonly TypeMember[];
   readonly references: readonly TypeReference[];
   /**
-   * For an object type: the interfaces that it implements. For an interface or a union: the types that belong
-   * to it.
+   * For an object type: the interfaces that it implements. For an interface: the types that implement it. For
+   * a union: its member types.
    */
   readonly relatives: readonly string[];
 }
@@ -139,8 +139,8 @@ const kindNames: Readonly<Record<string, TypeKind>> = {
 const kindOf = ({ kind }: IntrospectedType): TypeKind => kindNames[kind] ?? "scalar";
 
 /**
- * True for types that only serve to read lists in parts (connection, edge and page-info types). The map
- * leaves them out and shows the type of the list's items instead.
+ * Returns true for types that exist only to read lists in parts (connection, edge and page-info types). The
+ * type map does not show these types; it shows the type of the list's items instead.
  */
 export const isPaginationType = ({ name }: Pick<TypeMapEntry, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
@@ -173,8 +173,9 @@ export interface TypeMember {
 }
 
 /**
- * The name of the area for types that belong to no other area. The area of a type follows from its name, for
- * example `OrderLine`; otherwise, if types of only one area refer to the type, it belongs to that area.
+ * The name of the area for types to which no other area applies. A type's area is determined by its name, for
+ * example `OrderLine`. If the name indicates no area but types of only one area refer to the type, it gets
+ * that area.
  */
 export const nameOfSharedArea = "Shared";
 
